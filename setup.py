@@ -1,17 +1,14 @@
-"""The build: compiled modules, one for each `.pyx` file, and reproducible source archives.
+"""The build: compiled modules, one for each `.pyx` file.
 
 The metadata and the settings of the tools are in pyproject.toml.
 """
 
-import gzip
 import os
-import tarfile
 from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
-from setuptools.command.sdist import sdist
 
 # Flags of GCC and Clang. Microsoft's compiler gets none: setuptools passes /O2, and its option
 # for sums in any order, /fp:fast, would also drop the checks for NaN.
@@ -100,32 +97,4 @@ class BuildExtensions(build_ext):
         self.shared_utility_qualified_name = None  # it is not translated again
 
 
-class ReproducibleSdist(sdist):
-    """Builds archives of equal bytes from equal files if SOURCE_DATE_EPOCH is set."""
-
-    def make_archive(self, base_name, format, *, base_dir, **others):
-        epoch = os.environ.get("SOURCE_DATE_EPOCH")
-        if epoch is None or format != "gztar":
-            return super().make_archive(base_name, format, base_dir=base_dir, **others)
-
-        def without_origin(entry):
-            entry.mtime = int(epoch)
-            entry.mode = 0o755 if entry.isdir() or entry.mode & 0o100 else 0o644
-            entry.uid = entry.gid = 0
-            entry.uname = entry.gname = ""
-            return entry
-
-        path = f"{base_name}.tar.gz"
-        self.mkpath(os.path.dirname(path))
-        with (
-            gzip.GzipFile(path, "wb", mtime=int(epoch)) as compressed,
-            tarfile.open(fileobj=compressed, mode="w") as archive,
-        ):
-            archive.add(base_dir, filter=without_origin)
-        return path
-
-
-setup(
-    ext_modules=extensions(),
-    cmdclass={"build_ext": BuildExtensions, "sdist": ReproducibleSdist},
-)
+setup(ext_modules=extensions(), cmdclass={"build_ext": BuildExtensions})

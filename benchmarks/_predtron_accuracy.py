@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from sklrank.boosting import NDCGBoost
+from sklrank.boosting import HistGradientBoostingRanker
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
 from sklrank.metrics import ndcg_score, rank_loss
 from sklrank.online_boosting import AdaOLMR
@@ -201,7 +201,11 @@ def document_rankings(quick):
     }
     makers["Predtron, recommended"] = PredtronQueryRanker(**{**rated, "max_iter": 20})
     makers["Predtron, theory"] = PredtronQueryRanker(**{**rated, "learning_rate": "theory"})
-    makers["RankSVM"], makers["ridge"], makers["NDCGBoost"] = RankSVM(), Ridge(), NDCGBoost()
+    makers["RankSVM"], makers["ridge"], makers["boosted trees"] = (
+        RankSVM(),
+        Ridge(),
+        HistGradientBoostingRanker(),
+    )
     table = []
     for name, model in makers.items():
         row = [name]

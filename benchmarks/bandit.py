@@ -25,7 +25,7 @@ from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
 N_FEATURES, N_CLASSES = 64, 10
 MODELS = {
     "Banditron, rate 0.1": BanditronClassifier(),
-    "Banditron, ag3-forgetting": BanditronClassifier(exploration="ag3-forgetting"),
+    "Banditron, ag3": BanditronClassifier(exploration="ag3"),
     "exponential gradient": BanditronClassifier(mirror_map="entropy"),
     "LinUCB, diagonal": LinUCBClassifier(covariance="diagonal"),
     "LinUCB, full": LinUCBClassifier(kernel="linear"),

@@ -73,7 +73,7 @@ def sklrank_models(tuned):
     """Return titles, functions and settings, as in `PEERS`, with or without the best of nine."""
     banditron = partial(play_sklrank, make=BanditronClassifier)
     linucb = partial(play_sklrank, make=LinUCBClassifier)
-    contenders = {"Banditron": (banditron, [{"exploration": "ag3-forgetting"}])}
+    contenders = {"Banditron": (banditron, [{"exploration": "ag3"}])}
     for title, (parameters, grid) in VARIANTS.items():
         contenders[title] = linucb, [parameters]
         if tuned:

@@ -14,7 +14,7 @@ import argparse
 import numpy as np
 from _common import MULTILABEL, load_multilabel, print_header, print_table
 
-from sklrank.feedback._randomization import RANDOMIZATIONS
+from sklrank.feedback import RANDOMIZATIONS
 from sklrank.online_boosting import TopKAdaptive
 
 

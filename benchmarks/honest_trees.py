@@ -32,6 +32,8 @@ def problems(n_samples, n_features):
 def models(depth, n_trees):
     yield f"level splits, {depth} levels", LevelSplitsRegressor(max_depth=depth)
     yield "the same, honest", LevelSplitsRegressor(max_depth=depth, honest=True, random_state=0)
+    printed = LevelSplitsRegressor(max_depth=depth, honest="estimation", random_state=0)
+    yield "the same, honest as printed in Algorithm 9", printed
     yield "level splits, fully grown", LevelSplitsRegressor()
     yield f"DecisionTreeRegressor, depth {depth}", DecisionTreeRegressor(max_depth=depth)
     yield "honest tree, fully grown", HonestTreeRegressor(random_state=0)

@@ -1,10 +1,10 @@
-"""Losses, pair weights, cost estimates and exploration schemes on six multilabel sets, one pass.
+"""Losses, cost estimates and exploration schemes on six multilabel sets, one pass.
 
-1. Full information: `OnlineBMR` and `AdaOLMR` with each loss and each weight of pairs, over the
-   default learners and over 20 Hoeffding trees: rank loss, and NDCG@3 and precision@3 in brackets.
-2. Top-k feedback (k = 3): `TopKBBM` over the default learners, which do not use costs, and over ten
-   Hoeffding trees with each estimate of the costs, for each exploration scheme, at rho = .05 and
-   .2: rank loss, and the relevant labels shown per round in brackets.
+1. Full information: `OnlineBMR` and `AdaOLMR` with each loss, over the default learners and over 20
+   Hoeffding trees: rank loss, and NDCG@3 and precision@3 in brackets.
+2. Top-k feedback (k = 3): `TopKBBM` over the default learners and over ten Hoeffding trees, with
+   each estimate of the costs and each exploration scheme, at rho = .05 and .2: rank loss, and the
+   relevant labels shown per round in brackets.
 
 The samples are shuffled, and at most --samples of them are used, of bibtex and delicious at most
 the numbers given. A model scores each sample, then learns from it. The losses and the precision are
@@ -19,6 +19,7 @@ and orders.
 
 import argparse
 import sys
+from itertools import product
 
 import numpy as np
 from _common import MULTILABEL, load_multilabel, print_header, print_table
@@ -33,6 +34,7 @@ from sklrank.metrics import ndcg_score, precision_at_k_score, rank_loss
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKBBM
 
 K = 3
+ESTIMATES = ("doubly-robust", "pairs", "labels")
 SCHEMES = {
     "uniform": UniformRandomization,
     "single-swap": SingleSwapRandomization,
@@ -59,27 +61,21 @@ def full_information(X, Y, seed):
     settings = [(OnlineBMR, loss) for loss in ("hinge", "rank", "logistic")]
     for learners in ("default", "trees"):
         for make, loss in [*settings, (AdaOLMR, "logistic"), (AdaOLMR, "exponential")]:
-            for weights in ("uniform", "dcg"):
-                parameters = over(learners, 20) | {"loss": loss, "pair_weights": weights}
-                model = make(random_state=seed, **parameters)
-                scores = model.progressive_fit(X, Y, classes=range(Y.shape[1]))[half:]
-                yield (
-                    f"{make.__name__}, {learners}",
-                    f"{loss}, {weights}",
-                    rank_loss(Y[half:], scores),
-                    ndcg_score(Y[half:], scores, k=K, gain="linear"),
-                    precision_at_k_score(Y[half:], scores, k=K),
-                )
+            model = make(loss=loss, random_state=seed, **over(learners, 20))
+            scores = model.progressive_fit(X, Y, classes=range(Y.shape[1]))[half:]
+            yield (
+                f"{make.__name__}, {learners}",
+                loss,
+                rank_loss(Y[half:], scores),
+                ndcg_score(Y[half:], scores, k=K, gain="linear"),
+                precision_at_k_score(Y[half:], scores, k=K),
+            )
 
 
 def top_k(X, Y, seed, exploration):
     """Yield the group and the name of each setting, its rank loss and its reward per round."""
     half = len(X) // 2
-    estimates = [
-        ("default", "pairs"),
-        *(("trees", c) for c in ("pairs", "labels", "doubly-robust")),
-    ]
-    for learners, estimate in estimates:
+    for learners, estimate in product(("default", "trees"), ESTIMATES):
         for scheme, make in SCHEMES.items():
             model = TopKBBM(
                 k=K,
@@ -92,8 +88,12 @@ def top_k(X, Y, seed, exploration):
             scores = model.progressive_fit(X, Y, classes=range(Y.shape[1]))
             shown = make(exploration).explore(scores, K, random_state=seed).actions
             reward = np.take_along_axis(Y, shown, axis=1).sum(axis=1).mean()
-            name = scheme if learners == "default" else f"{estimate}, {scheme}"
-            yield f"TopKBBM, {learners}", name, rank_loss(Y[half:], scores[half:]), reward
+            yield (
+                f"TopKBBM, {learners}",
+                f"{estimate}, {scheme}",
+                rank_loss(Y[half:], scores[half:]),
+                reward,
+            )
 
 
 def summary(numbers):

@@ -1,12 +1,12 @@
-"""RankingRefiner with few judgements of one query, against the base ranker and ridge regression.
+"""Refiners with few judgements of one query, against the base ranker and ridge regression.
 
 Printed is the NDCG@10 of the base ranker for the documents that are not judged, and the mean
 differences to it with their standard errors, over queries with a relevant document among these:
 
 - ridge: ridge regression of the difference between standardized judgements and base scores on the
   standardized features, divided by the root of their number, with a penalty of 10;
-- default: `RankingRefiner()`;
-- product: the rule of the dissertation, `combination="product"`.
+- residual: `ResidualRefiner()`;
+- boosting: `RankingRefiner()`, the rule of the dissertation.
 
 The data: queries of MQ2008 with 30 documents or more, whose top documents by the best single
 feature are judged (SKLRANK_DATA names the folder); `make_recommender`; and a simulation of users
@@ -22,7 +22,7 @@ import os
 import numpy as np
 from _common import load_mq2008, print_header, print_table
 
-from sklrank.boosting import RankingRefiner
+from sklrank.boosting import RankingRefiner, ResidualRefiner
 from sklrank.datasets import make_recommender
 from sklrank.metrics import ndcg_score
 
@@ -112,15 +112,10 @@ def ridge(X, base, y, penalty=10.0):
     return base + X @ (A.T @ np.linalg.solve(A @ A.T + penalty * np.eye(len(A)), residuals))
 
 
-def refine(X, base, y, **parameters):
-    model = RankingRefiner(**parameters).fit(X, y, base_scores=base)
-    return model.predict(X, base_scores=base)
-
-
 METHODS = {
     "ridge": ridge,
-    "default": refine,
-    "product": lambda *task: refine(*task, combination="product"),
+    "residual": lambda X, base, y: ResidualRefiner().fit(X, y, base_scores=base).predict(X, base),
+    "boosting": lambda X, base, y: RankingRefiner().fit(X, y, base_scores=base).predict(X),
 }
 
 

@@ -32,8 +32,8 @@ def passes(quick):
     paper = {"TopKAdaptive": 4752, "TopKBBM": None}
     rows = []
     for model in (
-        TopKAdaptive("trees", 10, exploration=0.06),
-        TopKBBM("trees", 10, exploration=0.02),
+        TopKAdaptive("trees", 10, exploration=0.06, cost_estimate="pairs"),
+        TopKBBM("trees", 10, exploration=0.02, cost_estimate="pairs"),
     ):
         name = type(model).__name__
         model.set_params(max_iter=n_passes, random_state=0)
@@ -49,7 +49,8 @@ def passes(quick):
 def exploring(quick):
     X, Y = stand_in(1000 if quick else 10_000)
     rows = []
-    for model in (TopKAdaptive("trees", random_state=0), TopKBBM("trees", random_state=0)):
+    for make in (TopKAdaptive, TopKBBM):
+        model = make("trees", cost_estimate="pairs", random_state=0)
         model.fit(X[:1000], Y[:1000])
         one = X[:1].copy()
         times = []

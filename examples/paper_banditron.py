@@ -11,7 +11,7 @@ is good for one may be bad for the other.
   have no intercept, as in the papers. Exponential gradient uses the step sizes of Eq. 5.12; the
   factor of 1e-5 of the experiments there is not needed.
 - Chapter 6: schedules that tune the exploration rate, beside the best and the worst fixed rate
-  (Figure 6.2). "ag2-unbiased" and "ag3-forgetting" are not in the text.
+  (Figure 6.2).
 - In addition: LinUCBClassifier with its default parameters, which standardizes the samples itself.
 
 Data: `SKLRANK_DATA` names a folder with `multiclass/NAME.npz`, which has the arrays X and y, or
@@ -43,7 +43,7 @@ MAPS = {
     "positive weights": "positive",
     "exponential gradient": "entropy",
 }
-SCHEDULES = ("decay", "ag1", "ag2", "ag2-unbiased", "ag3", "ag3-forgetting")
+SCHEDULES = ("ag0", "ag1", "ag2", "ag3")
 COVARIANCES = ("full", "diagonal")
 N_POINTS = 60
 

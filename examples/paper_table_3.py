@@ -42,7 +42,7 @@ def settings(n_labels):
     edges = EDGES if n_labels < 50 else EDGES_FOR_MANY_LABELS
     return {
         "Ada.OLMR": AdaOLMR("trees"),
-        **{f"OnlineBMR, edge {edge}": OnlineBMR(edge=edge) for edge in edges},
+        **{f"OnlineBMR, edge {edge}": OnlineBMR("trees", edge=edge) for edge in edges},
         "Ada.OLMR, default": AdaOLMR(),
     }
 

@@ -64,12 +64,20 @@ LARGE_KS = (5, 10)
 FIGURE_KS = (2, 3, 5, 8, 14)
 
 
+def of_trees(make, n_estimators, **parameters):
+    """Return an algorithm with the estimates and heuristics of the paper's experiments."""
+    printed = {"cost_estimate": "pairs", "propensity_clip": 0.005}
+    if make is TopKAdaptive:
+        printed["learning_rate"] = "theory"
+    return make("trees", n_estimators, **printed, **parameters)
+
+
 def tuned(name):
     """Return the paper's algorithms; Top-k Adaptive explores more if there are many labels."""
     exploration = 0.3 if name == "mediamill_reduced" else 0.2
     return {
-        "TopKBBM": [TopKBBM("trees", 60, edge=0.2, exploration=0.2, max_iter=20)],
-        "TopKAdaptive": [TopKAdaptive("trees", 60, exploration=exploration, max_iter=20)],
+        "TopKBBM": [of_trees(TopKBBM, 60, edge=0.2, exploration=0.2, max_iter=20)],
+        "TopKAdaptive": [of_trees(TopKAdaptive, 60, exploration=exploration, max_iter=20)],
     }
 
 
@@ -78,7 +86,7 @@ def as_in_the_paper(name):
     models = {}
     for make in (TopKBBM, TopKAdaptive):
         learners, exploration, passes = PAPER_PARAMETERS[name][make.__name__]
-        model = make("trees", learners, exploration=exploration, max_iter=passes)
+        model = of_trees(make, learners, exploration=exploration, max_iter=passes)
         edges = EDGES if make is TopKBBM else ()
         models[make.__name__] = [clone(model).set_params(edge=e) for e in edges] or [model]
     return models
@@ -160,7 +168,7 @@ def run(name, arguments, shuffle_test=False):
         model = make(exploration=exploration, max_iter=passes)
         title = f"default {make.__name__}, {exploration:g}, {passes}"
         print_line(title, best_of([model], data, arguments, shuffle_test))
-    full = {"AdaOLMR": AdaOLMR("trees"), "OnlineBMR": OnlineBMR(edge=0.01)}
+    full = {"AdaOLMR": AdaOLMR("trees"), "OnlineBMR": OnlineBMR("trees", edge=0.01)}
     for column, (algorithm, model) in enumerate(full.items()):
         paper = "" if shuffle_test else f"{FULL[name][column]:.2f}"
         runs = best_of([model], data, arguments, shuffle_test)
@@ -175,8 +183,8 @@ def run_large(name, k, arguments):
         f"{name}: {len(data[0]) + len(data[2])} samples, {data[1].shape[1]} labels, k = {k}"
     )
     models = {
-        "TopKBBM, 5 passes": TopKBBM("trees", 60, edge=0.2, exploration=0.2, max_iter=5),
-        "TopKAdaptive, 5 passes": TopKAdaptive("trees", 60, exploration=0.3, max_iter=5),
+        "TopKBBM, 5 passes": of_trees(TopKBBM, 60, edge=0.2, exploration=0.2, max_iter=5),
+        "TopKAdaptive, 5 passes": of_trees(TopKAdaptive, 60, exploration=0.3, max_iter=5),
     }
     for make, passes in product((TopKBBM, TopKAdaptive), (1, 5)):
         model = make(exploration=0.5, max_iter=passes)
@@ -189,7 +197,7 @@ def learning_curve(k, data, seed):
     """Return the loss of each sample: in the passes over the training samples, then in the test."""
     X_train, Y_train, X_test, Y_test = data
     learners, exploration, passes = PAPER_PARAMETERS["yeast"]["TopKBBM"]
-    model = TopKBBM("trees", learners, edge=0.2, k=k, exploration=exploration)
+    model = of_trees(TopKBBM, learners, edge=0.2, k=k, exploration=exploration)
     X, Y = np.vstack([X_train] * passes + [X_test]), np.vstack([Y_train] * passes + [Y_test])
     scores = model.set_params(random_state=seed).progressive_fit(X, Y)
     return rank_loss(Y, scores, average=False)

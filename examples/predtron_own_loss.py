@@ -10,8 +10,9 @@
 3. A mirror map that sets weights with small sums of steps to zero (dual averaging with an l1 norm).
    The table counts the nonzero weights of 30 features of the data and of 300 noise features.
 4. The reject option: a sample may be rejected at a cost. The table shows the share of samples that
-   are not rejected, the accuracy on them, and the mean cost. Logistic regression is beside it; it
-   rejects a sample if a mistake is more likely than the cost of a rejection.
+   are not rejected, the accuracy on them, and the mean cost. RejectOptionClassifier chooses a
+   threshold of the margin. Beside it are Predtron with REJECT as a prediction, as in its paper, and
+   logistic regression, which rejects a sample if a mistake is more likely than the cost.
 
 Samples are split into halves at random, and features are standardized. The default learning rate is
 1. It matters if the loss has more than two values, so the tables show several rates.
@@ -29,6 +30,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sklrank.linear_model import PredtronClassifier, PredtronQueryRanker
 from sklrank.metrics import coverage_score, reject_loss, selective_accuracy_score
+from sklrank.model_selection import RejectOptionClassifier
 
 RECOMMENDED = {"average": True, "max_iter": 10, "shuffle": True, "random_state": 0}
 N_SPLITS = 20
@@ -198,14 +200,18 @@ def outcomes(y, predictions, cost):
 def rejections():
     """Return an array `(n_costs, 3)` of outcomes for each model."""
     X_train, X_test, y_train, y_test = halves(*load_digits(return_X_y=True))
-    found = {"Predtron": [], "Predtron, rbf": [], "LogisticRegression": []}
+    found = {"Predtron": [], "Predtron, rbf": [], "REJECT, entropy": [], "LogisticRegression": []}
     logistic = LogisticRegression(max_iter=1000).fit(X_train, y_train)
     confidence = logistic.predict_proba(X_test).max(axis=1)
     for cost in REJECT_COSTS:
         for name, kernel in (("Predtron", None), ("Predtron, rbf", "rbf")):
-            model = PredtronClassifier(reject_cost=cost, kernel=kernel, **RECOMMENDED)
+            model = PredtronClassifier(kernel=kernel, **RECOMMENDED)
+            model = RejectOptionClassifier(model, reject_cost=cost)
             predictions = model.fit(X_train, y_train).predict(X_test)
             found[name].append(outcomes(y_test, predictions, cost))
+        printed = PredtronClassifier(reject_cost=cost, mirror_map="entropy", **RECOMMENDED)
+        predictions = printed.fit(X_train, y_train).predict(X_test)
+        found["REJECT, entropy"].append(outcomes(y_test, predictions, cost))
         predictions = np.where(1 - confidence < cost, logistic.predict(X_test), -1)
         found["LogisticRegression"].append(outcomes(y_test, predictions, cost))
     rows = [

@@ -2,7 +2,7 @@
 
 The callbacks of scikit-learn (1.9 or later) follow the training of the iterative estimators of this
 package. `ProgressBar` shows the steps. `ScoringMonitor` computes scores of the training data after
-each step: after each batch of samples for an online booster, after each round for `NDCGBoost`. The
+each step: after each batch of samples for an online booster, after each round for trees. The
 class `HeldOut` below is a callback of our own: it scores held-out data, and it requests to stop
 when these scores no longer improve.
 
@@ -19,7 +19,7 @@ from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.datasets import make_friedman1
 from sklearn.model_selection import train_test_split
 
-from sklrank.boosting import NDCGBoost
+from sklrank.boosting import HistGradientBoostingRanker
 from sklrank.metrics import ndcg_scorer, rank_loss, rank_loss_scorer
 from sklrank.model_selection import query_train_test_split
 from sklrank.online_boosting import AdaOLMR
@@ -84,7 +84,7 @@ def watch_ada_olmr(n_samples):
     return n_learned, training, -np.array(held_out.scores)
 
 
-def watch_ndcg_boost(n_rounds, patience):
+def watch_trees(n_rounds, patience):
     """Return the NDCG of training and held-out data after each round."""
     X, quality = make_friedman1(3000, n_features=20, noise=3.0, random_state=0)
     grades = np.digitize(quality, [15.0, 20.0])
@@ -95,9 +95,9 @@ def watch_ndcg_boost(n_rounds, patience):
     held_out = HeldOut(
         "round", lambda model: model.score(X_test, y_test, qid=qid_test), patience=patience
     )
-    model = NDCGBoost(n_estimators=n_rounds, learning_rate=0.3, random_state=0)
+    model = HistGradientBoostingRanker(learning_rate=0.3, max_iter=n_rounds, random_state=0)
     model.set_callbacks(ProgressBar(), monitor, held_out).fit(X, y, qid=qid)
-    print(f"NDCGBoost: {len(model.estimators_)} of {n_rounds} rounds, {model.stop_reason_}")
+    print(f"Boosted trees: {len(model.estimators_)} of {n_rounds} rounds, {model.stop_reason_}")
     return scores_of(monitor, "round", "NDCG"), np.array(held_out.scores)
 
 
@@ -127,7 +127,7 @@ def plot(path, online, boosting):
         ha="center",
         color="C1",
     )
-    right.set(title="NDCGBoost, after each round", xlabel="rounds", ylabel="mean NDCG")
+    right.set(title="Boosted trees, after each round", xlabel="rounds", ylabel="mean NDCG")
     for axes in (left, right):
         axes.grid(alpha=0.3)
         axes.spines[["top", "right"]].set_visible(False)
@@ -139,7 +139,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--plot", metavar="FILE", help="draw the scores after each step")
     parser.add_argument("--rows", type=int, default=20_000, help="samples of AdaOLMR")
-    parser.add_argument("--rounds", type=int, default=300, help="maximum rounds of NDCGBoost")
+    parser.add_argument("--rounds", type=int, default=300, help="maximum rounds of boosted trees")
     arguments = parser.parse_args()
 
     online = watch_ada_olmr(arguments.rows)
@@ -149,7 +149,7 @@ def main():
             f"AdaOLMR after {n_learned[i]:>6} samples: rank loss {training[i]:.4f} in training, "
             f"{held_out[i]:.4f} held out"
         )
-    boosting = watch_ndcg_boost(arguments.rounds, patience=40)
+    boosting = watch_trees(arguments.rounds, patience=40)
     print(
         f"NDCG after the best round: {boosting[1].max():.4f} held out, "
         f"{boosting[0][boosting[1].argmax()]:.4f} in training"

@@ -19,9 +19,8 @@ from _letor import has_mq2008, load_mq2008
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer
-from sklearn.tree import DecisionTreeClassifier
 
-from sklrank.boosting import NDCGBoost
+from sklrank.boosting import HistGradientBoostingRanker
 from sklrank.metrics import ndcg_scorer
 from sklrank.model_selection import (
     QueryKFold,
@@ -45,11 +44,12 @@ def main():
     X, y, qid = load()
     print(f"{len(y)} documents of {len(np.unique(qid))} queries, {X.shape[1]} features")
     pipeline = make_pipeline(
-        QuantileTransformer(n_quantiles=100), NDCGBoost(n_estimators=50, random_state=0)
+        QuantileTransformer(n_quantiles=100),
+        HistGradientBoostingRanker(max_iter=50, random_state=0),
     )
     grid = {
-        "ndcgboost__learning_rate": [0.3, 1.0],
-        "ndcgboost__estimator": [None, DecisionTreeClassifier(max_depth=2)],
+        "histgradientboostingranker__learning_rate": [0.2, 0.5],
+        "histgradientboostingranker__loss": ["logistic", "expected-ndcg"],
     }
     search = GridSearchCV(pipeline, grid, cv=QueryKFold(3), scoring=ndcg_scorer)
 

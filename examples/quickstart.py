@@ -33,7 +33,7 @@ MODELS = {
     "scikit-learn: SGD per label": MultiOutputClassifier(
         SGDClassifier(loss="log_loss", random_state=0)
     ),
-    "OnlineBMR, 100 trees": OnlineBMR(edge=0.05, random_state=0),
+    "OnlineBMR, 100 trees": OnlineBMR("trees", edge=0.05, random_state=0),
     "AdaOLMR, 100 trees": AdaOLMR("trees", random_state=0),
     "AdaOLMR": AdaOLMR(random_state=0),
 }

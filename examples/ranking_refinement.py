@@ -15,12 +15,11 @@ The band in the figures is the interval of the difference between MRR and the ba
 - RankSVM: a linear SVM of the judged pairs, C = 1;
 - LRR: linear ranking refinement, the best and the worst of a grid of balances, by the same measure;
 - MRR: multiplicative ranking refinement, which has no balance;
-- corrected: the default of `RankingRefiner`, which adds corrections to the scores of the base
-  ranker, and is not in the dissertation.
+- corrected: `ResidualRefiner`, which adds a linear correction to the scores of the base ranker, and
+  is not in the dissertation.
 
-All methods have the score of the base ranker as a feature. MRR and LRR have the setting for few
-judgements of one query from the documentation of `RankingRefiner`; "as printed" has that of the
-dissertation: stumps, noise 0.5, full steps.
+All methods have the score of the base ranker as a feature. MRR and LRR have the defaults of
+`RankingRefiner`; "as printed" has the setting of the dissertation: stumps, noise 0.5, full steps.
 
 The data: `SKLRANK_DATA` names a folder with `letor/MQ2008_S1.npz` to `S5`, which contain the five
 parts as X, y and qid. Without it only the recommenders are run.
@@ -39,9 +38,8 @@ from _letor import has_mq2008, load_mq2008
 from joblib import Parallel, delayed
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from sklearn.tree import DecisionTreeClassifier
 
-from sklrank.boosting import RankingRefiner
+from sklrank.boosting import RankingRefiner, ResidualRefiner
 from sklrank.datasets import make_recommender
 from sklrank.metrics import ndcg_score
 
@@ -50,14 +48,11 @@ PRINTED = (1, 3, 5, 10, 25)
 AT_10 = KS.index(10)
 BALANCES = (0.03, 0.1, 0.3, 1, 3, 10)
 IN_CURVES = ("base", "RankSVM", "corrected", "MRR", "MRR as printed")
-FEW_JUDGEMENTS = {
-    "estimator": DecisionTreeClassifier(max_depth=2),
-    "response_method": "predict_proba",
-    "weighting": "resampling",
-    "max_samples": 10,
-    "noise": "auto",
-    "learning_rate": 0.2,
-    "random_state": 0,
+AS_PRINTED = {
+    "noise": 0.5,
+    "learning_rate": 1.0,
+    "response_method": "predict",
+    "max_samples": None,
 }
 
 
@@ -110,8 +105,13 @@ def ndcg_of_rest(task, scores):
 
 def refine(task, **parameters):
     X, base_scores, _, judged = task
-    model = RankingRefiner(**parameters)
-    return model.fit(X, judged, base_scores=base_scores).predict(X, base_scores=base_scores)
+    model = RankingRefiner(random_state=0, **parameters)
+    return model.fit(X, judged, base_scores=base_scores).predict(X)
+
+
+def correct(task):
+    X, base_scores, _, judged = task
+    return ResidualRefiner().fit(X, judged, base_scores=base_scores).predict(X, base_scores)
 
 
 def rocchio(task, alpha, beta):
@@ -140,9 +140,9 @@ def rank_svm(task):
 METHODS = {
     "base": lambda task: task[1],
     "RankSVM": rank_svm,
-    "corrected": refine,
-    "MRR": lambda task: refine(task, **FEW_JUDGEMENTS),
-    "MRR as printed": lambda task: refine(task, combination="product"),
+    "corrected": correct,
+    "MRR": refine,
+    "MRR as printed": lambda task: refine(task, **AS_PRINTED),
     **{
         f"Rocchio {a} {b}": lambda task, a=a, b=b: rocchio(task, a, b)
         for a, b in product(range(1, 11), repeat=2)
@@ -150,7 +150,7 @@ METHODS = {
     },
     **{
         f"LRR {balance:g}": lambda task, balance=balance: refine(
-            task, **FEW_JUDGEMENTS, combination="sum", balance=balance
+            task, combination="sum", balance=balance
         )
         for balance in BALANCES
     },
@@ -213,7 +213,7 @@ def print_times(tasks):
         if group:
             start = time.process_time()
             for task in group:
-                refine(task, **FEW_JUDGEMENTS)
+                refine(task)
             seconds = (time.process_time() - start) / len(group)
             print(f"  {low} to {high - 1} documents: {seconds:.4f}")
 

@@ -6,9 +6,10 @@ random, with known propensities: so the ranker learns about tags that it would n
 its own choices do not bias it. After half of the visitors, the relevance of the tags changes.
 
 The table shows the click rate, the fraction of shown tags that were clicked, in each quarter of the
-stream; it includes the random lists. A policy that shows popular tags and a ranker that learns the
-relevance of all tags are for comparison. The default weak learners learn the relevance of the shown
-tags directly; trees, as in the paper, learn from importance-weighted pairs of them.
+stream; it includes the random lists. `SemiBanditRanker` learns the relevance of each shown tag by
+itself; the boosted trees of Top-k BBM and Top-k Adaptive, as in their paper, learn from
+importance-weighted pairs of shown tags. A policy that shows popular tags and a ranker that learns
+the relevance of all tags are for comparison.
 
 Run:  python examples/recommender_loop.py [--plot FILE]
 """
@@ -19,6 +20,7 @@ from collections import deque
 import numpy as np
 
 from sklrank.datasets import make_multilabel_ranking_stream
+from sklrank.linear_model import SemiBanditRanker
 from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM
 
 K, DELAY, BATCH = 3, 2, 50
@@ -107,11 +109,12 @@ def main():
     )
     n_tags = Y.shape[1]
     common = {"k": K, "exploration": 0.1, "random_state": 0}
+    printed = {"cost_estimate": "pairs", "propensity_clip": 0.005}
     policies = {
         "popular tags": Popular(n_tags, exploration=0.1),
-        "TopKBBM, trees": Recommender(TopKBBM("trees", **common), n_tags),
-        "TopKAdaptive, trees": Recommender(TopKAdaptive("trees", **common), n_tags),
-        "TopKBBM": Recommender(TopKBBM(**common), n_tags),
+        "TopKBBM, trees": Recommender(TopKBBM("trees", **printed, **common), n_tags),
+        "TopKAdaptive, trees": Recommender(TopKAdaptive("trees", **printed, **common), n_tags),
+        "SemiBanditRanker": Recommender(SemiBanditRanker(**common), n_tags),
         "AdaOLMR, relevance of all tags": AllKnown(AdaOLMR(random_state=0), n_tags),
     }
     print(f"{len(X)} visitors see {K} of {n_tags} tags; click rate of random tags: {Y.mean():.2f}")

@@ -20,6 +20,7 @@ import numpy as np
 
 from sklrank.datasets import make_multilabel_ranking_stream
 from sklrank.feedback import Exploration, UniformRandomization
+from sklrank.linear_model import SemiBanditRanker
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import TopKAdaptive, TopKBBM
 
@@ -61,9 +62,9 @@ def main():
     popular = np.tile(Y.mean(axis=0), (len(Y), 1))
     report("logging policy", popular, shown, clicks, Y, last)
     rankers = {
-        "TopKBBM, trees": TopKBBM("trees", random_state=0),
-        "TopKAdaptive, trees": TopKAdaptive("trees", random_state=0),
-        "TopKBBM": TopKBBM(random_state=0),
+        "TopKBBM, trees": TopKBBM("trees", cost_estimate="pairs", random_state=0),
+        "TopKAdaptive, trees": TopKAdaptive("trees", cost_estimate="pairs", random_state=0),
+        "SemiBanditRanker": SemiBanditRanker(random_state=0),
     }
     for name, ranker in rankers.items():
         scores = np.zeros(Y.shape)

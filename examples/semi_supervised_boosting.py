@@ -6,9 +6,10 @@ The baselines are a single tree and AdaBoost on the labeled samples, ASSEMBLE, s
 spreading, and AdaBoost on the labels that label spreading predicts for all training samples. (Label
 spreading has no trees: to predict a sample it searches its neighbors.) MCSSB is run as printed (a
 Gaussian of 15 % of the range of distances, drawn samples, the step of Eq. 2.19), with the same
-similarity for all pairs ("uniform") or none between different samples ("identity"), and with the
-defaults of `MCSSBClassifier`, the recommended setting. Trees have depth 2, except those of the
-default weak learner.
+similarity for all pairs ("uniform", MCSSB-Uniform) or none between different samples ("identity",
+MCSSB-Absolute), and with the defaults of `MCSSBClassifier`. "identity" is fitted to labeled
+samples, too, since no unlabeled sample has a weight in its first round. `PooledLabelSpreading` is
+the recommended classifier. Trees have depth 2, except those of the defaults.
 
 Figure 2.1: the share of labeled samples. Figure 2.2: the weight C of the labeled term. Figure 2.3:
 the depth of the trees. Figures 2.2 and 2.3 are for 2 % of labeled samples.
@@ -30,9 +31,9 @@ from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from sklrank.boosting import AssembleClassifier, MCSSBClassifier
+from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier, PooledLabelSpreading
 
 BUNDLED = {
     "digits": load_digits,
@@ -48,7 +49,8 @@ DEPTHS = (1, 2, 3, 4, 6, 8, None)
 # A class of two samples, as in nursery, is too small for training and testing.
 MIN_SAMPLES = 25
 
-RECOMMENDED = "MCSSB, recommended"
+RECOMMENDED = "pooled label spreading"
+DEFAULT = "MCSSB, default"
 PRINTED = "MCSSB as printed"
 SPREAD_THEN_BOOST = "label spreading, AdaBoost"
 
@@ -81,21 +83,21 @@ class LabeledOnly:
         return self.classifier.score(X, y)
 
 
-def make_model(name, seed, depth="default", labeled_weight=1e4):
+def make_model(name, seed, depth="default", labeled_weight=None):
     by_default = depth == "default"
     tree = DecisionTreeClassifier(max_depth=2 if by_default else depth, random_state=seed)
-    recommended = None if by_default else ExtraTreeRegressor(max_depth=depth, max_features=0.5)
+    extra_tree = None if by_default else ExtraTreeClassifier(max_depth=depth, max_features=0.5)
 
-    def printed(similarity="rbf"):
+    def printed(similarity="rbf", train_on="unlabeled"):
         return MCSSBClassifier(
             tree,
             n_estimators=50,
             similarity=similarity,
-            scale=False,
             weighting="resampling",
-            train_on="unlabeled",
+            max_draws=1,
+            train_on=train_on,
             learning_rate=1.0,
-            labeled_weight=labeled_weight,
+            labeled_weight=labeled_weight or 1e4,
             random_state=seed,
         )
 
@@ -106,14 +108,13 @@ def make_model(name, seed, depth="default", labeled_weight=1e4):
         "self-training": lambda: SelfTrainingClassifier(tree, criterion="k_best", max_iter=100),
         "label spreading": lambda: LabelSpreading(kernel="knn"),
         SPREAD_THEN_BOOST: lambda: SpreadThenBoost(tree, seed),
-        "MCSSB, uniform": lambda: printed("uniform"),
-        "MCSSB, identity": lambda: printed("identity"),
+        "MCSSB, uniform": lambda: printed(lambda X: np.ones((len(X), len(X)))),
+        "MCSSB, identity": lambda: printed("identity", "all"),
         PRINTED: printed,
-        RECOMMENDED: lambda: MCSSBClassifier(
-            recommended,
-            labeled_weight=labeled_weight,
-            random_state=seed,
+        DEFAULT: lambda: MCSSBClassifier(
+            extra_tree, labeled_weight=labeled_weight or 1.0, random_state=seed
         ),
+        RECOMMENDED: lambda: PooledLabelSpreading(random_state=seed),
     }
     return makers[name]()
 
@@ -128,6 +129,7 @@ METHODS = (
     "MCSSB, uniform",
     "MCSSB, identity",
     PRINTED,
+    DEFAULT,
     RECOMMENDED,
 )
 
@@ -192,11 +194,11 @@ def print_figure(title, methods, points, errors):
 
 
 def print_cells(methods, errors):
-    """Compare the recommended setting with its strongest rivals, in each cell of Figure 2.1."""
+    """Compare the recommended classifier with its strongest rivals, in each cell of Figure 2.1."""
     if RECOMMENDED not in methods:
         return
     ours = methods.index(RECOMMENDED)
-    for rival in (SPREAD_THEN_BOOST, "label spreading", "ASSEMBLE", PRINTED):
+    for rival in (DEFAULT, SPREAD_THEN_BOOST, "label spreading", "ASSEMBLE", PRINTED):
         if rival not in methods:
             continue
         margins = np.array(
@@ -224,7 +226,7 @@ def draw(figures, path):
         squeeze=False,
         layout="constrained",
     )
-    strong = {RECOMMENDED: "C3", PRINTED: "C1", SPREAD_THEN_BOOST: "C0"}
+    strong = {RECOMMENDED: "C3", DEFAULT: "C2", PRINTED: "C1", SPREAD_THEN_BOOST: "C0"}
     others = [method for method in METHODS if method not in strong]
     shades = dict(zip(others, plt.cm.Greys(np.linspace(0.35, 0.85, len(others)))))
     markers = dict(zip(others, "ovs^Dx+"))
@@ -271,13 +273,13 @@ def main():
         ),
         2: (
             "weight C of the labeled term",
-            (PRINTED, RECOMMENDED),
+            (PRINTED, DEFAULT),
             [f"1e{exponent}" for exponent in EXPONENTS],
             [(0.02, {"labeled_weight": 10.0**exponent}) for exponent in EXPONENTS],
         ),
         3: (
             "depth of the trees",
-            ("tree", "ASSEMBLE", SPREAD_THEN_BOOST, PRINTED, RECOMMENDED),
+            ("tree", "ASSEMBLE", SPREAD_THEN_BOOST, PRINTED, DEFAULT),
             [str(depth or "full") for depth in DEPTHS],
             [(0.02, {"depth": depth}) for depth in DEPTHS],
         ),

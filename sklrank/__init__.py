@@ -1,13 +1,13 @@
 """Label ranking, document ranking and learning from partial feedback with the scikit-learn API.
 
-All estimators follow scikit-learn's conventions. Several threads may predict with the same model,
-but while one thread fits or updates a model, no other thread may use it: online models and
-online boosters raise RuntimeError for the later one of such calls. The package has the following
-subpackages:
+All estimators follow scikit-learn's conventions. Several threads may predict with the same model.
+While one thread updates an online model or an online booster, calls of other threads wait. The
+package has the following subpackages:
 
 - :mod:`sklrank.online_boosting`: online boosting for multilabel ranking, with full information or
   top-k feedback.
-- :mod:`sklrank.boosting`: batch boosting for document ranking, and semi-supervised boosting.
+- :mod:`sklrank.boosting`: batch boosting for document ranking, and refinement of rankings.
+- :mod:`sklrank.semi_supervised`: classifiers of labeled and unlabeled samples.
 - :mod:`sklrank.label_ranking`: label ranking, where the targets are rankings of the labels.
 - :mod:`sklrank.linear_model`: online linear models with full information or bandit feedback.
 - :mod:`sklrank.tree`: Hoeffding trees for data streams, honest regression trees and forests,
@@ -35,6 +35,7 @@ _SUBPACKAGES = (
     "metrics",
     "model_selection",
     "online_boosting",
+    "semi_supervised",
     "tree",
 )
 __all__ = ["__version__", *_SUBPACKAGES, "show_versions"]

@@ -1,19 +1,28 @@
-"""Base classes of all online estimators, which check the input and create or continue a model."""
+"""Base classes of all online estimators, which check the input and create or continue a model.
+
+Compiled loops read relevance lists: the relevant labels of sample ``i`` are
+``labels[indptr[i]:indptr[i + 1]]``, as in a CSR matrix. For a target of class labels, each list has
+length one. The documents of queries are stored in the same format.
+"""
+
+from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import cache
 from reprlib import repr as shortened
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._call_guard import CallGuard, exclusive_call, shared_call
 from sklrank._estimator import BaseEstimator
-from sklrank._progress import IterativeMixin
+from sklrank._model_lock import ExclusiveCalls, LockedModel, exclusive_call, shared_call
+from sklrank._sklearn import IterativeMixin, _fit_context
 from sklrank._validation import (
     MAX_FACTOR,
     Target,
@@ -29,15 +38,21 @@ from sklrank._validation import (
     unchanged_on_error,
 )
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
 __all__ = [
     "BATCH",
     "BaseOnline",
     "BaseOnlineClassifier",
+    "CompiledClassifier",
+    "lists_of",
+    "lists_of_rows",
     "multiplies_entries",
     "row_blocks",
     "slices",
     "to_dense",
-    "undrawn_on_error",
 ]
 
 # Samples per compiled call. Ctrl-C interrupts training only between calls. Estimators whose samples
@@ -47,7 +62,7 @@ BATCH = 10_000
 MAX_DENSE_ENTRIES = 2**24
 
 
-class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
+class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
     """Base class of the estimators that learn one sample at a time.
 
     A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
@@ -59,6 +74,9 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
     _changes_in_place = True
     _learns_label_names = True  # From the columns of a target that is a data frame.
     _checks_entries = False
+    # The attributes are pickled after the call of `__getstate__`, when another thread may learn. So
+    # they are copied, except in models that lock their compiled learners while they learn.
+    _pickles_copies = False
     # Whether the target has a column for each label, as an indicator matrix has. Otherwise, it
     # consists of class labels.
     _has_label_columns = False
@@ -79,7 +97,8 @@ class BaseOnline(IterativeMixin, CallGuard, BaseEstimator):
 
     @shared_call
     def __getstate__(self):
-        return super().__getstate__()
+        state = super().__getstate__()
+        return {**state, **self._copied_attributes()} if self._pickles_copies else state
 
     def _check_fitted(self, attribute="classes_"):
         # The function of scikit-learn takes longer than the prediction for one sample.
@@ -145,9 +164,15 @@ def multiplies_entries(estimators):
 
 
 class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
-    """Base class of the online classifiers and boosters.
+    """Base class of the online classifiers and boosters, with their training methods.
 
-    A subclass sets `_accepts_indicators` if the target may be an indicator matrix.
+    A subclass defines `_start_model` and `_learn_rounds`, or its own training methods. It sets
+    `_accepts_indicators` if the target may be an indicator matrix. If it has a parameter
+    `max_iter`, `fit` makes so many passes, which are shuffled if it has a parameter `shuffle` that
+    is True.
+
+    Parameters are read when the model starts, which is in `fit`, or in the first call of another
+    method. Only `n_jobs` and `verbose` are read in each call.
     """
 
     _accepts_indicators = False
@@ -156,11 +181,146 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
     def _start_model(self, classes):
         """Set `classes_` and all other attributes of an untrained model."""
 
+    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
+        """Learn from samples, one after the other.
+
+        Parameters
+        ----------
+        X, indptr, labels, weights : arrays
+            Checked samples, as `_check_and_start` returns them.
+        order : ndarray of shape (n_samples,), default=None
+            Order of the samples, if it is not that of the rows.
+        scores : ndarray of shape (n_samples, n_classes), default=None
+            Array that is filled with the scores of each sample before it is learned.
+        """
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the model from scratch, learning one sample after the other.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+            Class labels. Rankers of labels also accept an indicator matrix, the 0/1 relevance of
+            the labels, and ignore samples of which none or all labels are relevant.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Importance weights, which should be of the order of one. A sample of weight zero is
+            skipped. If None, all weights are one.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are invalid or have a single class. In this case, a fitted model does
+            not change.
+        """
+        with unchanged_on_error(self):
+            data = self._check_and_start(X, y, None, sample_weight, restart=True)
+            if not hasattr(self, "max_iter"):
+                self._learn_rounds(*data)
+                return self
+            for i in self._track(range(self.max_iter), "pass"):
+                self.n_iter_ = i + 1
+                shuffled = getattr(self, "shuffle", False)
+                order = self._random_state.permutation(len(data[-1])) if shuffled else None
+                self._learn_rounds(*data, order=order)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Update the model, learning one sample after the other.
+
+        Passing the samples in one call or in several calls gives bit-identical models. Pickling
+        the model between calls does not change the result.
+
+        If the call is interrupted by Ctrl-C (KeyboardInterrupt), or fails since memory runs out or
+        a weak learner of another package raises an error, the model keeps what it has learned
+        before. After a first call, there is no model in these cases.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+            Class labels or, for rankers of labels, also an indicator matrix.
+        classes : array-like of shape (n_classes,), default=None
+            All class labels, or the names of the columns of an indicator matrix. The first call
+            determines them. If None in the first call, they are the class labels in `y`, or the
+            column names of a data frame, or 0, ..., n_labels - 1.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Importance weights. A sample of weight zero is skipped. If None, all weights are one.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are invalid or have labels that are not in `classes`. In this case, the
+            model does not change.
+        """
+        with self._discard_failed_start():
+            self._learn_rounds(*self._check_and_start(X, y, classes, sample_weight))
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def progressive_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> np.ndarray:
+        """Predict each sample, then learn from it (progressive, or prequential, validation).
+
+        The resulting model is the same as that of `partial_fit`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+            As in `partial_fit`.
+        classes : array-like of shape (n_classes,), default=None
+            As in `partial_fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As in `partial_fit`. Samples of weight zero are predicted, but not learned.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Scores of each sample before it is learned, with columns in the order of `classes_`.
+            They are class probabilities if the estimator has no `decision_function`.
+
+        Raises
+        ------
+        ValueError
+            If the data are invalid, as in `partial_fit`.
+        """
+        with self._discard_failed_start():
+            data = self._check_and_start(X, y, classes, sample_weight)
+            scores = np.empty((len(data[-1]), len(self.classes_)))
+            self._learn_rounds(*data, scores=scores)
+        return scores
+
     def _check_and_start(self, X, y, classes, sample_weight, *, restart=False):
         """Check samples with their targets, and create a model if there is none yet.
 
-        All arguments are checked before the model learns. If the input is invalid, the model does
-        not change.
+        All arguments are checked before the model learns, and checks do not change a model.
 
         Parameters
         ----------
@@ -173,7 +333,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         -------
         X : ndarray of shape (n_samples, n_features), C-contiguous float64, or a CSR matrix
         indptr, labels : ndarrays of intp
-            Relevance lists of the samples, see `_relevance_lists`.
+            Relevance lists of the samples.
         weights : ndarray of shape (n_samples,)
             Sample weights.
         """
@@ -182,24 +342,21 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
         restart = restart or not hasattr(self, "classes_")
-        with unchanged_on_error(self, draws=restart):
-            X = self._check_rows(X, reset=restart)
-            # Parameters may have changed since the model was created. The model still accepts the
-            # kind of target with which it was created.
-            multilabel = self._accepts_indicators or (self._has_label_columns and not restart)
-            target = check_target(y, multilabel=multilabel)
-            n_samples = X.shape[0]
-            if target.values.shape[0] != n_samples:
-                raise ValueError(f"y has {target.values.shape[0]} rows and X has {n_samples}")
-            weights = check_weights(sample_weight, n_samples, positive=restart and classes is None)
-            if restart:
-                self._has_label_columns = target.multilabel
-                self._start_model(check_classes(target, classes))
-            else:
-                self._check_same_labels(target, classes)
-            self._check_weights(weights)
-            indptr, labels = relevance_lists(target, self.classes_)
-        return X, indptr, labels, weights
+        X = self._check_rows(X, reset=restart)
+        # The model accepts the kind of target with which it was created.
+        multilabel = self._accepts_indicators or (self._has_label_columns and not restart)
+        target = check_target(y, multilabel=multilabel)
+        n_samples = X.shape[0]
+        if target.values.shape[0] != n_samples:
+            raise ValueError(f"y has {target.values.shape[0]} rows and X has {n_samples}")
+        weights = check_weights(sample_weight, n_samples, positive=restart and classes is None)
+        if restart:
+            self._has_label_columns = target.multilabel
+            self._start_model(check_classes(target, classes))
+        else:
+            self._check_same_labels(target, classes)
+        self._check_weights(weights)
+        return X, *relevance_lists(target, self.classes_), weights
 
     def _check_X_and_start(self, X, classes, *, indicators):
         """Check samples without targets, and create a model for `classes` if there is none yet."""
@@ -217,6 +374,8 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
 
     @exclusive_call
     def _start_for(self, X, classes, indicators):
+        if hasattr(self, "classes_"):  # another thread was first
+            return self._check_X_and_start(X, classes, indicators=indicators)
         with unchanged_on_error(self):
             self._validate_params()
             X = self._check_rows(X, reset=True)
@@ -248,6 +407,121 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         return tags
 
 
+class CompiledClassifier(BaseOnlineClassifier):
+    """Base class of classifiers that consist of one compiled learner.
+
+    A subclass defines `_make_learner`, which creates the
+    :class:`~sklrank._online_learner.OnlineLearner` from the parameters. Boosters create an
+    untrained model with `_init_model` and then call the compiled learner directly.
+    """
+
+    _accepts_sparse = True
+
+    @abstractmethod
+    def _make_learner(self, n_features, n_classes, random_state):
+        """Return an untrained :class:`~sklrank._online_learner.OnlineLearner`."""
+
+    def _init_model(self, n_features, classes, generator=None):
+        """Create an untrained model.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features.
+        classes : ndarray of shape (n_classes,)
+            All class labels.
+        generator : RandomState instance or None, default=None
+            Random number generator, which is first seeded with the parameter `random_state` if that
+            is an int. This takes a tenth of the time of creating a generator. If None, a generator
+            is created from `random_state`.
+
+        Returns
+        -------
+        self : object
+            The estimator, ready to predict and learn.
+        """
+        random_state = getattr(self, "random_state", None)
+        if generator is None:
+            generator = check_random_state(random_state)
+        elif random_state is not None:
+            generator.seed(random_state)
+        learner = self._make_learner(n_features, len(classes), generator)
+        self.n_features_in_ = n_features
+        self.classes_ = classes
+        self._learner = learner
+        return self
+
+    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
+        with ExclusiveCalls([self._learner]):
+            for batch in self._track(row_blocks(X, BATCH), "batch", may_stop=scores is None):
+                lists = lists_of_rows(indptr, labels, batch)
+                of_batch = None if scores is None else scores[batch]
+                self._learner.play_rows(to_dense(X[batch]), *lists, weights[batch], of_batch)
+
+    def _start_model(self, classes):
+        self._init_model(self.n_features_in_, classes)
+
+    @shared_call
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Class probabilities. Each row sums to one. The columns are in the order of `classes_`.
+        """
+        return self._predict_proba(X)
+
+    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
+        """Predict the natural logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Logarithms of the class probabilities, which are minus infinity if the probability is 0.
+            The columns are in the order of `classes_`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    @shared_call
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict the most probable class of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predicted classes. If classes are equally probable, the first of them is predicted.
+        """
+        best = self._predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
+
+    def _predict_proba(self, X):
+        self._check_fitted()
+        return self._by_blocks(self._learner.predict_rows, self._check_rows(X, reset=False))
+
+    @staticmethod
+    def _by_blocks(predict, X):
+        if not sparse.issparse(X):
+            return predict(X)
+        return np.concatenate([predict(to_dense(X[block])) for block in row_blocks(X, BATCH)])
+
+
 def row_blocks(X, max_rows, *, dense=True):
     """Return slices that cover the rows of `X`, each of at most `max_rows` rows.
 
@@ -268,22 +542,23 @@ def slices(n, size):
     return [slice(first, min(first + size, n)) for first in range(0, n, size)]
 
 
-@contextmanager
-def undrawn_on_error(random_state, rounds):
-    """Restore the state of a generator if the body raises before it plays a round of `rounds`.
-
-    The random numbers of a batch are drawn before its rounds. If no round was played, the next call
-    draws the same numbers again. Saving the state takes as long as several rounds.
-    """
-    n_rounds, state = rounds.n_rounds, random_state.get_state(legacy=False)
-    try:
-        yield
-    except BaseException:
-        if rounds.n_rounds == n_rounds:
-            random_state.set_state(state)
-        raise
-
-
 def to_dense(X):
     """Return `X` as an array."""
     return X.toarray() if sparse.issparse(X) else X
+
+
+def lists_of(indptr, rows):
+    """Return the row pointers `(n_rows + 1,)` of some rows, and the positions of their entries.
+
+    `rows` is a slice or an array of row numbers, in any order.
+    """
+    firsts, sizes = indptr[:-1][rows], np.diff(indptr)[rows]
+    starts = np.append(np.intp(0), np.cumsum(sizes, dtype=np.intp))
+    items = np.arange(starts[-1]) + np.repeat(firsts - starts[:-1], sizes)
+    return starts, items
+
+
+def lists_of_rows(indptr, labels, rows: slice):
+    """Return the relevance lists `indptr, labels` of consecutive rows, without copying `labels`."""
+    first, last = indptr[rows.start], indptr[rows.stop]
+    return indptr[rows.start : rows.stop + 1] - first, labels[first:last]

@@ -18,7 +18,7 @@ still learning. The first losses, whose m and s are inaccurate, are not tested.
 
 from libc.math cimport sqrt
 
-from sklrank._state cimport State
+from sklrank._state cimport Archive
 
 cdef double MIN_DEVIATION = 0.2
 cdef double MIN_LOSSES = 30.0
@@ -28,35 +28,16 @@ cdef class DriftTest:
     """Page-Hinkley test of a sequence of losses. The threshold None means that there is no test."""
 
     def __init__(self, threshold=None):
-        self.start(
-            {
-                "threshold": float("inf") if threshold is None else float(threshold),
-                "n_drifts": 0,
-                "n_losses": 0.0,
-                "mean": 0.0,
-                "mean_square": 0.0,
-                "excess": 0.0,
-            }
-        )
+        self.threshold = float("inf") if threshold is None else threshold
+        self.start()
 
-    cdef dict get_state(self):
-        return {
-            "threshold": self.threshold,
-            "n_drifts": self.n_drifts,
-            "n_losses": self.n_losses,
-            "mean": self.mean,
-            "mean_square": self.mean_square,
-            "excess": self.excess,
-        }
-
-    cdef int set_state(self, State state) except -1:
-        cdef double threshold = state.number("threshold", 0.0)
-        cdef Py_ssize_t n_drifts = state.count("n_drifts")
-        cdef double n_losses = state.number("n_losses", 0.0)
-        cdef double mean = state.any_number("mean"), mean_square = state.any_number("mean_square")
-        cdef double excess = state.any_number("excess")
-        self.threshold, self.n_drifts, self.n_losses = threshold, n_drifts, n_losses
-        self.mean, self.mean_square, self.excess = mean, mean_square, excess
+    cdef int exchange(self, Archive archive) except -1:
+        self.threshold = archive.number("threshold", self.threshold, 0.0)
+        self.n_drifts = archive.count("n_drifts", self.n_drifts)
+        self.n_losses = archive.number("n_losses", self.n_losses, 0.0)
+        self.mean = archive.any_number("mean", self.mean)
+        self.mean_square = archive.any_number("mean_square", self.mean_square)
+        self.excess = archive.any_number("excess", self.excess)
         return 0
 
     def record_losses(self, losses):

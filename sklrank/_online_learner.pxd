@@ -31,6 +31,13 @@ cdef class OnlineLearner(Persistent):
     cdef int predict_cached(self, const double* x, double* votes) except -1 nogil
     cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil
 
+    # Write the probability that each label is relevant (n_classes,). Not every learner defines this
+    # method. It may be called instead of `predict_cached`, before `learn_cached`.
+    cdef int predict_relevance(self, const double* x, double* chances) except -1 nogil
+
+    # Return the objects inside of the learner, or None. They are locked together with it.
+    cdef list locked_parts(self)
+
 
 # Write exp(logarithms) / sum of exp(logarithms), without overflow, into `out` (n,). This may be the
 # array of the logarithms (n,).

@@ -17,8 +17,54 @@ import numpy as np
 cdef class OnlineLearner:
     """Base class of the compiled learners.
 
-    A subclass defines `predict`, `learn`, and the methods of `Persistent`.
+    A subclass defines `predict`, `learn`, and `exchange` of `Persistent`.
     """
+
+    cdef tuple sizes(self):
+        return self.n_features, self.n_classes
+
+    cdef list locked_parts(self):
+        return None
+
+    # The parts may be used, or saved, without this object. Each call of it is a call of its parts.
+
+    cdef int begin_shared(self) except -1:
+        cdef list begun = []
+        Persistent.begin_shared(self)
+        try:
+            for part in self.locked_parts() or ():
+                (<Persistent>part).begin_shared()
+                begun.append(part)
+        except BaseException:
+            for part in begun:
+                (<Persistent>part).end_shared()
+            Persistent.end_shared(self)
+            raise
+        return 0
+
+    cdef int begin_exclusive(self) except -1:
+        cdef list begun = []
+        Persistent.begin_exclusive(self)
+        try:
+            for part in self.locked_parts() or ():
+                (<Persistent>part).begin_exclusive()
+                begun.append(part)
+        except BaseException:
+            for part in begun:
+                (<Persistent>part).end_exclusive()
+            Persistent.end_exclusive(self)
+            raise
+        return 0
+
+    cdef void end_shared(self) noexcept:
+        for part in self.locked_parts() or ():
+            (<Persistent>part).end_shared()
+        Persistent.end_shared(self)
+
+    cdef void end_exclusive(self) noexcept:
+        for part in self.locked_parts() or ():
+            (<Persistent>part).end_exclusive()
+        Persistent.end_exclusive(self)
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         with gil:
@@ -33,6 +79,10 @@ cdef class OnlineLearner:
 
     cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
         return self.learn(x, feedback)
+
+    cdef int predict_relevance(self, const double* x, double* chances) except -1 nogil:
+        with gil:
+            raise TypeError(f"{type(self).__name__} does not define predict_relevance")
 
     def predict_rows(self, const double[:, ::1] X not None):
         """Return the votes `(n_samples, n_classes)` for the samples of `X`."""

@@ -11,7 +11,9 @@ from scipy.stats import rankdata
 from sklearn.utils import check_array
 
 __all__ = [
+    "check_pair_proba",
     "check_positions",
+    "check_two_rankings",
     "close_ranks",
     "invert_orderings",
     "is_missing",
@@ -19,6 +21,9 @@ __all__ = [
     "relative_positions",
     "strict_positions",
 ]
+
+# Tolerance for the sum of two probabilities, which may have been rounded to half precision.
+MAX_ERROR_OF_SUM = 1e-3
 
 
 def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray:
@@ -61,6 +66,66 @@ def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray
                 f"{name} must rank every label, without ties; row {row} is {Y[row].tolist()}."
             )
     return Y
+
+
+def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
+    """Check two rankings of the same labels for each sample.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples, n_labels)
+        Positions of the labels. Labels with smaller positions are better, and NaN marks a label
+        that is not ranked.
+    names : (str, str)
+        Names of the two arrays in error messages.
+
+    Returns
+    -------
+    true, pred : ndarray of float64, shape (n_samples, n_labels)
+        Positions of the labels.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or if an array does not contain positions.
+    """
+    true_name, pred_name = names
+    true, pred = check_positions(y_true, true_name), check_positions(y_pred, pred_name)
+    if len(true) != len(pred):
+        raise ValueError(
+            f"{true_name} has {len(true)} rows and {pred_name} has {len(pred)}: both need one row "
+            "per sample."
+        )
+    if true.shape != pred.shape:
+        raise ValueError(
+            f"{pred_name} must have the shape of {true_name}, {true.shape}, got {pred.shape}: give "
+            "each label a position, NaN where it is not ranked."
+        )
+    return true, pred
+
+
+def check_pair_proba(y_true, y_proba):
+    """Check positions and probabilities of pairs of labels, and return them as float64 arrays."""
+    y_true = check_positions(y_true, "y_true")
+    y_proba = np.asarray(y_proba, dtype=np.float64)
+    expected = (*y_true.shape, y_true.shape[1])
+    if y_proba.shape != expected:
+        raise ValueError(
+            "y_proba must have the shape (n_samples, n_labels, n_labels), here "
+            f"{expected}; got {y_proba.shape}"
+        )
+    if not ((y_proba >= 0.0) & (y_proba <= 1.0)).all():
+        raise ValueError("y_proba must hold probabilities from 0 to 1")
+    ordered = y_true[:, :, np.newaxis] < y_true[:, np.newaxis, :]
+    sums = y_proba + y_proba.transpose(0, 2, 1)
+    bad = np.argwhere(ordered & (np.abs(sums - 1.0) > MAX_ERROR_OF_SUM))
+    if len(bad):
+        i, a, b = bad[0].tolist()
+        raise ValueError(
+            f"y_proba[i, b, a] must be one minus y_proba[i, a, b], but the sum is "
+            f"{sums[i, a, b]:g} for the sample {i} and the labels {a} and {b}"
+        )
+    return y_true, y_proba
 
 
 def strict_positions(scores: np.ndarray) -> np.ndarray:

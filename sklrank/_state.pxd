@@ -1,43 +1,69 @@
-"""State of compiled objects, which is checked before it is restored."""
+"""State of compiled objects: one declaration that saves it, checks it and restores it."""
 
-from sklrank._call_guard cimport CallGuard
+from sklrank._model_lock cimport LockedModel
+
+# Declared types of the arrays that are attributes. An array of another type is an `array`.
+ctypedef fused floats_view:
+    double[::1]
+    double[:, ::1]
+    double[:, :, ::1]
+
+ctypedef fused constants_view:
+    const double[::1]
+    const double[:, ::1]
+
+ctypedef fused integers_view:
+    int[::1]
+    Py_ssize_t[::1]
 
 
-cdef class State:
+cdef class Archive:
     cdef str owner              # name of the class, for error messages
     cdef dict entries
-    cdef bint copies            # whether `floats` and `integers` copy the arrays
+    cdef readonly bint loads    # whether entries are returned (True) or recorded (False)
+    cdef bint copies            # whether `floats`, `integers` and `array` copy the arrays
 
-    # Return an entry of the state, or raise ValueError if it is missing or inconsistent. Entry -1
-    # of a `shape` stands for any size.
-    cdef object get(self, str name)
-    cdef object array(self, str name, tuple shape, object dtype, bint copies)
-    cdef object floats(self, str name, tuple shape)
-    cdef object constants(self, str name, tuple shape)      # floats that are never copied
-    cdef object integers(self, str name, tuple shape, Py_ssize_t low, Py_ssize_t high, dtype=*)
-    cdef double number(self, str name, double low=*, double high=*) except? -1.0
-    cdef double any_number(self, str name) except? -1.0     # a number that may be NaN
-    cdef Py_ssize_t count(self, str name, Py_ssize_t low=*, Py_ssize_t high=*) except? -1
-    cdef bint flag(self, str name) except? -1
-    cdef object choice(self, str name, options)
-    cdef object part(self, str name, type kind)
-    cdef list parts(self, str name, type kind)              # a list of compiled objects
+    # Record the value as the entry `name`; or check the entry and return it. Raise ValueError if
+    # the entry is missing or damaged. Size -1 of a `shape` stands for any size.
+    cdef double number(self, str name, double value, double low=*, double high=*) except? -1.0
+    cdef double any_number(self, str name, double value) except? -1.0       # may be NaN
+    cdef Py_ssize_t count(
+        self, str name, Py_ssize_t value, Py_ssize_t low=*, Py_ssize_t high=*
+    ) except? -1
+    cdef bint flag(self, str name, bint value) except? -1
+    cdef object choice(self, str name, object value, options)       # one of several strings
+    cdef object anything(self, str name, object value)              # without a check
+    cdef object part(self, str name, object value, type kind, bint or_none=*)
+    cdef list parts(self, str name, list value, type kind)          # a list of compiled objects
+    cdef floats_view floats(self, str name, floats_view value, tuple shape)
+    cdef constants_view constants(self, str name, constants_view value, tuple shape)
+    cdef integers_view integers(
+        self, str name, integers_view value, tuple shape, Py_ssize_t low, Py_ssize_t high
+    )
+    cdef object array(self, str name, object value, tuple shape, dtype, low=*, high=*)
 
     # Raise ValueError with this message unless the condition holds.
     cdef int require(self, bint holds, str message) except -1
 
+    cdef object get(self, str name)
+    cdef object record(self, str name, object value)
+    cdef object checked_array(self, str name, tuple shape, dtype, bint copies, low=*, high=*)
 
-cdef class Persistent(CallGuard):
+
+cdef class Persistent(LockedModel):
     cdef bint is_ready          # whether the object has a state
 
-    # Return the state as a dictionary of arrays, numbers, strings, and compiled objects.
-    cdef dict get_state(self)
+    # Declare all attributes that predictions and learning depend on, see `_state.pyx`.
+    cdef int exchange(self, Archive archive) except -1
 
-    # Check the whole state, and then replace the state of the object by it.
-    cdef int set_state(self, State state) except -1
+    # Return the sizes that never change, because other objects depend on them.
+    cdef tuple sizes(self)
 
-    # Set the initial state. Constructors call this method.
-    cdef int start(self, dict entries) except -1
+    # Complete a constructor, which has set the attributes that `exchange` declares.
+    cdef int start(self, dict entries=*) except -1
 
     # Raise ValueError if the object has no state.
     cdef int require_ready(self) except -1
+
+    # Replace the state by that of an archive, unless it is damaged or has other sizes.
+    cdef int load(self, Archive archive) except -1

@@ -1,26 +1,46 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""State of compiled objects: how it is saved, and how it is checked before it is restored.
+"""State of compiled objects: one declaration that saves it, checks it and restores it.
 
-Loops without bounds checks read and write the arrays of a compiled object. A state from a file may
-be damaged, so it is checked completely before the object uses any part of it. Loaders such as skops
-create an object by `__new__`, without its constructor, and pass the state to `__setstate__`.
+A class whose objects are saved derives from `Persistent` and declares its state in one method:
 
-A class whose objects are saved derives from `Persistent` and defines two methods:
+    cdef int exchange(self, Archive archive) except -1:
+        Learner.exchange(self, archive)                                 # the base class, if any
+        self.n_features = archive.count("n_features", self.n_features, 1)
+        self.rate = archive.number("rate", self.rate, 0.0, 1.0)
+        self.weights = archive.floats("weights", self.weights, (-1, self.n_features))
+        archive.require(self.weights.shape[0] > 0, "there are no classes")
+        if archive.loads:
+            self.scratch = np.empty(self.n_features)
+        return 0
 
-- `get_state` returns a dictionary of arrays, numbers, strings, and other persistent objects. It
-  contains all that predictions and learning depend on, but no working memory.
-- `set_state` reads these entries by the methods of `State`, which check them, and allocates working
-  memory. Only then does it assign attributes. If it raises, the object remains as it was. A
-  subclass reads its own entries first, then calls `set_state` of its base class, and assigns its
-  attributes last.
+An `Archive` is used in two ways. One that saves records each value and returns it unchanged. One
+that loads ignores the value, checks the entry (its type, shape and range) and returns it. Arrays
+are attributes of a declared type, `double[:, ::1]` for example, from which their dtype and number
+of dimensions follow. So
 
-The constructor passes the initial entries to `start`, which also calls `set_state`. Thus there is
-no other way to initialize an object, and the arrays of an object always fit each other. The sizes
-of an object never change, since other objects may depend on them: `set_state` refuses a state of
-other sizes if `is_ready` is True.
+- list everything that predictions and learning depend on, but no working memory, which is allocated
+  if `archive.loads`, like all that follows from the entries;
+- list entries after those that their shapes and ranges depend on;
+- `archive.require` conditions between entries: loops without bounds checks rely on them, and a
+  state from a file may be damaged.
 
-An object that was created by `__new__` alone has `is_ready` False. Methods that Python can call
-must not use the arrays of such an object; they call `require_ready` first. `State.part` refuses it.
+The constructor sets the attributes and calls `start`, which passes them through the same checks:
+
+    def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes, double rate):
+        self.n_features, self.rate = n_features, rate                   # other numbers are zero
+        self.weights = np.zeros((n_classes, n_features))                # all declared arrays
+        self.start()
+
+The sizes of an object never change, since other objects depend on them:
+
+    cdef tuple sizes(self):
+        return self.n_features, self.weights.shape[0]
+
+`__setstate__` of an object with a state loads the state into a new object first. If this raises, or
+if `sizes` differs, the object remains as it was. Loaders such as skops create an object by
+`__new__`, without its constructor, and pass the state to `__setstate__`. Without it, an object has
+`is_ready` False, and its arrays do not exist. Methods that Python can call do not use them; they
+call `require_ready` first. `Archive.part` refuses such objects.
 """
 
 from copyreg import __newobj__
@@ -38,6 +58,7 @@ _FORMAT, _VERSION = "_sklrank_state_format", "_sklrank_version"
 
 FLOAT = np.dtype(np.float64)
 INTP = np.dtype(np.intp)
+INTC = np.dtype(np.intc)
 
 # Counters must not overflow.
 cdef Py_ssize_t MAX_COUNT = <Py_ssize_t>1 << (8 * sizeof(Py_ssize_t) - 2)
@@ -68,12 +89,13 @@ def without_format(state, owner):
     return state
 
 
-cdef class State:
-    """A state to restore. Its methods return entries and raise ValueError if they are invalid."""
+cdef class Archive:
+    """Entries of a state that is saved, or checked and loaded."""
 
-    def __init__(self, str owner, dict entries, bint copies):
+    def __init__(self, str owner, dict entries, bint loads, bint copies):
         self.owner = owner
         self.entries = entries
+        self.loads = loads
         self.copies = copies
 
     cdef int require(self, bint holds, str message) except -1:
@@ -86,7 +108,100 @@ cdef class State:
             self.require(False, f"{name} is missing")
         return self.entries[name]
 
-    cdef object array(self, str name, tuple shape, object dtype, bint copies):
+    cdef object anything(self, str name, object value):
+        if self.loads:
+            return self.get(name)
+        self.entries[name] = value
+        return value
+
+    cdef double any_number(self, str name, double value) except? -1.0:
+        entry = self.anything(name, value)
+        # The first condition saves time.
+        if type(entry) is not float and (not isinstance(entry, Real) or isinstance(entry, bool)):
+            self.require(False, f"{name} is not a number, but {type(entry).__name__}")
+        try:
+            return entry
+        except OverflowError:
+            self.require(False, f"{name} is too large")
+
+    cdef double number(
+        self, str name, double value, double low=-np.inf, double high=np.inf
+    ) except? -1.0:
+        cdef double entry = self.any_number(name, value)
+        if not low <= entry <= high:
+            self.require(False, f"{name} is {entry}, expected a number from {low} to {high}")
+        return entry
+
+    cdef Py_ssize_t count(
+        self, str name, Py_ssize_t value, Py_ssize_t low=0, Py_ssize_t high=MAX_COUNT
+    ) except? -1:
+        entry = self.anything(name, value)
+        if not isinstance(entry, Integral) or isinstance(entry, bool) or not low <= entry <= high:
+            self.require(False, f"{name} is {entry!r}, expected an integer from {low} to {high}")
+        return entry
+
+    cdef bint flag(self, str name, bint value) except? -1:
+        entry = self.anything(name, value)
+        if type(entry) is not bool:
+            self.require(False, f"{name} is {entry!r}, expected True or False")
+        return entry
+
+    cdef object choice(self, str name, object value, options):
+        entry = self.anything(name, value)
+        if type(entry) is not str or entry not in options:
+            self.require(False, f"{name} is {entry!r}, expected one of {sorted(options)}")
+        return entry
+
+    cdef object part(self, str name, object value, type kind, bint or_none=False):
+        entry = self.anything(name, value)
+        if entry is None and or_none:
+            return None
+        if not isinstance(entry, kind) or not (<Persistent>entry).is_ready:
+            self.require(False, f"{name} is not a {kind.__name__} with a state")
+        return entry
+
+    cdef list parts(self, str name, list value, type kind):
+        entry = self.anything(name, value)
+        if not isinstance(entry, list) or not all(
+            isinstance(part, kind) and (<Persistent>part).is_ready for part in entry
+        ):
+            self.require(False, f"{name} is not a list of {kind.__name__} objects with a state")
+        return list(entry) if self.loads else value
+
+    cdef floats_view floats(self, str name, floats_view value, tuple shape):
+        if self.loads:
+            return self.checked_array(name, shape, FLOAT, self.copies)
+        self.record(name, value)
+        return value
+
+    cdef constants_view constants(self, str name, constants_view value, tuple shape):
+        # Nothing writes these arrays, so they are not copied.
+        if self.loads:
+            return self.checked_array(name, shape, FLOAT, False)
+        self.entries[name] = np.asarray(value)
+        return value
+
+    cdef integers_view integers(
+        self, str name, integers_view value, tuple shape, Py_ssize_t low, Py_ssize_t high
+    ):
+        dtype = INTP if sizeof(value[0]) == sizeof(Py_ssize_t) else INTC
+        if self.loads:
+            return self.checked_array(name, shape, dtype, self.copies, low, high)
+        self.record(name, value)
+        return value
+
+    cdef object array(self, str name, object value, tuple shape, dtype, low=None, high=None):
+        if not self.loads:
+            return self.record(name, value)
+        return self.checked_array(name, shape, dtype, self.copies, low, high)
+
+    cdef object record(self, str name, object value):
+        self.entries[name] = np.array(value) if self.copies else np.asarray(value)
+        return value
+
+    cdef object checked_array(
+        self, str name, tuple shape, dtype, bint copies, low=None, high=None
+    ):
         value = self.get(name)
         if not isinstance(value, np.ndarray):
             self.require(False, f"{name} is not an array, but {type(value).__name__}")
@@ -97,88 +212,31 @@ cdef class State:
         if not fits:
             expected = str(shape).replace("-1", "any")
             self.require(False, f"{name} has the shape {given}, expected {expected}")
-        if value.dtype == dtype:
-            return value.copy() if copies else np.ascontiguousarray(value)
-        if value.dtype.kind != dtype.kind or dtype.kind not in "fi":
+        if value.dtype != dtype and (value.dtype.kind != dtype.kind or dtype.kind not in "fi"):
             self.require(False, f"{name} has the dtype {value.dtype}, expected {dtype}")
+        # Check the values before a conversion, which might cut off bits.
+        if low is not None and value.size and not low <= value.min() <= value.max() <= high:
+            self.require(False, f"{name} has entries that are not from {low} to {high}")
+        if copies and value.dtype == dtype:
+            return value.copy()
         return np.ascontiguousarray(value, dtype=dtype)
 
-    cdef object floats(self, str name, tuple shape):
-        return self.array(name, shape, FLOAT, self.copies)
 
-    cdef object constants(self, str name, tuple shape):
-        return self.array(name, shape, FLOAT, False)
-
-    cdef object integers(self, str name, tuple shape, Py_ssize_t low, Py_ssize_t high, dtype=INTP):
-        # Check the values before a conversion, which might cut off bits.
-        value = self.get(name)
-        if isinstance(value, np.ndarray) and value.dtype.kind == "i" and value.size:
-            if not low <= value.min() <= value.max() <= high:
-                self.require(False, f"{name} has entries that are not from {low} to {high}")
-        return self.array(name, shape, dtype, self.copies)
-
-    cdef double any_number(self, str name) except? -1.0:
-        value = self.get(name)
-        # The first condition saves time.
-        if type(value) is not float and (not isinstance(value, Real) or isinstance(value, bool)):
-            self.require(False, f"{name} is not a number, but {type(value).__name__}")
-        try:
-            return value
-        except OverflowError:
-            self.require(False, f"{name} is too large")
-
-    cdef double number(self, str name, double low=-np.inf, double high=np.inf) except? -1.0:
-        cdef double value = self.any_number(name)
-        if not low <= value <= high:
-            self.require(False, f"{name} is {value}, expected a number from {low} to {high}")
-        return value
-
-    cdef Py_ssize_t count(
-        self, str name, Py_ssize_t low=0, Py_ssize_t high=MAX_COUNT
-    ) except? -1:
-        value = self.get(name)
-        if not isinstance(value, Integral) or isinstance(value, bool) or not low <= value <= high:
-            self.require(False, f"{name} is {value!r}, expected an integer from {low} to {high}")
-        return value
-
-    cdef bint flag(self, str name) except? -1:
-        value = self.get(name)
-        if type(value) is not bool:
-            self.require(False, f"{name} is {value!r}, expected True or False")
-        return value
-
-    cdef object choice(self, str name, options):
-        value = self.get(name)
-        if type(value) is not str or value not in options:
-            self.require(False, f"{name} is {value!r}, expected one of {sorted(options)}")
-        return value
-
-    cdef object part(self, str name, type kind):
-        value = self.get(name)
-        if not isinstance(value, kind) or not (<Persistent>value).is_ready:
-            self.require(False, f"{name} is not a {kind.__name__} with a state")
-        return value
-
-    cdef list parts(self, str name, type kind):
-        value = self.get(name)
-        if not isinstance(value, list) or not all(
-            isinstance(part, kind) and (<Persistent>part).is_ready for part in value
-        ):
-            self.require(False, f"{name} is not a list of {kind.__name__} objects with a state")
-        return list(value)
-
-
-cdef class Persistent(CallGuard):
+cdef class Persistent(LockedModel):
     """Base class of the compiled classes whose objects are saved."""
 
-    cdef dict get_state(self):
-        raise TypeError(f"{type(self).__name__} does not define get_state")
+    cdef int exchange(self, Archive archive) except -1:
+        raise TypeError(f"{type(self).__name__} does not define exchange")
 
-    cdef int set_state(self, State state) except -1:
-        raise TypeError(f"{type(self).__name__} does not define set_state")
+    cdef tuple sizes(self):
+        return ()
 
-    cdef int start(self, dict entries) except -1:
-        self.set_state(State(type(self).__name__, entries, False))
+    cdef int start(self, dict entries=None) except -1:
+        name = type(self).__name__
+        if entries is None:
+            entries = {}
+            self.exchange(Archive(name, entries, False, False))
+        self.load(Archive(name, entries, True, False))
         self.is_ready = True
         return 0
 
@@ -189,18 +247,34 @@ cdef class Persistent(CallGuard):
             )
         return 0
 
+    cdef int load(self, Archive archive) except -1:
+        cdef Persistent trial
+        if self.is_ready:
+            trial = type(self).__new__(type(self))
+            trial.exchange(archive)
+            archive.require(trial.sizes() == self.sizes(), "its sizes are not those of the object")
+        self.exchange(archive)
+        return 0
+
     def __reduce__(self):
         return __newobj__, (type(self),), self.__getstate__()
 
     def __getstate__(self):
+        cdef dict entries = {}
         self.require_ready()
         self.begin_shared()
         try:
-            return with_format(self.get_state())
+            self.exchange(Archive(type(self).__name__, entries, False, True))
+            return with_format(entries)
         finally:
             self.end_shared()
 
     def __setstate__(self, state):
         name = type(self).__name__
-        self.set_state(State(name, without_format(state, name), True))
-        self.is_ready = True
+        entries = without_format(state, name)
+        LockedModel.begin_exclusive(self)
+        try:
+            self.load(Archive(name, entries, True, True))
+            self.is_ready = True
+        finally:
+            LockedModel.end_exclusive(self)

@@ -41,7 +41,7 @@ MaxFeatures = int | float | Literal["sqrt", "log2"] | None
 # The exploration rate of a linear bandit: a number, or a schedule.
 ExplorationRate = (
     float
-    | Literal["decay", "ag1", "ag2", "ag3", "ag2-unbiased", "ag3-forgetting"]
+    | Literal["decay", "ag0", "ag1", "ag2", "ag3"]
     | SelfTunedExploration
     | Callable[[int], float]
 )

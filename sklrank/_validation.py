@@ -2,8 +2,6 @@
 
 from contextlib import contextmanager
 from datetime import date, timedelta
-from functools import wraps
-from inspect import signature
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -33,11 +31,13 @@ __all__ = [
     "is_integer",
     "is_number",
     "labels_of_columns",
+    "look_up",
     "names_of",
     "relevance_lists",
     "sorted_classes",
     "sum_of_squares",
     "unchanged_on_error",
+    "with_reject_label",
 ]
 
 # Maximal sample weight. Trees sum up squares of weights, which must not overflow.
@@ -60,28 +60,6 @@ def input_tags_of(estimator):
     The parameter `estimator` may hold any object until `fit` checks it.
     """
     return get_tags(estimator).input_tags if hasattr(estimator, "__sklearn_tags__") else InputTags()
-
-
-def with_class_in_errors(method):
-    """Decorate a method: errors of arguments that do not fit its signature name the estimator.
-
-    Python would name the class that defines the method, which may be a base class that is not
-    public.
-    """
-
-    @wraps(method)
-    def call(estimator, *args, **kwargs):
-        try:
-            return method(estimator, *args, **kwargs)
-        except TypeError:
-            try:
-                signature(method).bind(estimator, *args, **kwargs)
-            except TypeError as error:
-                name = f"{type(estimator).__name__}.{method.__name__}()"
-                raise TypeError(f"{name} {error}") from None
-            raise
-
-    return call
 
 
 def check_rows(estimator, X, *, reset, warm_start=False, **check_params):
@@ -366,7 +344,7 @@ def check_columns(names, classes):
 
 
 def relevance_lists(target: Target, classes):
-    """Return the relevance lists (see `_relevance_lists`) of a checked target.
+    """Return the relevance lists (see `_base_online`) of a checked target.
 
     The labels in the lists are indices into `classes`.
     """
@@ -488,6 +466,16 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
     return weights
 
 
+def look_up(name, table, choice, also=""):
+    """Return ``table[choice]``, where `choice` is the value of the parameter called `name`.
+
+    An error lists the keys of the table after `also`, such as "callable or ".
+    """
+    if not isinstance(choice, str) or choice not in table:
+        raise ValueError(f"{name} must be {also}one of {sorted(table)}, got {choice!r}.")
+    return table[choice]
+
+
 def as_numbers(values, name, what="numbers"):
     """Convert values to a float64 array.
 
@@ -503,6 +491,25 @@ def as_numbers(values, name, what="numbers"):
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be {what}: {error}") from error
+
+
+def with_reject_label(labels):
+    """Return the labels followed by a label of their type for rejected samples, and this label."""
+    if labels.dtype.kind in "mM":
+        raise ValueError(
+            f"y holds classes of the type {labels.dtype}, and no label of this type stands for a "
+            "rejection: encode them as numbers or strings, or do without rejections"
+        )
+    if labels.dtype.kind in "biuf":
+        label = -1 if -1 not in labels else int(np.floor(labels.min())) - 1
+    else:
+        label = "reject"
+        while label in labels.tolist():
+            label += "_"
+    # The label may be a longer string. No integer type of NumPy holds all numbers of uint64 and -1.
+    as_objects = labels.dtype.kind == "O" or labels.dtype == np.uint64
+    kind = object if as_objects else np.result_type(labels, np.asarray(label))
+    return np.append(labels.astype(kind), np.array([label], dtype=kind)), label
 
 
 @contextmanager

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._call_guard import shared_call
+from sklrank._document_metrics import NoRelevantDocumentError, gain_by_order, has_gains
+from sklrank._model_lock import shared_call
 from sklrank._queries import warn_without_qid
 from sklrank._rankings import strict_positions
 from sklrank._relevance import check_relevance
 from sklrank._validation import check_k
 from sklrank.metrics import ndcg_score
-from sklrank.metrics._averaging import NoRelevantDocumentError
-from sklrank.metrics._conventions import gain_by_order, has_gains
 
 if TYPE_CHECKING:
     from collections.abc import Callable

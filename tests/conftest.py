@@ -13,7 +13,6 @@ from sklearn import config_context
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
-from sklrank.boosting import _pooled_affinities
 from sklrank.feedback import (
     PlackettLuceRandomization,
     SingleSwapRandomization,
@@ -23,9 +22,6 @@ from sklrank.feedback import (
 
 # The tests make thousands of small fits, for which several BLAS threads take longer than one.
 threadpool_limits(1, user_api="blas")
-
-# MCSSBClassifier takes most of its time for forests, which need not be accurate in the tests.
-_pooled_affinities.N_TREES, _pooled_affinities.N_TREES_OF_FOLD = 20, 5
 
 # On a busy machine, any example may take long.
 settings.register_profile("no deadline", deadline=None)

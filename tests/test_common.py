@@ -22,11 +22,11 @@ import sklrank
 from sklrank._estimator import DOCUMENTATION
 from sklrank.boosting import (
     AdaRank,
-    AssembleClassifier,
-    MCSSBClassifier,
+    HistGradientBoostingRanker,
     NDCGBoost,
     RankBoost,
     RankingRefiner,
+    ResidualRefiner,
 )
 from sklrank.label_ranking import (
     CalibratedLabelRanker,
@@ -38,9 +38,6 @@ from sklrank.label_ranking import (
     StackedRanker,
 )
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
-from sklrank.label_ranking._radial_features import RadialFeatures
-from sklrank.label_ranking._relevance_features import RelevanceFeatures
-from sklrank.label_ranking._tied_tails import TiedTailRanker
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -49,20 +46,25 @@ from sklrank.linear_model import (
     PredtronClassifier,
     PredtronLabelRanker,
     PredtronQueryRanker,
+    SemiBanditRanker,
 )
+from sklrank.model_selection import RejectOptionClassifier
 from sklrank.online_boosting import (
     AdaOLMR,
     OnlineBMR,
-    OnlineVotingClassifier,
     TopKAdaptive,
     TopKBBM,
 )
+from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier, PooledLabelSpreading
 from sklrank.tree import (
     HistogramTreeClassifier,
     HistogramTreeRegressor,
     HoeffdingTreeClassifier,
+    HonestForestClassifier,
     HonestForestRegressor,
+    HonestTreeClassifier,
     HonestTreeRegressor,
+    LevelSplitsClassifier,
     LevelSplitsRegressor,
     StumpClassifier,
 )
@@ -72,11 +74,16 @@ SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
 ESTIMATORS = [
     HoeffdingTreeClassifier(),
     HoeffdingTreeClassifier(leaf_prediction="mc", grace_period=20, tau=0.5, criterion="gini"),
-    HoeffdingTreeClassifier(leaf_prediction="nb", sample_size="effective", max_depth=3),
+    HoeffdingTreeClassifier(leaf_prediction="nb", max_depth=3),
     HoeffdingTreeClassifier(grace_period=10, delta=0.1, max_features=2, max_leaves=4),
     LevelSplitsRegressor(),
     LevelSplitsRegressor(honest=True, max_bins=8, max_features="sqrt"),
     LevelSplitsRegressor(max_depth=6, min_samples_leaf=3, max_bins=None),
+    LevelSplitsClassifier(),
+    LevelSplitsClassifier(honest="estimation"),
+    HonestTreeClassifier(),
+    HonestForestClassifier(n_estimators=5),
+    HonestForestClassifier(n_estimators=6, splits="level", honest="estimation"),
     HonestTreeRegressor(),
     HonestTreeRegressor(honest=False, max_features=0.5, max_depth=8, max_leaf_nodes=12),
     HonestForestRegressor(n_estimators=5),
@@ -91,17 +98,19 @@ ESTIMATORS = [
     OnlineLogisticRegression(),
     OnlineLogisticRegression(multi_class="ovr", alpha=1e-4, max_features=0.9),
     OnlineRidgeClassifier(),
-    OnlineRidgeClassifier(kernel="rbf", process_noise=1e-6),
-    OnlineRidgeClassifier(boosting_target="relevance"),
-    OnlineVotingClassifier(),
-    OnlineVotingClassifier([HoeffdingTreeClassifier(), OnlineRidgeClassifier()], learning_rate=3),
+    OnlineRidgeClassifier(kernel="rbf"),
     BanditronClassifier(),
     BanditronClassifier(mirror_map="positive", exploration="ag3"),
     BanditronClassifier(mirror_map="entropy"),
     BanditronClassifier(mirror_map="p-norm"),
+    BanditronClassifier(kernel="rbf", randomization="plackett-luce"),
     LinUCBClassifier(),
     LinUCBClassifier(kernel="rbf", n_components=10),
     LinUCBClassifier(covariance="diagonal", exploration=0.1),
+    SemiBanditRanker(),
+    SemiBanditRanker(
+        k=2, exploration="decay", estimators=[HoeffdingTreeClassifier(grace_period=20)], max_iter=2
+    ),
     PredtronClassifier(),
     PredtronClassifier(average=True, max_iter=5, shuffle=True),
     PredtronClassifier(loss="absolute", update="loss-driven"),
@@ -114,6 +123,9 @@ ESTIMATORS = [
     PredtronClassifier(mirror_map="entropy", learning_rate=0.1),
     # It rejects no sample: scikit-learn's checks compare predictions with scores.
     PredtronClassifier(reject_cost=1.0, average=True),
+    RejectOptionClassifier(PredtronClassifier(average=True), reject_cost=1.0, cv=2),
+    PredtronClassifier(representation="simplex"),
+    PredtronClassifier(representation="ordinal"),
     PredtronLabelRanker(),
     PredtronLabelRanker(kernel="rbf", average=True),
     PredtronLabelRanker(loss="precision", k=1, representation="linear", mirror_map="group-norm"),
@@ -130,6 +142,7 @@ ESTIMATORS = [
     AdaOLMR("trees", n_estimators=10),
     AdaOLMR(),
     AdaOLMR(OnlineLogisticRegression(), n_estimators=3, max_iter=2, shuffle=True, n_jobs=2),
+    AdaOLMR(loss=np.exp, expert_loss="loss"),
     LabelwiseRanker(ExtraTreesRegressor(5, random_state=0)),
     LabelwiseRanker(Ridge(), multi_output="auto", incomplete="relative"),
     PairwiseRanker(LogisticRegression()),
@@ -149,23 +162,19 @@ ESTIMATORS = [
     ConformalTopLabels(LabelwiseRanker(Ridge())),
     ConformalRanks(PlackettLuceRanker(alpha=1.0), calibration_size=0.5),
     LeafSizeForest(n_estimators=25),
-    RadialFeatures(n_components=20),
-    RelevanceFeatures(n_components=20, max_samples=30),
-    TiedTailRanker(alpha=0.1),
+    PooledLabelSpreading(10),
     MCSSBClassifier(n_estimators=10),
-    MCSSBClassifier(
-        similarity="rbf", weighting="sample_weight", learning_rate=1.0, n_estimators=10
-    ),
-    MCSSBClassifier(GaussianNB(), 10, similarity="knn", weighting="resampling", learning_rate=1.0),
-    MCSSBClassifier(
-        similarity="identity", weighting="sample_weight", learning_rate=1.0, n_estimators=10
-    ),
+    MCSSBClassifier(similarity="rbf", learning_rate=1.0, n_estimators=10),
+    MCSSBClassifier(GaussianNB(), 10, weighting="resampling"),
+    MCSSBClassifier(similarity="identity", n_estimators=10),
     AssembleClassifier(n_estimators=10),
+    AssembleClassifier(n_estimators=10, step_rule="printed"),
     AssembleClassifier(HistogramTreeClassifier(min_samples_leaf=2), 5),
     AssembleClassifier(LogisticRegression(), weighting="resampling", n_estimators=5),
-    OnlineBMR(n_estimators=10),
-    OnlineBMR(n_estimators=10, loss="rank", edge=0.3),
-    OnlineBMR(n_estimators=5, loss="logistic", pair_weights="dcg"),
+    OnlineBMR(),
+    OnlineBMR("trees", n_estimators=10),
+    OnlineBMR("trees", n_estimators=10, loss="rank", edge=0.3),
+    OnlineBMR(n_estimators=5, loss="logistic"),
     TopKBBM("trees", n_estimators=10),
     TopKBBM(),
     TopKBBM("trees", n_estimators=10, k=2, randomization="single-swap", max_iter=2),
@@ -184,24 +193,30 @@ ESTIMATORS = [
         "trees", n_estimators=10, k=2, exploration=1.0, learning_rate=0.1, gradient_clip=None
     ),
     NDCGBoost(n_estimators=10),
-    NDCGBoost(HistogramTreeRegressor(max_leaf_nodes=4, min_samples_leaf=2), 5),
+    HistGradientBoostingRanker(max_iter=10),
+    HistGradientBoostingRanker("expected-ndcg", max_iter=5, max_leaf_nodes=4, linear_start=True),
     NDCGBoost(StumpClassifier(), 5),
     RankBoost(HistogramTreeClassifier(min_samples_leaf=2), 5),
     NDCGBoost(LogisticRegression(), 5),
     NDCGBoost(KNeighborsClassifier(3), 5),
     RankBoost(),
     AdaRank(),
-    AdaRank(metric="map", search="weighted", step_rule="printed"),
+    AdaRank(metric="map", rule="printed"),
     AdaRank(DecisionTreeClassifier(max_depth=3), 5),
-    RankingRefiner(0),
-    RankingRefiner(0, n_estimators=5, combination="product"),
+    ResidualRefiner(0),
+    RankingRefiner(0, n_estimators=5),
     RankingRefiner(
-        0, LogisticRegression(), 5, combination="sum", weighting="resampling", noise="auto"
+        0,
+        LogisticRegression(),
+        5,
+        combination="sum",
+        weighting="resampling",
+        response_method="predict",
     ),
-    RankingRefiner(0, DecisionTreeClassifier(max_depth=2), 5, response_method="predict_proba"),
 ]
 
-# Weak learners of scikit-learn in a loop over samples, and defaults of hundreds of trees.
+# The first configuration of a class should be fitted within milliseconds: see KINDS.
+# These have weak learners of scikit-learn in a loop over samples, or hundreds of trees by default.
 SLOW_ESTIMATORS = [
     AdaOLMR([GaussianNB(), HoeffdingTreeClassifier()]),
     AdaOLMR([PredtronClassifier(), HoeffdingTreeClassifier()]),
@@ -212,7 +227,7 @@ SLOW_ESTIMATORS = [
 
 def expected_failed_checks(estimator):
     # scikit-learn exempts its own semi-supervised estimators by name; see tests/boosting.
-    if isinstance(estimator, AssembleClassifier | MCSSBClassifier):
+    if isinstance(estimator, AssembleClassifier | MCSSBClassifier | PooledLabelSpreading):
         return {"check_classifiers_classes": "-1 is not a class, it marks unlabeled samples"}
     if isinstance(estimator, PlackettLuceRanker):
         return {}
@@ -233,7 +248,9 @@ def expected_failed_checks(estimator):
     return {check.format("dense"): reason, check.format("sparse"): reason}
 
 
-KINDS = {type(one).__name__: one for one in ESTIMATORS}
+# The first configuration of each class. The checks of the others are slow tests.
+KINDS = {type(one).__name__: one for one in reversed(ESTIMATORS)}
+OTHERS = [one for one in ESTIMATORS if one is not KINDS[type(one).__name__]]
 
 
 def test_every_public_estimator_is_checked():
@@ -245,11 +262,6 @@ def test_every_public_estimator_is_checked():
     }
     assert len(public) > 20
     assert public <= {type(one) for one in ESTIMATORS}
-
-
-@pytest.mark.parametrize("estimator", KINDS.values(), ids=KINDS)
-def test_html_representation(estimator):
-    assert type(estimator).__name__ in estimator._repr_html_()
 
 
 @pytest.mark.parametrize("estimator", KINDS.values(), ids=KINDS)
@@ -265,6 +277,7 @@ def test_html_representation_links_to_the_documentation(estimator):
     )
     link = f"{DOCUMENTATION}generated/{package}.{type(estimator).__name__}.html" if package else ""
     assert estimator._get_doc_link() == link
+    assert type(estimator).__name__ in estimator._repr_html_()
     assert not link or link in estimator._repr_html_()
 
 
@@ -293,6 +306,7 @@ ADDED = (
     "set_fit_request",
     "set_partial_fit_request",
     "set_predict_request",
+    "set_predict_proba_request",
     "set_score_request",
 )
 ARGUMENTS = {"X": [[0.0, 1.0], [1.0, 0.0]], "y": [0, 1]}
@@ -308,51 +322,39 @@ def public_names(estimator):
     ]
 
 
-@pytest.mark.parametrize(
-    "estimator, name",
-    [
-        pytest.param(one, name, id=f"{kind}-{name}")
-        for kind, one in KINDS.items()
-        for name in public_names(one)
-    ],
-)
-def test_before_fit(estimator, name):
+@pytest.mark.parametrize("estimator", KINDS.values(), ids=KINDS)
+def test_before_fit(estimator):
     """All public methods and properties of fitted models raise NotFittedError."""
-    with pytest.raises(NotFittedError):
-        method = getattr(clone(estimator), name)
-        arguments = [
-            ARGUMENTS.get(parameter.name)
-            for parameter in inspect.signature(method).parameters.values()
-            if parameter.default is parameter.empty and parameter.kind != parameter.VAR_KEYWORD
-        ]
-        # A generator would run until its first result.
-        next(iter(method(*arguments)))
-
-
-# The parameters that are numbers accept no booleans, which Python counts as integers.
-NUMERIC = [
-    pytest.param(one, name, id=f"{kind}-{name}")
-    for kind, one in KINDS.items()
-    for name, value in one.get_params(deep=False).items()
-    if not isinstance(value, bool) and name != "random_state" and name != "verbose"
-]
-
-
-@pytest.mark.parametrize("estimator, name", NUMERIC)
-@pytest.mark.parametrize("value", [True, np.True_])
-def test_booleans_are_not_numbers(estimator, name, value):
-    """No parameter that is not boolean by default accepts booleans."""
-    if "boolean" in estimator._parameter_constraints[name]:
-        pytest.skip("the parameter may be a boolean")
-    estimator = clone(estimator).set_params(**{name: value})
-    with pytest.raises(ValueError, match=name):
-        estimator._validate_params()
-
-
-INVALID = [np.ones(3), [], {}, np.nan, "x", object(), None]
+    for name in public_names(estimator):
+        with pytest.raises(NotFittedError):
+            method = getattr(clone(estimator), name)
+            arguments = [
+                ARGUMENTS.get(parameter.name)
+                for parameter in inspect.signature(method).parameters.values()
+                if parameter.default is parameter.empty and parameter.kind != parameter.VAR_KEYWORD
+            ]
+            # A generator would run until its first result.
+            next(iter(method(*arguments)))
 
 
 @pytest.mark.parametrize("estimator", KINDS.values(), ids=KINDS)
+def test_booleans_are_not_numbers(estimator):
+    """Python counts booleans as integers; a number among the parameters must not be one."""
+    for name, default in estimator.get_params(deep=False).items():
+        may_be_boolean = isinstance(default, bool) or name in ("random_state", "verbose")
+        if may_be_boolean or "boolean" in estimator._parameter_constraints[name]:
+            continue
+        for value in (True, np.True_):
+            changed = clone(estimator).set_params(**{name: value})
+            with pytest.raises(ValueError, match=name):
+                changed._validate_params()
+
+
+INVALID = [np.ones(3), [], {}, np.nan, "x", object(), None]
+LAST = {type(one).__name__: one for one in ESTIMATORS}
+
+
+@pytest.mark.parametrize("estimator", LAST.values(), ids=LAST)
 def test_inspection_with_invalid_parameters(estimator):
     """Consoles and debuggers inspect all attributes; parameters are not checked before `fit`."""
     for name in estimator.get_params(deep=False):
@@ -363,13 +365,13 @@ def test_inspection_with_invalid_parameters(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failed_checks)
+@parametrize_with_checks([*KINDS.values()], expected_failed_checks=expected_failed_checks)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks(SLOW_ESTIMATORS, expected_failed_checks=expected_failed_checks)
-def test_scikit_learn_checks_of_slow_estimators(estimator, check):
+@parametrize_with_checks([*OTHERS, *SLOW_ESTIMATORS], expected_failed_checks=expected_failed_checks)
+def test_scikit_learn_checks_of_other_configurations(estimator, check):
     check(estimator)

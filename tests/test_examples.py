@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sklrank.datasets import _fetch
-
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -21,20 +19,32 @@ def multilabel(monkeypatch):
     return module
 
 
-def test_data_with_a_known_split_come_from_openml(multilabel, monkeypatch):
-    def fetch_multilabel(name, *, split, return_X_y):
-        assert name in _fetch._SPLITS and split == "original" and return_X_y
-        return tuple(f"{part} of {name}" for part in ("X_train", "X_test", "Y_train", "Y_test"))
-
-    monkeypatch.setattr(multilabel, "fetch_multilabel", fetch_multilabel)
+@pytest.mark.parametrize("train_first", [True, False])
+def test_the_training_samples_are_at_an_end_of_the_file(multilabel, monkeypatch, train_first):
+    random = np.random.RandomState(0)
+    X, Y = random.normal(size=(30, 4)), random.randint(2, size=(30, 3))
+    order = np.arange(30) if train_first else np.roll(np.arange(30), 10)
+    counts = tuple(sorted(Y[:20].sum(axis=0)))
+    monkeypatch.setitem(multilabel.ON_OPENML, "scene", (20, counts))
+    monkeypatch.setattr(
+        multilabel, "fetch_multilabel", lambda name, return_X_y: (X[order], Y[order])
+    )
+    for part, expected in zip(multilabel.load("scene"), (X[:20], Y[:20], X[20:], Y[20:])):
+        np.testing.assert_array_equal(part, expected)
+    monkeypatch.setitem(multilabel.ON_OPENML, "scene", (20, (0, 0, 0)))
+    with pytest.raises(SystemExit, match="at neither end"):
+        multilabel.load("scene")
     names = ["scene", "emotions", "mediamill_reduced"]
     assert multilabel.available(names) == ["scene", "emotions"]
-    assert multilabel.load("scene") == tuple(
-        f"{part} of scene" for part in ("X_train", "Y_train", "X_test", "Y_test")
-    )
-    assert set(multilabel.ON_OPENML) == set(_fetch._SPLITS)
     with pytest.raises(SystemExit, match="mediamill_reduced is not on OpenML: set SKLRANK_DATA"):
         multilabel.load("mediamill_reduced")
+
+
+@pytest.mark.parametrize("name", ["emotions", "scene", "yeast"])
+def test_numbers_of_labels_are_those_of_the_training_samples(benchmark_folder, multilabel, name):
+    arrays = np.load(benchmark_folder / "multilabel" / f"{name}.npz")
+    Y = arrays["Y_train"]
+    assert (len(Y), tuple(sorted(Y.sum(axis=0).tolist()))) == multilabel.ON_OPENML[name]
 
 
 def test_data_come_from_the_folder_if_there_is_one(multilabel, monkeypatch, tmp_path):

@@ -11,7 +11,10 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 import sklrank
-from sklrank.boosting import AssembleClassifier, MCSSBClassifier, NDCGBoost
+from sklrank.boosting import (
+    HistGradientBoostingRanker,
+    NDCGBoost,
+)
 from sklrank.label_ranking import PairwiseRanker
 from sklrank.linear_model import (
     BanditronClassifier,
@@ -22,6 +25,7 @@ from sklrank.linear_model import (
     PredtronLabelRanker,
 )
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKBBM
+from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
 from sklrank.tree import (
     HistogramTreeClassifier,
     HoeffdingTreeClassifier,
@@ -54,6 +58,7 @@ MODELS = [
     AdaOLMR(GaussianNB(), n_estimators=2),
     TopKBBM("trees", n_estimators=3),
     PairwiseRanker(GaussianNB()),
+    HistGradientBoostingRanker(max_iter=3),
     NDCGBoost(n_estimators=3),
     MCSSBClassifier(n_estimators=3),
     AssembleClassifier(n_estimators=3),

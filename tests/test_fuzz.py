@@ -47,11 +47,11 @@ import sklrank
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting import (
     AdaRank,
-    AssembleClassifier,
-    MCSSBClassifier,
+    HistGradientBoostingRanker,
     NDCGBoost,
     RankBoost,
     RankingRefiner,
+    ResidualRefiner,
 )
 from sklrank.feedback import Exploration
 from sklrank.label_ranking import (
@@ -64,9 +64,6 @@ from sklrank.label_ranking import (
     StackedRanker,
 )
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
-from sklrank.label_ranking._radial_features import RadialFeatures
-from sklrank.label_ranking._relevance_features import RelevanceFeatures
-from sklrank.label_ranking._tied_tails import TiedTailRanker
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -75,20 +72,25 @@ from sklrank.linear_model import (
     PredtronClassifier,
     PredtronLabelRanker,
     PredtronQueryRanker,
+    SemiBanditRanker,
 )
+from sklrank.model_selection import RejectOptionClassifier
 from sklrank.online_boosting import (
     AdaOLMR,
     OnlineBMR,
-    OnlineVotingClassifier,
     TopKAdaptive,
     TopKBBM,
 )
+from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier, PooledLabelSpreading
 from sklrank.tree import (
     HistogramTreeClassifier,
     HistogramTreeRegressor,
     HoeffdingTreeClassifier,
+    HonestForestClassifier,
     HonestForestRegressor,
+    HonestTreeClassifier,
     HonestTreeRegressor,
+    LevelSplitsClassifier,
     LevelSplitsRegressor,
     StumpClassifier,
 )
@@ -108,12 +110,12 @@ CONFIGURATIONS = {
     "OnlineLogisticRegression(multi_class='ovr', alpha=0.1)": CLASSES,
     "OnlineRidgeClassifier()": CLASSES,
     "OnlineRidgeClassifier(kernel='rbf', n_components=4)": CLASSES,
-    "OnlineVotingClassifier()": CLASSES,
     "BanditronClassifier()": CLASSES,
     "BanditronClassifier(mirror_map='entropy', exploration='ag3')": CLASSES,
     "BanditronClassifier(mirror_map='schatten')": CLASSES,
     "LinUCBClassifier()": CLASSES,
     "LinUCBClassifier(covariance='diagonal', clip=None)": CLASSES,
+    "SemiBanditRanker(k=2)": LABELS,
     "PredtronClassifier()": CLASSES,
     "PredtronClassifier(mirror_map='p-norm', average=True)": CLASSES,
     "PredtronClassifier(loss='hamming', mirror_map='schatten')": LABELS,
@@ -133,6 +135,10 @@ CONFIGURATIONS = {
     "TopKAdaptive(n_estimators=3, k=2)": LABELS,
     "TopKAdaptive('trees', n_estimators=2, k=2, randomization='single-swap')": LABELS,
     "LevelSplitsRegressor()": NUMBERS,
+    "LevelSplitsClassifier(honest='estimation')": CLASSES,
+    "HonestTreeClassifier()": CLASSES,
+    "RejectOptionClassifier(DecisionTreeClassifier(max_depth=2))": CLASSES,
+    "HonestForestClassifier(n_estimators=2)": CLASSES,
     "HistogramTreeClassifier(min_samples_leaf=1)": CLASSES,
     "HistogramTreeRegressor()": NUMBERS,
     "HonestTreeRegressor()": NUMBERS,
@@ -150,9 +156,7 @@ CONFIGURATIONS = {
     "ConformalTopLabels(LabelwiseRanker(Ridge()))": RANKINGS,
     "ConformalRanks(PlackettLuceRanker(alpha=1.0, max_iter=5))": RANKINGS,
     "LeafSizeForest(n_estimators=2)": NUMBERS,
-    "RadialFeatures(n_components=4)": NUMBERS,
-    "RelevanceFeatures(n_components=4)": RANKINGS,
-    "TiedTailRanker()": RANKINGS,
+    "PooledLabelSpreading(2)": CLASSES,
     "MCSSBClassifier(n_estimators=2)": CLASSES,
     "MCSSBClassifier(StumpClassifier(), 2, similarity='rbf')": CLASSES,
     "AssembleClassifier(n_estimators=2)": CLASSES,
@@ -160,13 +164,15 @@ CONFIGURATIONS = {
     "AssembleClassifier(GaussianNB(), n_estimators=2)": CLASSES,
     "NDCGBoost(n_estimators=2)": GRADES,
     "NDCGBoost(LogisticRegression(), 2)": GRADES,
-    "NDCGBoost(HistogramTreeRegressor(max_leaf_nodes=3), 2)": GRADES,
+    "HistGradientBoostingRanker(max_iter=2)": GRADES,
+    "HistGradientBoostingRanker('expected-ndcg', max_iter=2, max_leaf_nodes=3)": GRADES,
     "RankBoost(n_estimators=2)": GRADES,
     "RankBoost(HistogramTreeClassifier(max_leaf_nodes=3), 2)": GRADES,
     "AdaRank(n_estimators=2)": GRADES,
     "AdaRank(StumpClassifier(), 2, metric='map')": GRADES,
     "RankingRefiner(0, n_estimators=2)": GRADES,
-    "RankingRefiner(0, LogisticRegression(), 2, combination='sum', noise='auto')": GRADES,
+    "ResidualRefiner(0)": GRADES,
+    "RankingRefiner(0, LogisticRegression(), 2, combination='sum')": GRADES,
 }
 
 # Their results are those of scikit-learn's estimators, which overflow for some samples.
@@ -177,8 +183,6 @@ WRAPPERS = {
     "LabelwiseRanker",
     "LeafSizeForest",
     "PairwiseRanker",
-    "RadialFeatures",
-    "RelevanceFeatures",
     "StackedRanker",
 }
 
@@ -391,7 +395,7 @@ PARAMETERS = {
     "random_state": ["0", "np.random.RandomState(1)", "None", "-1", "np.random.default_rng(1)"],
     "loss": ["1 - np.eye(3)", "np.ones((3, 3))", "[[0, 1], [2, 0]]", "np.arange(3)"],
     "reject_cost": ["0.1", "[0.1, 0.2, 0.3]", "0"],
-    "propensity_clip": ["(0, 1)", "(0.5, 0.5)", "(1, 0)", "()", "(0.1,)", "('a', 1)"],
+    "propensity_clip": ["0", "0.5", "0.6", "(0, 1)"],
     "kernel": ["np.dot", "np.add", "exp_kernel"],
     "mirror_map": ["Halves()", "Failing()"],
     "representation": ["np.negative", "np.sqrt"],

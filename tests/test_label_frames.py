@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from sklearn.linear_model import Ridge
 
 from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
-from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker
+from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, SemiBanditRanker
 from sklrank.metrics import kendall_tau_scorer, rank_loss_scorer
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 
@@ -21,6 +21,7 @@ ONLINE = [
     AdaOLMR("trees", n_estimators=3, random_state=0),
     OnlineBMR(n_estimators=3, random_state=0),
     TopKAdaptive("trees", n_estimators=3, k=2, random_state=0),
+    SemiBanditRanker(k=2, random_state=0),
     TopKBBM("trees", n_estimators=3, k=2, random_state=0),
     PredtronClassifier(loss="hamming"),
     PredtronLabelRanker(),

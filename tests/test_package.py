@@ -17,7 +17,7 @@ from numpydoc.validate import validate
 import sklrank
 from sklrank import _show_versions, _typing
 from sklrank._sklearn import StrOptions
-from sklrank.feedback import _randomization
+from sklrank.online_boosting import _losses
 
 PACKAGES = sorted(
     f"sklrank.{module.name}" for module in pkgutil.iter_modules(sklrank.__path__) if module.ispkg
@@ -100,32 +100,37 @@ def named_options():
             options = [rule.options for rule in rules if isinstance(rule, StrOptions)]
             if options:
                 hint = hints.get(parameter, "None")
-                yield pytest.param(hint, *options, id=f"{member}-{parameter}")
+                yield f"{member}: {parameter}", hint, *options
 
 
-@pytest.mark.parametrize("name", sorted(public_members()))
-def test_docstrings_follow_numpydoc(name):
-    problems = [error for error in validate(name)["errors"] if error[0] not in IGNORED]
-    assert not problems
+@pytest.mark.parametrize("package", ["sklrank.show_versions", *PACKAGES])
+def test_docstrings_follow_numpydoc(package):
+    problems = {
+        name: [error for error in validate(name)["errors"] if error[0] not in IGNORED]
+        for name in public_members()
+        if name == package or name.startswith(f"{package}.")
+    }
+    assert problems
+    assert not {name: errors for name, errors in problems.items() if errors}
 
 
-@pytest.mark.parametrize("name", sorted(TYPED_MEMBERS))
-def test_annotations_are_complete(name):
+def test_annotations_are_complete():
     """A type checker does not check calls of functions without annotations."""
-    signature = inspect.signature(TYPED_MEMBERS[name])
-    annotations = {each.name: each.annotation for each in signature.parameters.values()}
-    annotations["return"] = signature.return_annotation
-    missing = [each for each, hint in annotations.items() if hint is inspect.Parameter.empty]
-    assert not set(missing) - {"self", "cls"}
+    for name, function in TYPED_MEMBERS.items():
+        signature = inspect.signature(function)
+        annotations = {each.name: each.annotation for each in signature.parameters.values()}
+        annotations["return"] = signature.return_annotation
+        missing = {each for each, hint in annotations.items() if hint is inspect.Parameter.empty}
+        assert not missing - {"self", "cls"}, name
 
 
-@pytest.mark.parametrize(("hint", "options"), named_options())
-def test_annotations_name_the_options(hint, options):
+def test_annotations_name_the_options():
     """Annotations list the strings that `fit` accepts, unless they allow all strings."""
-    hint = eval(hint, {**vars(_typing), **vars(_randomization), "Callable": Callable})
-    parts = (hint,) if get_origin(hint) is Literal else get_args(hint) or (hint,)
-    strings = {each for part in parts if get_origin(part) is Literal for each in get_args(part)}
-    assert strings == options or {str, Any} & set(parts)
+    for name, hint, options in named_options():
+        hint = eval(hint, {**vars(_typing), **vars(_losses), "np": np, "Callable": Callable})
+        parts = (hint,) if get_origin(hint) is Literal else get_args(hint) or (hint,)
+        strings = {each for part in parts if get_origin(part) is Literal for each in get_args(part)}
+        assert strings == options or {str, Any} & set(parts), name
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -155,12 +160,19 @@ def test_classes_with_abstract_methods_are_abstract():
     assert [each for each in classes if not inspect.isabstract(each)] == []
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_examples_of_docstrings(name, monkeypatch):
+@pytest.mark.parametrize("package", ["sklrank", *PACKAGES])
+def test_examples_of_docstrings(package, monkeypatch):
     """The doctests run on the installed package."""
     monkeypatch.setenv("MPLBACKEND", "Agg")
-    module = importlib.import_module(name)
-    assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
+    modules = [
+        name
+        for name in MODULES
+        if name.startswith(f"{package}.")
+        and (package != "sklrank" or not any(name.startswith(f"{one}.") for one in PACKAGES))
+    ]
+    for name in {package, *modules}:
+        module = importlib.import_module(name)
+        assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0, name
 
 
 def test_show_versions_names_python_the_packages_and_the_build(capsys):

@@ -17,10 +17,16 @@ from fitted_models import (
     predictions,
 )
 from sklearn.utils import get_tags
-from test_common import ESTIMATORS
+from test_common import KINDS, OTHERS
 
 import sklrank
 from sklrank.linear_model import OnlineLogisticRegression
+
+each_estimator = pytest.mark.parametrize(
+    "estimator",
+    [*KINDS.values(), *(pytest.param(one, marks=pytest.mark.slow) for one in OTHERS)],
+    ids=repr,
+)
 
 # Compiled classes of scikit-learn inside of models; skops asks users to trust them by name.
 OF_SKLEARN = {
@@ -54,26 +60,25 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
-def test_saved_models_predict_and_learn_as_before(estimator, way, tmp_path):
+@each_estimator
+def test_saved_models_predict_and_learn_as_before(estimator, tmp_path):
     model, data = fit(estimator)
-    before = predictions(model, data[0])
-    assert before
-    loaded = WAYS[way](model, tmp_path)
+    assert predictions(model, data[0])
+    loaded = {way: save_and_load(model, tmp_path) for way, save_and_load in WAYS.items()}
     new_data = make_data(model, seed=1)
     for _ in range(2):
         X = data[0] if get_tags(model).input_tags.pairwise else new_data[0]
         expected = predictions(model, X)
-        for name, result in predictions(loaded, X).items():
-            np.testing.assert_array_equal(result, expected[name], err_msg=name)
+        for way, copied in loaded.items():
+            for name, result in predictions(copied, X).items():
+                np.testing.assert_array_equal(result, expected[name], err_msg=f"{way}: {name}")
         if get_tags(model).input_tags.pairwise:
             break
-        for one in (model, loaded):
+        for one in (model, *loaded.values()):
             learn(one, new_data)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@each_estimator
 def test_types_that_skops_asks_to_trust(estimator):
     """They are classes of this package, and those of scikit-learn's trees and neighbors."""
     model, _ = fit(estimator)
@@ -101,7 +106,7 @@ def test_other_state_formats_are_refused_by_name(way, monkeypatch, tmp_path):
             pickle.loads(data)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@each_estimator
 def test_estimators_without_a_format_are_refused(estimator):
     model, _ = fit(estimator)
     for one in (model, *persistent_objects(model)):

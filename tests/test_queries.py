@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from sklrank._document_metrics import TIES, list_documents
 from sklrank._queries import Queries, check_qid
-from sklrank.boosting import AdaRank, NDCGBoost, RankBoost, RankingRefiner
+from sklrank.boosting import (
+    AdaRank,
+    HistGradientBoostingRanker,
+    NDCGBoost,
+    RankBoost,
+    RankingRefiner,
+    ResidualRefiner,
+)
 from sklrank.linear_model import PredtronQueryRanker
-from sklrank.metrics._document_lists import TIES, list_documents
 
 
 @pytest.mark.parametrize("n_queries", [2**16, 2**16 + 1])
@@ -114,10 +121,12 @@ def test_integers_are_encoded_as_by_numpy(dtype, end, span):
 # -- The warning of rankers without qid.
 
 RANKERS = {
+    "HistGradientBoostingRanker": HistGradientBoostingRanker(max_iter=1),
     "NDCGBoost": NDCGBoost(n_estimators=1),
     "RankBoost": RankBoost(n_estimators=1),
     "AdaRank": AdaRank(n_estimators=1),
-    "RankingRefiner": RankingRefiner(0, n_estimators=1),
+    "RankingRefiner": RankingRefiner(0, n_estimators=1, random_state=0),
+    "ResidualRefiner": ResidualRefiner(0),
     "PredtronQueryRanker": PredtronQueryRanker(),
 }
 

@@ -14,6 +14,7 @@ from sklrank.linear_model import (
     LinUCBClassifier,
     OnlineLogisticRegression,
     OnlineRidgeClassifier,
+    SemiBanditRanker,
 )
 from sklrank.linear_model._bandit import _base as _bandit_base
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
@@ -27,6 +28,7 @@ BOOSTERS = [
     AdaOLMR(n_estimators=4, n_jobs=2),
     OnlineBMR(n_estimators=3, random_state=0),
     TopKAdaptive("trees", n_estimators=3, k=2, random_state=0),
+    SemiBanditRanker(k=2, random_state=0),
     TopKBBM(n_estimators=4, k=2, random_state=0),
 ]
 CLASSIFIERS = [

@@ -55,12 +55,6 @@ def test_sizes_of_generated_data_sets(name):
             generate(**{parameter: True})
 
 
-@pytest.mark.parametrize("bounds", [(False, True), (0.1, True), (False, 0.5)])
-def test_bounds_of_propensities(bounds):
-    with pytest.raises(ValueError, match="propensity_clip must be a pair of bounds"):
-        TopKBBM(propensity_clip=bounds, n_estimators=1).fit(X, y)
-
-
 @pytest.mark.parametrize("number", [1, np.int8(1), np.uint64(1)])
 def test_integers(number):
     assert is_integer(number) and is_number(number)

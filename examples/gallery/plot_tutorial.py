@@ -73,7 +73,7 @@ history = slice(0, 3000)
 candidates = {
     "AdaOLMR": AdaOLMR(),
     "AdaOLMR of trees": AdaOLMR("trees", n_estimators=50),
-    "OnlineBMR of trees": OnlineBMR(n_estimators=50, edge=0.05),
+    "OnlineBMR of trees": OnlineBMR("trees", n_estimators=50, edge=0.05),
 }
 display = ProgressiveValidationDisplay.from_estimators(
     candidates, X[history], Y[history], n_seeds=2, random_state=0

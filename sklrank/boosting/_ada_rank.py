@@ -2,19 +2,191 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from sklrank._queries import Queries
+import numpy as np
+
+from sklrank._boosting_rounds import Objective
+from sklrank._document_metrics import average_precision_of_queries, choose, ndcg_of_queries
 from sklrank._sklearn import Interval, StrOptions
+from sklrank._weak_learners import Learner
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
-from sklrank.boosting._objectives import METRICS, STEP_RULES, QueryObjective
-from sklrank.boosting._single_features import SEARCHES, FeatureLearner
 
-if TYPE_CHECKING:
-    import numpy as np
+__all__ = ["AdaRank", "FeatureLearner", "QueryObjective"]
 
-__all__ = ["AdaRank"]
+METRICS = {"ndcg": ndcg_of_queries, "map": average_precision_of_queries}
+
+
+class Rule(NamedTuple):
+    """How a single feature and its step are chosen."""
+
+    n_tried: int | None
+    """Number of features that are tried, in descending order of performance; None for all."""
+    fractions: tuple
+    """Fractions of the step that are tried. (The full step of a second feature often gives a worse
+    ranking than the first feature alone.)"""
+    step_weights: Callable
+    """The step weights, from the weight and the performance of each query."""
+
+
+def xu_li_step_weights(query_weights, performance):
+    return query_weights @ (1 + performance), query_weights @ (1 - performance)
+
+
+def printed_step_weights(query_weights, performance):
+    return query_weights @ performance, query_weights @ (1 - performance)
+
+
+RULES = {
+    "greedy": Rule(None, (1.0, 0.5, 0.25, 0.125), xu_li_step_weights),
+    "xu-li": Rule(1, (1.0,), xu_li_step_weights),
+    "printed": Rule(1, (1.0,), printed_step_weights),
+}
+
+
+class QueryObjective(Objective):
+    r"""The loss of AdaRank.
+
+    The mean of :math:`\exp(-E(q, F))` over queries q, where E, the *performance*, is a metric of
+    the ranking of a query. The weight of a query is the proportion of the loss that is due to it
+    (Algorithm 4 of Valizadegan 2010, line 7). It is divided equally among its documents, whose
+    labels are their relevance. No bound guarantees that a step decreases the objective.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Relevance.
+    queries : Queries
+        Query of each document. Queries without a relevant document are ignored.
+    metric : {"ndcg", "map"}
+        The metric E.
+    k : int or None
+        Number of top-ranked documents to include in the metric. If None, all are included.
+    step_weights : callable
+        The step weights; see :class:`Rule`.
+    must_beat_chance : bool, default=False
+        Whether the step of a hypothesis is 0 if its weighted mean performance is not above that of
+        constant scores. Otherwise, even a constant hypothesis usually has a positive step. (This is
+        not used for single features: a feature that ranks worse than constant scores by itself may
+        still decrease the objective together with other features.)
+    """
+
+    def __init__(self, y, queries, metric, k, step_weights, *, must_beat_chance=False):
+        self._queries = queries
+        self._metric = METRICS[metric](queries, y, choose("standard", gain="exponential"), k)
+        self._step_weights = step_weights
+        self._must_beat_chance = must_beat_chance
+        chance = self._metric(np.zeros(len(y)))
+        self._is_counted = ~np.isnan(chance)
+        if not self._is_counted.any():
+            raise ValueError(
+                f"y has no document whose gain differs from 0 under metric={metric!r}, its largest "
+                f"grade is {y.max():g}: let the grades be 1 or more where relevant"
+            )
+        self._chance = chance[self._is_counted]
+        self.labels = np.unique(y, return_inverse=True)[1]
+
+    def performance(self, scores):
+        """Return the metric, from 0 to 1, of each query that has a relevant document."""
+        return self._metric(scores)[self._is_counted]
+
+    def set_scores(self, scores):
+        self.scores = scores
+        losses = np.exp(-self.performance(scores))
+        self.value = losses.mean()
+        self.query_weights = losses / losses.sum()
+        weights = np.zeros(self._queries.n_queries)
+        weights[self._is_counted] = self.query_weights / self._queries.sizes[self._is_counted]
+        self.weights = weights[self._queries.codes]
+
+    def step(self, hypothesis):
+        performance = self.performance(hypothesis)
+        if self._must_beat_chance and not self.query_weights @ (performance - self._chance) > 0:
+            return 0.0
+        return self.step_by_performance(performance)
+
+    def step_by_performance(self, performance):
+        """Return the step of a hypothesis whose performance is known."""
+        return self.step_size(*self._step_weights(self.query_weights, performance))
+
+    def step_weights(self, hypothesis):
+        return self._step_weights(self.query_weights, self.performance(hypothesis))
+
+    def value_at(self, scores):
+        return np.exp(-self.performance(scores)).mean()
+
+
+class FeatureRanker(NamedTuple):
+    """Weak ranker that scores documents by one feature."""
+
+    feature: int
+    factor: float
+    """Factor of the feature; negative where smaller values rank earlier."""
+    n_features: int
+
+    def predict(self, X):
+        """Return the feature times the factor."""
+        return self.factor * X[:, self.feature]
+
+    @property
+    def feature_importances_(self):
+        """Absolute value of the factor for the feature, 0 for the others."""
+        importances = np.zeros(self.n_features)
+        importances[self.feature] = abs(self.factor)
+        return importances
+
+
+class FeatureLearner(Learner):
+    """Learner that selects the feature and the fraction of its step that decrease the loss most.
+
+    Boosting stops when none of those that the rule tries decreases it.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Training samples.
+    objective : QueryObjective
+        Computes the performance of each feature, once.
+    rule : Rule
+        Features and fractions that are tried.
+    """
+
+    def __init__(self, X, objective, rule):
+        n_features = X.shape[1]
+        self.rankers = [
+            FeatureRanker(feature, sign, n_features)
+            for feature in range(n_features)
+            for sign in (1.0, -1.0)
+        ]
+        self.X = X
+        self.rule = rule
+        self.performances = np.array(
+            [objective.performance(ranker.predict(X)) for ranker in self.rankers]
+        )
+
+    def fit(self, objective, random_state):
+        """Return the best candidate as a feature ranker, and its hypothesis.
+
+        Both are multiplied by the fraction of the step. Return None if no candidate decreases the
+        objective.
+        """
+        # A smaller relative decrease is rounding.
+        best, least = None, objective.value * (1 - 1e-12)
+        # If all scores are 0, all fractions of a feature give the same ranking.
+        fractions = self.rule.fractions if objective.scores.any() else self.rule.fractions[:1]
+        weighted = self.performances @ objective.query_weights
+        for index in np.argsort(-weighted, kind="stable")[: self.rule.n_tried]:
+            ranker = self.rankers[index]
+            hypothesis = ranker.predict(self.X)
+            step = objective.step_by_performance(self.performances[index])
+            for fraction in fractions:
+                value = objective.value_at(objective.scores + fraction * step * hypothesis)
+                if value < least:
+                    least = value
+                    best = ranker._replace(factor=fraction * ranker.factor), fraction * hypothesis
+        return best
 
 
 class AdaRank(SupervisedDocumentRanker):
@@ -28,11 +200,10 @@ class AdaRank(SupervisedDocumentRanker):
     .. math:: \alpha = \frac{1}{2} \ln \frac{\sum_q p_q (1 + E(q, f))}{\sum_q p_q (1 - E(q, f))}.
 
     The weak rankers are either single features or classifiers that predict relevance. For a
-    classifier, the weight of a query is divided equally among its documents. Adding the best
-    feature a second time does not change the ranking, so that the rule printed in [1]_ and [2]_
-    selects the same feature in all later rounds. By default, all features are tried, with the step
-    and with fractions of it, and the feature that decreases the loss most is added. Boosting stops
-    if no feature decreases the loss; see `search`.
+    classifier, the weight of a query is divided equally among its documents.
+
+    By default, all features are tried, with the step and with fractions of it, and the feature that
+    decreases the loss most is added; see `rule`. Boosting stops if no feature decreases the loss.
 
     Parameters
     ----------
@@ -48,15 +219,14 @@ class AdaRank(SupervisedDocumentRanker):
     k : int or None, default=None
         Number of top-ranked documents of each query to include in the metric, and in the NDCG that
         `score` returns. If None, all documents are included.
-    search : {"greedy", "weighted"}, default="greedy"
-        Rule that selects a feature. "greedy" selects it as described above. "weighted" selects the
-        feature with the best metric under the weights of the queries, as printed in [1]_ and [2]_;
-        boosting stops if this feature does not decrease the loss.
-    step_rule : {"xu-li", "printed"}, default="xu-li"
-        Rule of the step. "xu-li" is the step above; "printed" is :math:`\frac{1}{2} \ln(\eta / (1 -
-        \eta))` with :math:`\eta = \sum_q p_q E(q, f)`, as printed in Algorithm 4 of [2]_.
-    learning_rate : float, default=1.0
-        Learning rate that multiplies each step.
+    rule : {"greedy", "xu-li", "printed"}, default="greedy"
+        Rule that selects a feature and its step. "greedy" is described above. "xu-li" selects the
+        feature with the best metric under the weights of the queries, with the step above [1]_.
+        "printed" selects the same feature; its step is :math:`\frac{1}{2} \ln(\eta / (1 - \eta))`
+        with :math:`\eta = \sum_q p_q E(q, f)`, as printed in Algorithm 4 of [2]_. With the last two
+        rules, boosting stops after few rounds: if a feature is added twice, no ranking changes,
+        hence no weight of a query changes, and the same feature would be selected again. For
+        classifiers, "greedy" is the same as "xu-li".
     weighting : {"auto", "sample_weight", "resampling"}, default="resampling"
         How the weights are passed to the classifier: as `sample_weight`, or by fitting it to
         documents that are drawn in proportion to them ("resampling"), as in [2]_. If "auto",
@@ -65,24 +235,24 @@ class AdaRank(SupervisedDocumentRanker):
         the classifiers may therefore be nearly the same in all rounds.
     max_samples : int, float or None, default=None
         Number of documents drawn in each round if the weak learner is fitted by resampling: an int,
-        a fraction of all documents, or None for one fifth of them, but at least 20. In each round,
-        documents are drawn up to ten times, until the weak learner is better than chance.
+        a fraction of all documents, or None for one fifth of them, but at least 20.
+    max_draws : int, default=10
+        Maximum number of draws in a round, until the weak learner is better than chance. With 1,
+        boosting stops at the first one that is not.
     n_iter_no_change : int or None, default=None
-        Boosting stops when the metric of held-out queries has not increased by more than `tol` for
-        this number of rounds, and `predict` uses the rounds up to the largest metric. If None, no
-        queries are held out, and all rounds are used. If `X_val` is passed to `fit`, its queries
-        take the place of the held-out queries; without `n_iter_no_change`, they are only scored.
+        Boosting stops when the objective of held-out queries has not decreased for this number of
+        rounds, and `predict` uses the rounds up to the smallest one. If None, no queries are held
+        out, and all rounds are used. If `X_val` is passed to `fit`, its queries take the place of
+        the held-out queries; without `n_iter_no_change`, they are only evaluated.
     validation_fraction : float, default=0.1
         Fraction of the queries that are held out for early stopping.
-    tol : float, default=1e-4
-        Tolerance of early stopping; see `n_iter_no_change`.
     warm_start : bool, default=False
         If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`.
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of documents and of held-out queries, and the randomness of the
         weak learners.
     verbose : int, default=0
-        Verbosity. If 1, print the objective, the step and the validation score, if any, of the
+        Verbosity. If 1, print the objective, the step and the validation loss, if any, of the
         first nine rounds and of every tenth one; if 2, those of all rounds.
 
     Attributes
@@ -95,12 +265,12 @@ class AdaRank(SupervisedDocumentRanker):
         Loss before the first round and after each round. With single features, it never increases.
     stop_reason_ : str
         Reason why boosting stopped.
-    validation_scores_ : ndarray of shape (n_rounds,)
-        Metric of the held-out queries or of `X_val` after each round; empty without early stopping
-        and `X_val`.
+    validation_loss_curve_ : ndarray of shape (n_rounds + 1,)
+        Objective of the held-out queries or of `X_val`, before the first round and after each
+        round; empty without early stopping and `X_val`.
     best_n_rounds_ : int
         Number of rounds that `predict` uses. With early stopping, these are the rounds up to the
-        first one with the largest validation score; otherwise all rounds. The later rounds are in
+        smallest objective of the held-out queries; otherwise all rounds. The later rounds are in
         `estimators_`, too, and a warm start adds rounds to them.
     feature_importances_ : ndarray of shape (n_features,)
         Mean importance of each feature over the weak learners, weighted by the steps. Defined only
@@ -120,7 +290,7 @@ class AdaRank(SupervisedDocumentRanker):
     Features are added without scaling. They should be comparable across the documents of a query,
     like those of LETOR, which are scaled to [0, 1] within each query.
 
-    With `search` "greedy", a round ranks all documents by up to eight candidates for each feature
+    With `rule` "greedy", a round ranks all documents by up to eight candidates for each feature
     (four fractions of the step, in ascending and in descending order). The metric of each query for
     each feature and order is stored.
 
@@ -150,8 +320,7 @@ class AdaRank(SupervisedDocumentRanker):
         **SupervisedDocumentRanker._parameter_constraints,
         "metric": [StrOptions(set(METRICS))],
         "k": [Interval(Integral, 1, None, closed="left"), None],
-        "search": [StrOptions(set(SEARCHES))],
-        "step_rule": [StrOptions(set(STEP_RULES))],
+        "rule": [StrOptions(set(RULES))],
     }
 
     def __init__(
@@ -161,14 +330,12 @@ class AdaRank(SupervisedDocumentRanker):
         *,
         metric: Literal["ndcg", "map"] = "ndcg",
         k: int | None = None,
-        search: Literal["greedy", "weighted"] = "greedy",
-        step_rule: Literal["xu-li", "printed"] = "xu-li",
-        learning_rate: float = 1.0,
+        rule: Literal["greedy", "xu-li", "printed"] = "greedy",
         weighting: Literal["auto", "sample_weight", "resampling"] = "resampling",
         max_samples: int | float | None = None,
+        max_draws: int = 10,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
-        tol: float = 1e-4,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -177,14 +344,12 @@ class AdaRank(SupervisedDocumentRanker):
         self.n_estimators = n_estimators
         self.metric = metric
         self.k = k
-        self.search = search
-        self.step_rule = step_rule
-        self.learning_rate = learning_rate
+        self.rule = rule
         self.weighting = weighting
         self.max_samples = max_samples
+        self.max_draws = max_draws
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
-        self.tol = tol
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
@@ -195,17 +360,13 @@ class AdaRank(SupervisedDocumentRanker):
             queries,
             self.metric,
             self.k,
-            self.step_rule,
+            RULES[self.rule].step_weights,
             must_beat_chance=self.estimator is not None,
         )
 
-    def _validation_metric(self, y, qid):
-        objective = self._make_objective(y, Queries.from_qid(qid, len(y)))
-        return lambda scores: objective.performance(scores).mean()
-
     def _make_learner(self, X, objective):
         if self.estimator is None:
-            return FeatureLearner(X, objective, self.learning_rate, self.search)
+            return FeatureLearner(X, objective, RULES[self.rule])
         return super()._make_learner(X, objective)
 
     def _n_labels(self, objective):

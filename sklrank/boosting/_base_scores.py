@@ -1,24 +1,57 @@
-"""Scores of the base ranker of ranking refinement."""
+"""Base class of the refiners: scores of the base ranker, and NDCG of the judged documents."""
 
 from numbers import Integral
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._queries import check_qid
+from sklrank._relevance import check_relevance
+from sklrank._sklearn import HasMethods, Interval, _safe_indexing
 from sklrank._validation import as_numbers
+from sklrank.base import DocumentRankerMixin
 
-__all__ = [
-    "KnownScores",
-    "check_base_scores",
-    "feature_of",
-    "scores_of_base_ranker",
-]
+__all__ = ["RefinerMixin"]
 
-# Factor of a function that mixes the 64 bits of a number.
-MIXER = np.uint64(0xD6E8FEB86659FD93)
+
+class RefinerMixin(DocumentRankerMixin):
+    """Base class of document rankers that refine the scores of a base ranker."""
+
+    __metadata_request__fit = {"qid": True, "base_scores": True}
+
+    _parameter_constraints = {
+        "base_ranker": [
+            Interval(Integral, 0, None, closed="left"),
+            str,
+            HasMethods("decision_function"),
+            HasMethods("predict"),
+            None,
+        ],
+    }
+
+    def _base_scores(self, X_given, X, base_scores):
+        """Return the base scores, which are those of `base_ranker` if `base_scores` is None."""
+        if base_scores is not None:
+            return check_base_scores(base_scores, X.shape[0])
+        names = getattr(self, "feature_names_in_", None)
+        scores = scores_of_base_ranker(self.base_ranker, X_given, X, names)
+        return check_base_scores(scores, X.shape[0], "the scores of base_ranker")
+
+    def _score_of_judged(self, X, y, qid, sample_weight, **arguments):
+        """Return the mean NDCG of the judged documents over the queries."""
+        scores = self._scores_by_query(X, qid, **arguments)
+        grades = check_relevance(y, len(scores), judgements=True)
+        check_qid(qid, len(scores))
+        check_consistent_length(scores, sample_weight)
+        judged = np.flatnonzero(~np.isnan(grades))
+        qid, weights = (
+            values if values is None else _safe_indexing(values, judged)
+            for values in (qid, sample_weight)
+        )
+        return self._mean_ndcg(grades[judged], scores[judged], qid, weights)
 
 
 def scores_of_base_ranker(ranker, X_given, X, names):
@@ -31,8 +64,8 @@ def scores_of_base_ranker(ranker, X_given, X, names):
     if ranker is None:
         raise ValueError(
             "base_ranker=None and base_scores=None: there is no ranking to refine; name a feature "
-            "of X or a fitted estimator as base_ranker, or pass the scores of the samples, "
-            "fit(X, y, base_scores=...)"
+            "of X or a fitted estimator as base_ranker, or pass the scores of the samples as "
+            "base_scores"
         )
     if isinstance(ranker, (Integral, str)):
         return feature_of(X, ranker, names)
@@ -44,7 +77,12 @@ def scores_of_base_ranker(ranker, X_given, X, names):
             f"base_ranker={ranker!r} is not fitted; fit it before, and wrap it in "
             "sklearn.frozen.FrozenEstimator, which stays fitted when the refiner is cloned"
         ) from error
-    score = ranker.decision_function if hasattr(ranker, "decision_function") else ranker.predict
+    score = getattr(ranker, "decision_function", None) or getattr(ranker, "predict", None)
+    if score is None:
+        raise ValueError(
+            f"base_ranker={ranker!r} must be a feature of X, or an estimator with predict or "
+            "decision_function"
+        )
     return score(X_given)
 
 
@@ -82,66 +120,3 @@ def check_base_scores(scores, n_samples, name="base_scores"):
             f"shape {scores.shape}"
         )
     return scores
-
-
-class KnownScores:
-    """Base scores of the training samples, which are found by the features of a sample.
-
-    Only a hash of 64 bits is stored for each sample.
-
-    Parameters
-    ----------
-    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        Training samples.
-    scores : ndarray of shape (n_samples,)
-        Base scores.
-    """
-
-    def __init__(self, X, scores):
-        self.hashes = hashes_of_rows(X)
-        self.scores = scores
-
-    def __call__(self, X):
-        """Return the base scores of samples that are among the training samples."""
-        hashes = hashes_of_rows(X)
-        if np.array_equal(hashes, self.hashes):
-            return self.scores
-        order = np.lexsort((self.scores, self.hashes))
-        ordered, scores = self.hashes[order], self.scores[order]
-        first = np.searchsorted(ordered, hashes)
-        last = np.searchsorted(ordered, hashes, side="right") - 1
-        if (last < first).any():
-            what = f"the sample {(last < first).argmax()} of X is not among the training samples"
-        elif (scores[first] != scores[last]).any():
-            sample = (scores[first] != scores[last]).argmax()
-            what = f"the training samples equal to sample {sample} of X have different base scores"
-        else:
-            return scores[first]
-        raise ValueError(
-            f"base_scores is None, fit was given base_scores and no base ranker, and {what}: pass "
-            "the scores of the base ranker for X, base_scores=..., or fit with base_ranker, the "
-            "index of a feature or a fitted estimator"
-        )
-
-
-def hashes_of_rows(X):
-    """Return a hash of the numbers of each row, `(n_samples,)` of uint64.
-
-    Zeros do not contribute to it, so that sparse and dense matrices have the same hashes.
-    """
-    factors = np.random.RandomState(0).randint(0, 2**64, X.shape[1], dtype=np.uint64) | 1
-    if sparse.issparse(X):
-        X = X.tocsr()
-        terms = mixed_bits(X.data) * factors[X.indices]
-        sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
-        return sums[X.indptr[1:]] - sums[X.indptr[:-1]]
-    return (mixed_bits(X) * factors).sum(axis=1, dtype=np.uint64)
-
-
-def mixed_bits(values):
-    """Return integers in which each bit of the numbers affects many bits; 0 for zeros."""
-    # The sum turns -0.0 into 0.0.
-    bits = (values.astype(np.float64) + 0.0).view(np.uint64)
-    for _ in range(2):
-        bits = (bits ^ (bits >> np.uint64(32))) * MIXER
-    return bits ^ (bits >> np.uint64(32))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from itertools import islice
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -11,19 +10,18 @@ import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._boosting_rounds import Booster
 from sklrank._queries import Queries
 from sklrank._randomness import draw_seed
 from sklrank._relevance import check_relevance, check_something_to_learn
 from sklrank._sklearn import Interval, _fit_context
 from sklrank._validation import check_rows, input_tags_of, unchanged_on_error
+from sklrank._weak_learners import make_classifier_learner
 from sklrank.base import DocumentRankerMixin
-from sklrank.boosting._base import Booster
-from sklrank.boosting._weak_learners import make_classifier_learner
-from sklrank.metrics._averaging import NoRelevantDocumentError
-from sklrank.tree import HistogramTreeClassifier, StumpClassifier
+from sklrank.tree import StumpClassifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import ArrayLike
     from typing_extensions import Self
@@ -36,18 +34,23 @@ class DocumentRanker(DocumentRankerMixin, Booster):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = input_tags_of(self.estimator).sparse
-        tags.input_tags.allow_nan = isinstance(self.estimator, HistogramTreeClassifier)
+        of_weak_learner = input_tags_of(self._weak_learner())
+        tags.input_tags.sparse = of_weak_learner.sparse
+        tags.input_tags.allow_nan = of_weak_learner.allow_nan
         return tags
+
+    def _weak_learner(self):
+        """Return the estimator that is fitted in each round."""
+        return StumpClassifier() if self.estimator is None else self.estimator
 
     def _make_learner(self, X, objective):
         """Return the learner that fits weak learners to an objective on the samples `X`."""
-        estimator = StumpClassifier() if self.estimator is None else self.estimator
         return make_classifier_learner(
-            estimator,
+            self._weak_learner(),
             X,
             weighting=self.weighting,
             max_samples=self.max_samples,
+            max_draws=getattr(self, "max_draws", 10),
             random_state=self._random_state,
             n_labels=self._n_labels(objective),
             response_method=self._response_method,
@@ -102,24 +105,20 @@ class DocumentRanker(DocumentRankerMixin, Booster):
 class SupervisedDocumentRanker(DocumentRanker):
     """Base class of document rankers that are fitted to the relevance of all documents.
 
-    A subclass defines `_make_objective(y, queries)`, which returns its objective, and
-    `_validation_metric(y, qid)`, which returns the metric of early stopping.
+    A subclass defines `_make_objective(y, queries)`, which returns its objective.
     """
 
     _parameter_constraints = {
         **DocumentRanker._parameter_constraints,
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "tol": [Interval(Real, 0, None, closed="left")],
     }
+    # Parameter that turns early stopping off, for error messages.
+    _without_early_stopping = "n_iter_no_change=None"
 
     @abstractmethod
     def _make_objective(self, y, queries):
         """Return the objective for these training samples."""
-
-    @abstractmethod
-    def _validation_metric(self, y, qid) -> Callable[[np.ndarray], float]:
-        """Return the metric of early stopping, a function of the scores of these samples."""
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(
@@ -148,14 +147,12 @@ class SupervisedDocumentRanker(DocumentRanker):
             documentation of :class:`~sklrank.model_selection.QueryKFold` shows how to pass `qid`
             through hyperparameter searches.
         X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
-            Documents of the queries on which the rounds are evaluated, instead of held-out queries.
-            The ranker is not fitted to them; all queries of `X` are used. Their scores after each
-            round are stored in `validation_scores_`. They stop boosting only with early stopping,
-            for example if `n_iter_no_change` is not None. The default trees of :class:`NDCGBoost`
-            also choose their size, their start and, without early stopping, the number of rounds by
-            these queries. Searches of scikit-learn raise `UnsetMetadataPassedError` unless it is
-            requested by ``set_fit_request(X_val=True, y_val=True, qid_val=True)``. If `X_val` has
-            as many rows as `X`, they split it as they split `X`: give it another number of rows.
+            Documents of the queries that take the place of held-out queries. The ranker is fitted
+            to all queries of `X`, and their objective is stored in `validation_loss_curve_`.
+            Without early stopping, they are only evaluated. Searches of scikit-learn raise
+            `UnsetMetadataPassedError` unless it is requested by ``set_fit_request(X_val=True,
+            y_val=True, qid_val=True)``. If `X_val` has as many rows as `X`, they split it as they
+            split `X`: give it another number of rows.
         y_val : array-like of shape (n_val_samples,), default=None
             Relevance of the documents `X_val`.
         qid_val : array-like of shape (n_val_samples,), default=None
@@ -184,12 +181,7 @@ class SupervisedDocumentRanker(DocumentRanker):
         self._set_fitted_with_qid(qid, len(y))
         validation = self._check_validation_set(X_val, y_val, qid_val)
         self._start_rounds()
-        before, n_rounds = vars(self).get("_held_out_fraction"), len(self.estimators_)
-        self._set_held_out_fraction(validation)
         self._fit_checked(X, y, queries, validation)
-        if len(self.estimators_) == n_rounds:
-            # No round was fitted to the queries of this call.
-            self._held_out_fraction = before
         return self
 
     def _check_validation_set(self, X_val, y_val, qid_val):
@@ -209,30 +201,37 @@ class SupervisedDocumentRanker(DocumentRanker):
     def _check_evaluated(self, y, queries, part, *, names=("y", "qid")):
         """Raise a ValueError if rounds cannot be evaluated on "the samples {part}"."""
         check_something_to_learn(y, queries, part, names=names)
-        try:
-            self._validation_metric(y, queries.codes)(np.zeros(len(y)))
-        except NoRelevantDocumentError:
+        objective = self._make_objective(y, queries)
+        objective.set_scores(np.zeros(len(y)))
+        if not objective.weights.any():
             raise ValueError(
-                f"{names[0]} has no document of a gain above 0 in the samples {part}, so that "
-                "their validation score is not defined; include relevant documents, and check gain"
-            ) from None
+                f"{names[0]} has no documents of different gain in the samples {part}, so that "
+                "their objective is always the same; include relevant documents, and check gain"
+            )
 
     def _fit_checked(self, X, y, queries, validation):
         """Fit the ranker to checked samples."""
         evaluated = validation
-        if validation is None and self._stops_early:
+        fraction = self.validation_fraction if validation is None and self._stops_early else 0.0
+        if self.estimators_ and fraction > self._held_out_fraction:
+            raise ValueError(
+                f"validation_fraction={fraction} would hold out queries that the rounds so far "
+                "learned from; for a warm start it must not exceed that of the fit before, "
+                f"{self._held_out_fraction}; use {self._without_early_stopping}, or pass X_val"
+            )
+        if fraction:
             train, held_out = self._split(y, queries)
             evaluated = X[held_out], y[held_out], queries_of(queries, held_out)
             X, y, queries = X[train], y[train], queries_of(queries, train)
         check_something_to_learn(y, queries)
         self._start_boosting(X, y, queries, validation)
-        early_stopping = None
-        if evaluated is not None:
-            X_val, y_val, queries_val = evaluated
-            early_stopping = self._early_stopping(X_val, y_val, queries_val.codes)
+        n_rounds = len(self.estimators_)
+        early_stopping = None if evaluated is None else self._early_stopping(*evaluated)
         # A warm start adds no rounds if boosting was stopped early before.
         if self._early_stopping_reason() is None:
             self._boost_samples(X, y, queries, early_stopping)
+        if len(self.estimators_) > n_rounds or not n_rounds:
+            self._held_out_fraction = fraction
 
     def _start_boosting(self, X, y, queries, validation):
         """Choose what depends on the samples before the first round, without held-out queries."""
@@ -243,22 +242,10 @@ class SupervisedDocumentRanker(DocumentRanker):
 
     def _start_rounds(self):
         super()._start_rounds()
-        self.validation_scores_ = np.empty(0)
+        self.validation_loss_curve_ = np.empty(0)
         self._patience = self._rounds_without_change()
         if not self.estimators_:
             self._split_seed = draw_seed(self._random_state)
-
-    def _set_held_out_fraction(self, validation):
-        """Remember the fraction of the queries held out, which no warm start may increase."""
-        holds_out = self._stops_early and validation is None
-        fraction = self.validation_fraction if holds_out else 0.0
-        if self.estimators_ and fraction > self._held_out_fraction:
-            raise ValueError(
-                f"early stopping with validation_fraction={fraction} holds out queries to which "
-                "the rounds so far were fitted; with warm_start=True the fraction held out cannot "
-                f"grow, it was {self._held_out_fraction}"
-            )
-        self._held_out_fraction = fraction
 
     def _rounds_without_change(self):
         """Return the number of rounds of early stopping, or None if there is none."""
@@ -286,42 +273,41 @@ class SupervisedDocumentRanker(DocumentRanker):
         self._check_evaluated(y[held_out], queries_of(queries, held_out), "held out")
         return train, held_out
 
-    # Parameter that turns early stopping off, for error messages.
-    _without_early_stopping = "n_iter_no_change=None"
-
-    def _early_stopping(self, X, y, codes):
+    def _early_stopping(self, X, y, queries):
         """Evaluate the rounds so far, and return the function that evaluates each later round."""
-        metric = self._validation_metric(y, codes)
-        scores = np.zeros(X.shape[0])
-        stages = islice(self._staged_scores(X, scores), 1, None)
-        self.validation_scores_ = np.array([metric(stage) for stage in stages])
+        objective = self._make_objective(y, queries)
+        losses = []
+        for scores in self._staged_scores(X):
+            losses.append(objective.value_at(scores))
+        self.validation_loss_curve_ = np.array(losses)
 
         def after_round(model, step):
             scores[:] += step * self._hypothesis(model, X)
-            self.validation_scores_ = np.append(self.validation_scores_, metric(scores))
+            loss = objective.value_at(scores)
+            self.validation_loss_curve_ = np.append(self.validation_loss_curve_, loss)
             return self._early_stopping_reason()
 
         return after_round
 
     def _early_stopping_reason(self):
-        """Return a reason to stop if the validation scores no longer improve, otherwise None."""
-        scores, patience = self.validation_scores_, self._patience
-        if patience is not None and len(scores) > patience:
-            if scores[-patience:].max() <= scores[:-patience].max() + self.tol:
-                return f"the validation score has not improved for {patience} rounds"
+        """Return a reason to stop if the objective of held-out queries no longer decreases."""
+        losses, patience = self.validation_loss_curve_, self._patience
+        if patience is not None and len(losses) > patience:
+            if losses[-patience:].min() >= losses[:-patience].min() - getattr(self, "tol", 0.0):
+                return f"the validation loss has not decreased for {patience} rounds"
         return None
 
     def _print_round(self, n_rounds, figures):
-        if len(self.validation_scores_):
-            figures = {**figures, "validation score": float(self.validation_scores_[-1])}
+        if len(self.validation_loss_curve_):
+            figures = {**figures, "validation loss": float(self.validation_loss_curve_[-1])}
         super()._print_round(n_rounds, figures)
 
     @property
     def best_n_rounds_(self) -> int:
         """Number of rounds that `predict` uses."""
         check_is_fitted(self)
-        if self._stops_early and len(self.validation_scores_):
-            return int(self.validation_scores_.argmax()) + 1
+        if self._stops_early and len(self.validation_loss_curve_) > 1:
+            return 1 + int(self.validation_loss_curve_[1:].argmin())
         return len(self.estimators_)
 
     def _n_rounds_to_predict(self):

@@ -3,7 +3,7 @@
 The splits of trees approximate a linear function of many features only after many rounds. If
 boosting starts from linear scores, the trees learn what these miss. The weights minimize the
 objective of boosting plus an L2 penalty. Whether the linear scores help, and with which penalty, is
-determined by held-out queries; see `_tree_choice.py`.
+determined by held-out queries; see `_tree_race.py`.
 """
 
 import numpy as np
@@ -13,16 +13,9 @@ from sklrank._sklearn import one_blas_thread
 
 __all__ = ["PENALTIES", "LinearScorer", "fit_linear"]
 
-# Penalties, the largest first. They multiply the squared weights of standardized features, and the
-# objective at scores of 0.
+# Penalties, the largest first, which multiply the squared weights of standardized features and the
+# objective at scores of 0: powers of ten, of which held-out queries choose one.
 PENALTIES = (1e-1, 1e-2, 1e-3)
-# Maximum number of iterations for each penalty.
-MAX_ITERATIONS = 15
-# Features whose standard deviations are outside these bounds have weight 0: their squares or
-# reciprocals are not finite.
-LEAST_DEVIATION, LARGEST_DEVIATION = 1e-150, 1e150
-# Number of samples that are scored at once, which limits the memory.
-BLOCK = 4096
 
 
 class LinearScorer:
@@ -52,16 +45,12 @@ class LinearScorer:
     def predict(self, X):
         """Return the scores of an array `X`."""
         scores = np.empty(len(X))
-        for start in range(0, len(X), BLOCK):
-            block = slice(start, start + BLOCK)
+        # Blocks of samples limit the memory.
+        for start in range(0, len(X), 4096):
+            block = slice(start, start + 4096)
             # Unlike BLAS, the sum for a row does not depend on the number of rows.
             scores[block] = np.einsum("ij,j->i", self._centered(X[block]), self.coef)
         return scores
-
-    _predict_checked = predict
-
-    def _gains(self):
-        return self.gain
 
     def _centered(self, X):
         """Return the differences of the features, limited to their ranges, to their means."""
@@ -72,7 +61,7 @@ class LinearScorer:
 
 
 @one_blas_thread
-def fit_linear(X, objective, penalties):
+def fit_linear(X, objective, penalties, bounds=None):
     """Fit linear scores for each penalty, each starting from the weights of the one before.
 
     Parameters
@@ -83,6 +72,8 @@ def fit_linear(X, objective, penalties):
         Objective of these samples, which has a `negative_gradient`. Its scores are changed.
     penalties : sequence of float
         Penalties, in descending order.
+    bounds : ndarray of shape (n_features, 2) or None, default=None
+        Least and largest weight of each feature.
 
     Returns
     -------
@@ -97,7 +88,8 @@ def fit_linear(X, objective, penalties):
         mean = np.sum(X, axis=0, dtype=np.float64, where=is_known) / is_known.sum(axis=0)
         centered = LinearScorer(low, high, mean, None, None)._centered(X)
         deviation = np.sqrt(np.mean(centered**2, axis=0))
-    is_used = (deviation > LEAST_DEVIATION) & (deviation < LARGEST_DEVIATION)
+    # The squares and reciprocals of other deviations are not finite.
+    is_used = (deviation > 1e-150) & (deviation < 1e150)
     unit = np.where(is_used, deviation, 1.0)
     low, high, mean = (np.where(is_used, bound, 0.0) for bound in (low, high, mean))
     centered[:, ~is_used] = 0.0
@@ -118,7 +110,9 @@ def fit_linear(X, objective, penalties):
             args=(penalty * start,),
             jac=True,
             method="L-BFGS-B",
-            options={"maxiter": MAX_ITERATIONS},
+            bounds=bounds,
+            # The scores are a start only: trees correct them.
+            options={"maxiter": 15},
         ).x
         objective.set_scores(centered @ weights)
         shares = np.abs(weights) / (np.abs(weights).sum() or 1.0)

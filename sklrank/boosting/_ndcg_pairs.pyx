@@ -4,8 +4,9 @@
 With scores F, document j is ranked before document i with probability
 p_ij = 1 / (1 + e^(F_i - F_j)) (Equation 3.8). Its derivative with respect to F_j is
 gamma_ij = p_ij (1 - p_ij) (Equation 3.14). Both follow from the reciprocal of e^F_i + e^F_j. Only
-pairs with at least one relevant document, which has a gain, contribute to the sums. The relevant
-documents, `n_relevant` of them, come first in each query.
+pairs with at least one relevant document, which has a gain, contribute to the sums. The documents
+of a query are sorted by their gains, the largest first; the first `n_relevant` of them are
+relevant.
 
 The division dominates the cost of a pair. Two relevant documents a and b share one division for
 their pairs with the same third document j: 1 / s_a = s_b / (s_a s_b) and 1 / s_b = s_a / (s_a s_b),
@@ -16,8 +17,7 @@ positive sign.
 
 The functions whose names start with `logistic` belong to another objective, the sum of
 (g_i - g_j) log(1 + e^(F_j - F_i)) over the pairs in which document i has the larger gain. Its
-derivative with respect to F_j is (g_i - g_j) p_ij. In each query, the documents must be sorted by
-their gains, the largest first, so that documents of equal gain are neighbors.
+derivative with respect to F_j is (g_i - g_j) p_ij.
 """
 
 from libc.math cimport log1p
@@ -33,24 +33,20 @@ def loss_and_negative_gradient(
     const Py_ssize_t[::1] n_relevant,
     double[::1] negative_gradient,
     double[::1] masses,
-    double[::1] losses,
 ):
-    """Write the negative gradient (Equation 3.17), the masses, and the loss of each query.
-
-    The sum of the losses is the objective (Equation 3.11).
+    """Write the negative gradient (Equation 3.17) and the masses; return the objective (3.11).
 
     `exp_scores` are e^F, up to a constant factor for each query. `gains` are the gains of Equation
     3.11, including all constant factors. Query q has the documents from `starts[q]` to
     `starts[q + 1]`.
     """
     cdef Py_ssize_t q, i, other, stop
-    cdef double loss
+    cdef double loss = 0.0
     with nogil:
         negative_gradient[:] = 0.0
         masses[:] = 0.0
         for q in range(starts.shape[0] - 1):
             stop = starts[q] + n_relevant[q]
-            loss = 0.0
             for i in range(starts[q], stop):
                 loss += add_relevant_pairs(exp_scores, gains, i, stop, negative_gradient, masses)
             for i in range(starts[q], stop, 2):
@@ -58,7 +54,7 @@ def loss_and_negative_gradient(
                 loss += add_irrelevant_pairs(
                     exp_scores, gains, i, other, stop, starts[q + 1], negative_gradient, masses
                 )
-            losses[q] = loss
+    return loss
 
 
 cdef inline double add_relevant_pairs(
@@ -227,23 +223,21 @@ def logistic_pair_weights(
                 first[i] = total
 
 
-def logistic_losses(
+def logistic_loss(
     const double[::1] exp_scores,
     const double[::1] gains,
     const Py_ssize_t[::1] ends,
     const Py_ssize_t[::1] starts,
     const Py_ssize_t[::1] n_relevant,
-    double[::1] losses,
 ):
-    """Write the part of the logistic objective that is due to each query.
+    """Return the logistic objective.
 
     The ratio of two `exp_scores` of a query must be at most e^600.
     """
     cdef Py_ssize_t q, i, start
-    cdef double loss
+    cdef double loss = 0.0
     with nogil:
         for q in range(starts.shape[0] - 1):
-            loss = 0.0
             for i in range(starts[q], starts[q] + n_relevant[q]):
                 start = ends[i]
                 while start < starts[q + 1]:
@@ -251,7 +245,7 @@ def logistic_losses(
                         1.0 / exp_scores[i], exp_scores, start, ends[start]
                     )
                     start = ends[start]
-            losses[q] = loss
+    return loss
 
 
 cdef inline double sum_of_logistic(
@@ -286,27 +280,3 @@ cdef inline double sum_of_logistic(
     a += b + a * b
     c += d + c * d
     return loss + log1p(a + c + a * c)
-
-
-def logistic_step_weights(
-    const double[::1] exp_scores,
-    const double[::1] gains,
-    const Py_ssize_t[::1] starts,
-    const Py_ssize_t[::1] n_relevant,
-    const double[::1] hypothesis,
-):
-    """Return the weights of the pairs that a hypothesis of zeros and ones ranks right and wrong."""
-    cdef Py_ssize_t q, i, j
-    cdef double weight, correct = 0.0, incorrect = 0.0
-    with nogil:
-        for q in range(starts.shape[0] - 1):
-            for i in range(starts[q], starts[q] + n_relevant[q]):
-                for j in range(i + 1, starts[q + 1]):
-                    if hypothesis[i] == hypothesis[j]:
-                        continue
-                    weight = (gains[i] - gains[j]) / (exp_scores[i] + exp_scores[j])
-                    if hypothesis[i] > hypothesis[j]:
-                        correct += weight * exp_scores[j]
-                    else:
-                        incorrect += weight * exp_scores[j]
-    return correct, incorrect

@@ -24,9 +24,34 @@ A hypothesis :math:`h` may lie between 0 and 1. Then document i is raised with p
 
 import numpy as np
 
+from sklrank._boosting_rounds import MAX_SCORE_GAP
 from sklrank.boosting import _refinement_pairs
 
-__all__ = ["AllPairLoss", "BaseRankerLoss", "ExplicitPairLoss", "GradedPairLoss", "JudgementLoss"]
+__all__ = [
+    "MAX_PAIR_SCORE_GAP",
+    "AllPairLoss",
+    "BaseRankerLoss",
+    "ExplicitPairLoss",
+    "GradedPairLoss",
+    "JudgementLoss",
+    "exp_scores",
+]
+
+# Losses of pairs are sums of products of two exponentials. These sums are squared or multiplied.
+MAX_PAIR_SCORE_GAP = MAX_SCORE_GAP / 2
+
+
+def exp_scores(scores, queries, max_gap):
+    """Return e^F and e^-F, where the scores F of each query are shifted by a constant.
+
+    The shift moves the middle of the range of the scores of a query to 0. Shifted scores are
+    clipped to [-max_gap, max_gap], so that products of a few exponentials are finite.
+    """
+    first = queries.starts[:-1]
+    grouped = scores[queries.order]
+    middle = (np.maximum.reduceat(grouped, first) + np.minimum.reduceat(grouped, first)) / 2
+    exp_pos = np.exp(np.clip(scores - middle[queries.codes], -max_gap, max_gap))
+    return exp_pos, 1 / exp_pos
 
 
 class GradedPairLoss:
@@ -49,7 +74,6 @@ class GradedPairLoss:
         new_grade[1:] |= grades[1:] > grades[:-1]
         self._grades = np.append(np.flatnonzero(new_grade), len(order))
         self._queries = np.append(np.flatnonzero(new_query[new_grade]), len(self._grades) - 1)
-        self.judged = np.sort(order)
         self.is_empty = len(self._queries) == len(self._grades)
 
     def loss_and_negative_gradient(self, exp_pos, exp_neg):
@@ -73,15 +97,16 @@ class ExplicitPairLoss:
 
     Parameters
     ----------
-    pairs : ndarray of int of shape (n_pairs, 2)
-        Indices of samples. In each pair, the first document ranks before the second. Pairs must be
-        distinct.
+    pairs : array-like of int of shape (n_pairs, 2)
+        Indices of samples. In each pair, the first document ranks before the second.
+    queries : Queries
+        Query of each document.
     """
 
-    def __init__(self, pairs):
-        self._first, self._second = pairs.T
-        self.judged = np.unique(pairs)
-        self.is_empty = len(pairs) == 0
+    is_empty = False
+
+    def __init__(self, pairs, queries):
+        self._first, self._second = check_pairs(pairs, queries).T
 
     def loss_and_negative_gradient(self, exp_pos, exp_neg):
         costs = exp_pos[self._second] * exp_neg[self._first]
@@ -93,6 +118,37 @@ class ExplicitPairLoss:
         costs = exp_pos[self._second] * exp_neg[self._first]
         first, second = hypothesis[self._first], hypothesis[self._second]
         return costs @ (first * (1 - second)), costs @ ((1 - first) * second)
+
+
+def check_pairs(pairs, queries):
+    """Check the pairs, and return them without duplicates, `(n_pairs, 2)` of intp."""
+    try:
+        pairs = np.asarray(pairs)
+    except ValueError as error:
+        raise ValueError(f"pairs must hold two indices of samples in each row: {error}") from error
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu" or not len(pairs):
+        raise ValueError(
+            "pairs must hold two indices of samples in each row, the better document first, as "
+            f"integers of shape (n_pairs, 2); got {pairs.dtype} of shape {pairs.shape}"
+        )
+    n_samples = len(queries.codes)
+    outside = (pairs < 0) | (pairs >= n_samples)
+    if outside.any():
+        raise ValueError(
+            f"pairs must hold indices of samples, from 0 to {n_samples - 1}; got "
+            f"{pairs[outside][0]}"
+        )
+    first, second = queries.codes[pairs].T
+    if (first != second).any():
+        bad = pairs[first != second][0].tolist()
+        raise ValueError(
+            f"pairs must be of documents of one query, but the samples {bad} have different qid; "
+            "leave such pairs out"
+        )
+    if (pairs[:, 0] == pairs[:, 1]).any():
+        sample = pairs[pairs[:, 0] == pairs[:, 1]][0, 0]
+        raise ValueError(f"pairs must be of two documents; got the sample {sample} twice")
+    return np.unique(pairs, axis=0).astype(np.intp)
 
 
 class AllPairLoss:

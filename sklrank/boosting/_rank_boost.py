@@ -2,19 +2,53 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import numpy as np
+
+from sklrank._boosting_rounds import Objective
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
-from sklrank.boosting._model_json import write_model
-from sklrank.boosting._objectives import PairObjective
-from sklrank.metrics import ndcg_score
-from sklrank.metrics._conventions import gain_by_order
+from sklrank.boosting._pair_losses import MAX_PAIR_SCORE_GAP, GradedPairLoss, exp_scores
 
-if TYPE_CHECKING:
-    import numpy as np
+__all__ = ["PairObjective", "RankBoost"]
 
-__all__ = ["RankBoost"]
+# RankBoost stops when its loss, which starts at 1, is below this value. If scores grew further,
+# they would be clipped to the distance above, and documents would be tied.
+MIN_PAIR_LOSS = 1e-12
+
+
+class PairObjective(Objective):
+    r"""The loss of RankBoost.
+
+    The mean of :math:`\exp(F_j - F_i)` over all pairs (i, j) of documents of the same query in
+    which i is more relevant than j.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_samples,)
+        Relevance.
+    queries : Queries
+        Query of each document.
+    """
+
+    def __init__(self, y, queries):
+        self._queries = queries
+        self._pairs = GradedPairLoss(y, queries)
+        ones = np.ones(len(y))
+        self._n_pairs, _ = self._pairs.loss_and_negative_gradient(ones, ones)
+
+    def set_scores(self, scores):
+        self._exp_scores = exp_scores(scores, self._queries, MAX_PAIR_SCORE_GAP)
+        loss, negative_gradient = self._pairs.loss_and_negative_gradient(*self._exp_scores)
+        self.value = loss / self._n_pairs
+        self._set_gradient(negative_gradient)
+        self.weights /= self._n_pairs
+        if self.value < MIN_PAIR_LOSS:
+            self.weights[:] = 0.0
+
+    def step_weights(self, hypothesis):
+        correct, incorrect = self._pairs.step_weights(*self._exp_scores, hypothesis)
+        return correct / self._n_pairs, incorrect / self._n_pairs
 
 
 class RankBoost(SupervisedDocumentRanker):
@@ -54,26 +88,24 @@ class RankBoost(SupervisedDocumentRanker):
         used if the `fit` method of the weak learner accepts it, otherwise resampling.
     max_samples : int, float or None, default=None
         Number of documents drawn in each round if the weak learner is fitted by resampling: an int,
-        a fraction of all documents, or None for one fifth of them, but at least 20. In each round,
-        documents are drawn up to ten times, until the weak learner is better than chance.
+        a fraction of all documents, or None for one fifth of them, but at least 20.
+    max_draws : int, default=10
+        Maximum number of draws in a round, until the weak learner is better than chance. With 1,
+        boosting stops at the first one that is not.
     n_iter_no_change : int or None, default=None
-        Boosting stops when the NDCG of held-out queries has not increased by more than `tol` for
-        this number of rounds. RankBoost uses only the order of the values of `y`; therefore the
-        gain of a document in this NDCG is the number of distinct lower values of `y` in the
-        held-out queries. `predict` uses the rounds up to the largest NDCG. If None, no queries are
-        held out, and all rounds are used. If `X_val` is passed to `fit`, its queries take the place
-        of the held-out queries; without `n_iter_no_change`, they are only scored.
+        Boosting stops when the objective of held-out queries has not decreased for this number of
+        rounds, and `predict` uses the rounds up to the smallest one. If None, no queries are held
+        out, and all rounds are used. If `X_val` is passed to `fit`, its queries take the place of
+        the held-out queries; without `n_iter_no_change`, they are only evaluated.
     validation_fraction : float, default=0.1
         Fraction of the queries that are held out for early stopping.
-    tol : float, default=1e-4
-        Tolerance of early stopping; see `n_iter_no_change`.
     warm_start : bool, default=False
         If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`.
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of documents and of held-out queries, and the randomness of the
         weak learners.
     verbose : int, default=0
-        Verbosity. If 1, print the objective, the step and the validation score, if any, of the
+        Verbosity. If 1, print the objective, the step and the validation loss, if any, of the
         first nine rounds and of every tenth one; if 2, those of all rounds.
 
     Attributes
@@ -86,12 +118,12 @@ class RankBoost(SupervisedDocumentRanker):
         Loss before the first round and after each round.
     stop_reason_ : str
         Reason why boosting stopped.
-    validation_scores_ : ndarray of shape (n_rounds,)
-        NDCG of the held-out queries or of `X_val` after each round; empty without early stopping
-        and `X_val`.
+    validation_loss_curve_ : ndarray of shape (n_rounds + 1,)
+        Objective of the held-out queries or of `X_val`, before the first round and after each
+        round; empty without early stopping and `X_val`.
     best_n_rounds_ : int
         Number of rounds that `predict` uses. With early stopping, these are the rounds up to the
-        first one with the largest validation score; otherwise all rounds. The later rounds are in
+        smallest objective of the held-out queries; otherwise all rounds. The later rounds are in
         `estimators_`, too, and a warm start adds rounds to them.
     feature_importances_ : ndarray of shape (n_features,)
         Mean importance of each feature over the weak learners, weighted by the steps. Defined only
@@ -132,9 +164,9 @@ class RankBoost(SupervisedDocumentRanker):
         learning_rate: float = 1.0,
         weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
         max_samples: int | float | None = None,
+        max_draws: int = 10,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
-        tol: float = 1e-4,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -144,34 +176,12 @@ class RankBoost(SupervisedDocumentRanker):
         self.learning_rate = learning_rate
         self.weighting = weighting
         self.max_samples = max_samples
+        self.max_draws = max_draws
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
-        self.tol = tol
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
     def _make_objective(self, y, queries):
         return PairObjective(y, queries)
-
-    def _validation_metric(self, y, qid):
-        return partial(ndcg_score, y, qid=qid, gain=gain_by_order)
-
-    def export_json(self) -> str:
-        """Return the fitted model as JSON, from which other programs can compute the scores.
-
-        Supported are models of stumps and trees, that is, an `estimator` that is None, a
-        `StumpClassifier` or a `HistogramTreeClassifier`. :meth:`NDCGBoost.export_json` describes
-        the entries, and :meth:`NDCGBoost.from_json` reads the text.
-
-        Returns
-        -------
-        str
-            The text.
-
-        Raises
-        ------
-        ValueError
-            If the weak learners are neither stumps nor such trees.
-        """
-        return write_model(self)

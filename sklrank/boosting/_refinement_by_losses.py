@@ -9,13 +9,16 @@ from abc import abstractmethod
 
 import numpy as np
 
-from sklrank.boosting._objectives import MAX_PAIR_SCORE_GAP, Objective, exp_scores
-from sklrank.boosting._pair_losses import AllPairLoss, BaseRankerLoss, JudgementLoss
+from sklrank._boosting_rounds import Objective
+from sklrank.boosting._pair_losses import (
+    MAX_PAIR_SCORE_GAP,
+    AllPairLoss,
+    BaseRankerLoss,
+    JudgementLoss,
+    exp_scores,
+)
 
-__all__ = ["ProductObjective", "SumObjective", "auto_confidence", "auto_noise", "make_objective"]
-
-# Number of top-ranked documents whose standard deviation of scores `auto_confidence` uses.
-N_TOP_DOCUMENTS = 10
+__all__ = ["ProductObjective", "SumObjective", "auto_noise", "base_confidence", "make_objective"]
 
 
 def make_objective(combination, base_scores, judgements, queries, *, confidence, noise, balance):
@@ -23,8 +26,8 @@ def make_objective(combination, base_scores, judgements, queries, *, confidence,
 
     Parameters
     ----------
-    combination : {"auto", "product", "sum"}
-        How the losses are combined; "auto" is the same as "product".
+    combination : {"product", "sum"}
+        How the losses are combined.
     base_scores : ndarray of shape (n_samples,)
         Scores of the base ranker.
     judgements : GradedPairLoss or ExplicitPairLoss
@@ -49,12 +52,12 @@ def make_objective(combination, base_scores, judgements, queries, *, confidence,
     return ProductObjective(base_loss, judgement_loss, queries)
 
 
-def auto_confidence(scores, queries):
-    """Return 1 / (standard deviation of the top scores) of each query, `(n_queries,)`."""
+def base_confidence(scores, queries):
+    """Return lambda, 1 / (standard deviation of the ten highest scores), of each query."""
     best_first = scores[np.lexsort((-scores, queries.codes))]
     deviations = np.array(
         [
-            standard_deviation(best_first[first : min(first + N_TOP_DOCUMENTS, last)])
+            standard_deviation(best_first[first : min(first + 10, last)])
             for first, last in zip(queries.starts[:-1], queries.starts[1:])
         ]
     )

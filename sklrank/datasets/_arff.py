@@ -44,29 +44,23 @@ def load_arff_multilabel(
     path : str or path-like
         Path of the file, which is plain or compressed with gzip or bzip2. Compression is detected
         from the content of the file.
-
     labels : int or sequence of str, default=None
         The label attributes, as a number or as names. A number has the same meaning as in MEKA's
         option ``-C``: ``6`` selects the first six attributes, and ``-6`` selects the last six,
         which is common in MULAN's files. If names are given, the columns of `target` are in the
         order of these names.
-
     xml : str or path-like, default=None
         Path of an XML file of MULAN that contains the names of the labels. The labels may form a
         hierarchy; each of its labels, inner node or leaf, becomes a column. As in MULAN, the
         columns of `target` are in the order of the attributes.
-
     sparse : {"auto"} or bool, default="auto"
         Whether to return `data` as a CSR matrix. If "auto", `data` is a CSR matrix if the rows of
         the file are sparse.
-
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
-
     as_frame : bool, default=False
         If True, return `data` and `target` as pandas DataFrames. The columns of `data` are sparse
         if `data` would otherwise be a CSR matrix. This option requires pandas.
-
     encoding : str, default="utf-8"
         Text encoding of the file.
 
@@ -85,7 +79,6 @@ def load_arff_multilabel(
         - ``omitted_names``: list of str, the names of the string and date attributes. They have no
           column in `data`.
         - ``DESCR``: str, the relation name and the comments at the start of the file.
-
     (data, target) : tuple if ``return_X_y`` is True
         The first two of these attributes.
 

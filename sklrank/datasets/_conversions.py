@@ -32,10 +32,8 @@ def label_ranking_from_classification(
     ----------
     X : array-like of shape (n_samples, n_features)
         Samples.
-
     y : array-like of shape (n_samples,)
         Class labels, of at least two different classes.
-
     estimator : classifier with `predict_proba`, default=None
         Classifier that predicts the probabilities. A clone of it is fitted. If None,
         :class:`~sklearn.naive_bayes.GaussianNB` is fitted to the features that are not constant.
@@ -44,7 +42,6 @@ def label_ranking_from_classification(
     -------
     X : ndarray of shape (n_samples, n_features)
         The given samples.
-
     Y : ndarray of shape (n_samples, n_classes), float64
         Positions of the classes; 1 is the position of the most probable class. The columns are in
         the sorted order of the classes. Equally probable classes are ranked in the order of their
@@ -129,12 +126,10 @@ def label_ranking_from_regression(
     ----------
     X : array-like of shape (n_samples, n_features)
         Numeric features. The target of the regression may be appended as a further column.
-
     labels : int or sequence of int, default=None
         Features to convert into labels: a sequence of their indices, or their number. If a number
         is given, the features are drawn at random from those that are not constant. If None, half
         of the features are drawn.
-
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of features. Pass an int for reproducible output.
 
@@ -142,7 +137,6 @@ def label_ranking_from_regression(
     -------
     X : ndarray of shape (n_samples, n_features - n_labels), float64
         The features that were not converted into labels.
-
     Y : ndarray of shape (n_samples, n_labels), float64
         Positions of the labels; 1 is the position of the label with the largest value. Labels
         with equal values are ranked in the order of their columns. The columns are in the order of

@@ -1,4 +1,4 @@
-"""Multilabel benchmark data sets from OpenML, with their published train-test splits."""
+"""Multilabel benchmark data sets from OpenML."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import socket
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from http.client import HTTPException
 from numbers import Real
 from typing import TYPE_CHECKING
@@ -40,45 +39,9 @@ _OPENML_IDS = {
 _RETRY_WARNING = "A network error occur"
 
 
-@dataclass(frozen=True)
-class _Split:
-    """A published split, with two statistics that identify its training part.
-
-    Both statistics are independent of the order of samples, labels and features, which may differ
-    between publishers. It is practically impossible that another set of samples agrees in both.
-    """
-
-    n_train: int
-    n_test: int
-    label_counts: tuple[int, ...]
-    """Number of training samples with each label, in increasing order."""
-    mean_magnitude: float
-    """Mean of ``|X|`` over all training samples and features."""
-
-    def matches(self, data: np.ndarray, target: np.ndarray) -> bool:
-        """Return whether `data` and `target` are the training part of this split."""
-        counts = tuple(np.sort(target.sum(axis=0)).tolist())
-        return counts == self.label_counts and bool(
-            np.isclose(np.abs(data).mean(), self.mean_magnitude, rtol=1e-6)
-        )
-
-
-_SPLITS = {
-    "emotions": _Split(391, 202, (89, 95, 107, 119, 131, 168), 4.7894692),
-    "scene": _Split(1211, 1196, (165, 196, 197, 224, 227, 277), 0.306934381),
-    "yeast": _Split(
-        1500,
-        917,
-        (21, 98, 161, 198, 261, 289, 378, 441, 476, 532, 598, 645, 1116, 1128),
-        0.0759617493,
-    ),
-}
-
-
 def fetch_multilabel(
     name: str,
     *,
-    split: str | None = None,
     data_home: str | os.PathLike | None = None,
     cache: bool = True,
     timeout: float = 10.0,
@@ -94,24 +57,14 @@ def fetch_multilabel(
     name : {"birds", "emotions", "enron", "genbase", "image", "langlog", "reuters", "scene", \
 "slashdot", "yeast"}
         Name of the data set.
-
-    split : {"original"} or None, default=None
-        If "original", MULAN's train-test split [2]_ is also returned. This split is known for
-        emotions (391 training samples, 202 test samples), scene (1211, 1196) and yeast (1500, 917).
-        OpenML's files do not mark the two parts. The training part is searched for at both ends of
-        the file, and it is identified by its statistics. If None, the samples are not split.
-
     data_home : str or path-like, default=None
         Folder in which downloads are stored, as in :func:`~sklearn.datasets.fetch_openml`. If None,
         the folder is ``~/scikit_learn_data``.
-
     cache : bool, default=True
         Whether to store downloads in this folder and to use those stored earlier.
-
     timeout : float, default=10.0
         Maximum time in seconds, above 0, to wait for an answer of the server. The waiting time may
         double if the server accepts the connection but does not answer.
-
     return_X_y : bool, default=False
         If True, return arrays instead of a Bunch.
 
@@ -127,21 +80,13 @@ def fetch_multilabel(
         - ``feature_names``, ``target_names``: lists of str.
         - ``categories``: dict that maps the name of each nominal feature to its values.
         - ``DESCR``, ``url``: str, OpenML's description of the data set and the address of its page.
-        - ``train_indices``, ``test_indices``: int arrays, the indices of the training and the test
-          samples. Present only if ``split="original"``.
-
-    (data, target) : tuple if ``return_X_y`` is True and ``split`` is None
+    (data, target) : tuple if ``return_X_y`` is True
         The first two of these attributes.
-
-    (X_train, X_test, Y_train, Y_test) : tuple if ``return_X_y`` is True and ``split="original"``
-        The training and the test part, in the same order as the return values of
-        :func:`~sklearn.model_selection.train_test_split`.
 
     Raises
     ------
     ValueError
-        If `name` is unknown, if no split is known for the data set, or if the training part is not
-        found in the data from OpenML.
+        If `name` is unknown, or if OpenML's data set has another name or other labels.
     ConnectionError
         If OpenML cannot be reached and the data set is not in the cache.
 
@@ -159,27 +104,17 @@ def fetch_multilabel(
     ----------
     .. [1] P. Probst, Q. Au, G. Casalicchio, C. Stachl, B. Bischl, "Multilabel classification
        with R package mlr", The R Journal 9(1), 2017.
-    .. [2] G. Tsoumakas, E. Spyromitros-Xioufis, J. Vilcek, I. Vlahavas, "MULAN: A Java library
-       for multi-label learning", JMLR 12, 2011.
 
     Examples
     --------
     >>> from sklrank.datasets import fetch_multilabel
-    >>> scene = fetch_multilabel("scene", split="original")  # doctest: +SKIP
-    >>> scene.data[scene.train_indices].shape  # doctest: +SKIP
-    (1211, 294)
+    >>> fetch_multilabel("scene").data.shape  # doctest: +SKIP
+    (2407, 294)
     """
     if name not in _OPENML_IDS:
         raise ValueError(
             f"name must be one of {sorted(_OPENML_IDS)}, got {name!r}. For other sets see "
             "load_arff_multilabel or sklearn.datasets.fetch_openml."
-        )
-    if split not in (None, "original"):
-        raise ValueError(f"split must be None or 'original', got {split!r}.")
-    if split is not None and name not in _SPLITS:
-        raise ValueError(
-            f"split='original' is known for {sorted(_SPLITS)}, not for name={name!r}: pass "
-            "split=None and split the samples yourself."
         )
     check_scalar(timeout, "timeout", Real, min_val=0, include_boundaries="neither")
 
@@ -193,13 +128,7 @@ def fetch_multilabel(
         DESCR=raw.DESCR,
         url=raw.url,
     )
-    if split is None:
-        return (bunch.data, bunch.target) if return_X_y else bunch
-    train, test = _find_split(bunch.data, bunch.target, name)
-    if return_X_y:
-        return bunch.data[train], bunch.data[test], bunch.target[train], bunch.target[test]
-    bunch.update(train_indices=train, test_indices=test)
-    return bunch
+    return (bunch.data, bunch.target) if return_X_y else bunch
 
 
 def _download(name: str, data_home: str | os.PathLike | None, cache: bool, timeout: float) -> Bunch:
@@ -264,21 +193,3 @@ def _as_indicator(target: np.ndarray, name: str) -> np.ndarray:
             "sklearn.datasets.fetch_openml and convert it yourself."
         )
     return np.array(meaning, dtype=np.int64)[codes.reshape(np.shape(target))]
-
-
-def _find_split(data: np.ndarray, target: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of the training samples and of the test samples of MULAN's split."""
-    split = _SPLITS[name]
-    indices = np.arange(len(target))
-    if len(indices) == split.n_train + split.n_test:
-        for train, test in (
-            (indices[: split.n_train], indices[split.n_train :]),
-            (indices[split.n_test :], indices[: split.n_test]),
-        ):
-            if split.matches(data[train], target[train]):
-                return train, test
-    raise ValueError(
-        f"split='original': MULAN's {split.n_train} training samples are neither the first nor the "
-        f"last of the {len(indices)} samples of {name!r} from OpenML. Pass split=None, or read "
-        "MULAN's own train and test files with load_arff_multilabel."
-    )

@@ -11,13 +11,12 @@ from sklearn.utils import check_random_state
 from sklrank._rankings import check_positions, close_ranks
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import ArrayLike
 
-# Thresholds of normal numbers are limited to this value, and probabilities are compared with this
-# tolerance.
-_LARGEST_NORMAL, _TOLERANCE = 38.0, 1e-9
-# Nodes of the quadrature, and steps of the search for a correlation.
-_N_NODES, _N_BISECTIONS = 64, 50
+# Probabilities that differ by less than this are treated as equal.
+_TOLERANCE = 1e-9
 
 
 def hide_labels(
@@ -31,7 +30,7 @@ def hide_labels(
     """Make rankings incomplete: hide labels at random.
 
     This function draws the incomplete rankings of Definition 3 of [1]_ or, with `keep_positions`,
-    those of its Appendix D.
+    those of Definition 8 (Appendix F), in which the positions of the remaining labels are known.
 
     Parameters
     ----------
@@ -46,10 +45,9 @@ def hide_labels(
 
     pair_survival : array-like of shape (n_labels, n_labels) or None, default=None
         Probabilities :math:`q_{ij}` that both labels of a pair are kept. The diagonal has the
-        probabilities that each label is kept. The labels of a sample are then dependent: label i
-        is kept if the i-th of several correlated normal numbers is below a threshold. The
-        thresholds and the correlations are determined by the probabilities [2]_. If None, labels
-        are independent.
+        probabilities that each label is kept. Label i of a sample is kept if the i-th of several
+        correlated normal numbers is below a threshold; the probabilities determine the thresholds
+        and the correlations [2]_. If None, labels are kept or hidden independently.
 
     keep_positions : bool, default=False
         If True, the remaining labels keep their positions, which reveal how many labels before them
@@ -137,18 +135,17 @@ def normal_model(both):
     The numbers of labels i and j are both below their thresholds with probability ``both[i, j]``.
     Independent normal numbers times the root have these correlations.
     """
-    each = np.diagonal(both)
-    thresholds = np.clip(ndtri(each), -_LARGEST_NORMAL, _LARGEST_NORMAL)
+    # The density of numbers beyond 38 is 0 in floating point.
+    thresholds = np.clip(ndtri(np.diagonal(both)), -38.0, 38.0)
     first, second = np.triu_indices(len(both), 1)
     # The probability increases with the angle, the arc sine of the correlation.
     low, high = np.full(len(first), -np.pi / 2), np.full(len(first), np.pi / 2)
-    for _ in range(_N_BISECTIONS):
+    for _ in range(50):  # The angle is then exact in floating point.
         middle = (low + high) / 2
         below = both_below(thresholds[first], thresholds[second], middle) < both[first, second]
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    independent = np.abs(both[first, second] - each[first] * each[second]) < _TOLERANCE
     correlations = np.eye(len(both))
-    correlations[first, second] = np.where(independent, 0.0, np.sin((low + high) / 2))
+    correlations[first, second] = np.sin((low + high) / 2)
     correlations[second, first] = correlations[first, second]
     values, vectors = np.linalg.eigh(correlations)
     if values[0] < -1e-6 * len(both):
@@ -167,7 +164,7 @@ def both_below(first, second, angles):
     is the joint density at the two thresholds (Plackett, "A reduction formula for normal
     multivariate integrals", Biometrika 41, 1954). It is integrated by Gaussian quadrature.
     """
-    nodes, weights = np.polynomial.legendre.leggauss(_N_NODES)
+    nodes, weights = np.polynomial.legendre.leggauss(64)
     inner = np.multiply.outer((nodes + 1.0) / 2.0, angles)
     exponents = first**2 + second**2 - 2.0 * first * second * np.sin(inner)
     densities = np.exp(-exponents / (2.0 * np.cos(inner) ** 2)) / (2.0 * np.pi)
@@ -178,6 +175,7 @@ def tie_labels(
     Y: ArrayLike,
     probability: float | ArrayLike = 0.3,
     *,
+    partitions: Mapping[tuple[int, ...], float | ArrayLike] | None = None,
     random_state: int | np.random.RandomState | None = None,
 ) -> np.ndarray:
     """Make rankings partial: tie labels at neighboring positions.
@@ -196,7 +194,15 @@ def tie_labels(
         Probability that there is no cut after a label, so that it is tied with the next label. Pass
         a number for all positions, an array with one probability for each position from the best
         one to the last but one, or an array with one probability for each position of each sample.
-        Cuts are drawn independently. With 0 no labels are tied, and with 1 all labels are tied.
+        Cuts are drawn independently. With 0 no labels are tied, and with 1 all labels are tied. It
+        is not used if `partitions` is given.
+
+    partitions : dict from tuple of int to float or array-like of shape (n_samples,), or None, \
+            default=None
+        Any law of the partitions of the positions. Each key is a partition: the sizes of its
+        intervals, from the best positions to the last ones, which sum to n_labels. Each value is
+        its probability, a number for all samples or an array with one number for each sample. The
+        probabilities of a sample sum to 1. If None, cuts are drawn independently.
 
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of cuts. Pass an int for reproducible output. With the same int,
@@ -211,7 +217,8 @@ def tie_labels(
     Raises
     ------
     ValueError
-        If `probability` has a wrong shape, or if it contains values that are not probabilities.
+        If `probability` or `partitions` has a wrong shape or contains values that are not
+        probabilities, or if the sizes of a partition do not sum to the number of labels.
 
     See Also
     --------
@@ -227,14 +234,49 @@ def tie_labels(
     >>> from sklrank.datasets import tie_labels
     >>> tie_labels([[1, 4, 3, 2]], probability=[1, 0, 1])
     array([[1., 3., 3., 1.]])
+
+    The best two labels are tied, or the last three:
+
+    >>> law = {(2, 1, 1): 0.5, (1, 3): 0.5}
+    >>> tie_labels([[1, 4, 3, 2]] * 3, partitions=law, random_state=0)
+    array([[1., 2., 2., 2.],
+           [1., 2., 2., 2.],
+           [1., 2., 2., 2.]])
     """
     Y = check_positions(Y)
-    cuts = (len(Y), Y.shape[1] - 1)
-    probability = check_probabilities(probability, "probability", cuts)
-    return close_ranks(Y, check_random_state(random_state).random_sample(cuts) < probability)
+    random = check_random_state(random_state)
+    if partitions is None:
+        cuts = (len(Y), Y.shape[1] - 1)
+        probability = check_probabilities(probability, "probability", cuts)
+        return close_ranks(Y, random.random_sample(cuts) < probability)
+    joined, chances = check_partitions(partitions, Y.shape)
+    drawn = (random.random_sample(len(Y)) >= chances.cumsum(axis=0)[:-1]).sum(axis=0)
+    return close_ranks(Y, joined[drawn])
 
 
-def check_probabilities(values, name: str, shape: tuple[int, int]) -> np.ndarray:
+def check_partitions(partitions, shape):
+    """Check a law of partitions; return the joined neighbors and probabilities of each partition.
+
+    The mask of the joined neighbors has the shape `(n_partitions, n_labels - 1)`, as in
+    :func:`close_ranks`. The probabilities have the shape `(n_partitions, n_samples)`.
+    """
+    n_samples, n_labels = shape
+    joined = np.ones((len(partitions), n_labels), dtype=bool)
+    for row, sizes in zip(joined, partitions):
+        if min(sizes, default=0) < 1 or sum(sizes) != n_labels:
+            raise ValueError(
+                "partitions must have tuples of positive sizes as keys, whose sum is the number "
+                f"of labels, {n_labels}; got {sizes!r}."
+            )
+        row[np.cumsum(sizes) - 1] = False
+    chances = [check_probabilities(p, "partitions", (n_samples,)) for p in partitions.values()]
+    chances = np.array(chances).reshape(len(partitions), n_samples)
+    if not np.allclose(chances.sum(axis=0), 1.0):
+        raise ValueError("partitions must have probabilities that sum to 1 for each sample.")
+    return joined[:, :-1], chances
+
+
+def check_probabilities(values, name: str, shape: tuple[int, ...]) -> np.ndarray:
     """Check a probability or an array of probabilities; return it broadcast to `shape`."""
     given, values = values, np.asarray(values, dtype=np.float64)
     if isinstance(given, bool) or not ((values >= 0) & (values <= 1)).all():

@@ -75,7 +75,6 @@ def load_label_ranking(
     path : str or path-like
         Path of the file, which is plain or compressed with gzip or bzip2. Compression is detected
         from the content of the file.
-
     labels : int or sequence of str, default=None
         The label columns, as a number or as names: ``4`` selects the first four columns, and ``-4``
         selects the last four. If None, the first of these rules that applies to the header
@@ -86,15 +85,12 @@ def load_label_ranking(
           features, and all columns after one named ``ranking`` must be such columns.
         - The label columns are ``L1``, ``L2``, and so on.
         - The label columns are the last ones. Their number is the third of the three numbers.
-
     orderings : bool, default=False
         Whether the label columns contain orderings, which list the labels best first, instead of
         positions. If True, the orderings are converted to positions. Five well-known data sets
         require True; see the notes.
-
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
-
     encoding : str, default="utf-8"
         Text encoding of the file.
 
@@ -113,7 +109,6 @@ def load_label_ranking(
         - ``categories``: dict that maps the name of each nominal feature to its values. In XARFF
           files, the values are in the declared order. In other files, a feature is nominal if none
           of its values is a number, and the values are sorted.
-
     (data, target) : tuple if ``return_X_y`` is True
         The first two of these attributes.
 

@@ -39,11 +39,9 @@ def sample_mallows(
     ----------
     centers : array-like of shape (n_samples, n_labels)
         Positions of the labels in the central rankings, which must be complete and without ties.
-
     theta : float, default=1.0
         Concentration, at least 0. With 0, all rankings are equally likely; with infinity, each draw
         equals its center. Some authors use the dispersion :math:`\varphi = e^{-\theta}` instead.
-
     random_state : int, RandomState instance or None, default=None
         Controls the random draws. Pass an int for reproducible output.
 
@@ -130,7 +128,6 @@ def sample_plackett_luce(
     scores : array-like of shape (n_samples, n_labels)
         Scores :math:`s_j` of the labels, the logarithms of their weights; higher is better.
         Multiply the scores by a number above 1 to reduce the noise, or below 1 to increase it.
-
     random_state : int, RandomState instance or None, default=None
         Controls the random draws. Pass an int for reproducible output.
 

@@ -98,7 +98,7 @@ def make_recommender(
 
     See Also
     --------
-    sklrank.boosting.RankingRefiner : Learns from base scores and ratings together.
+    sklrank.boosting.ResidualRefiner : Corrects base scores by ratings.
 
     References
     ----------

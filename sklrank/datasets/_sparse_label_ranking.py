@@ -61,21 +61,16 @@ def make_sparse_label_ranking(
     ----------
     n_samples : int, default=10_000
         Number of samples, at least 1.
-
     n_features : int, default=100
         Number of features, at least 1.
-
     n_labels : int, default=5
         Number of labels, at least 2.
-
     n_informative : int, default=10
         Number of features on which the score of each label depends, from 1 to `n_features`.
-
     shared_features : bool, default=False
         Whether all labels depend on the same features. If True, trees can learn the rankings
         exactly, since the informative features have only ``2**n_informative`` different values and
         determine the noiseless ranking.
-
     noise : {"none", "gaussian", "mallows", "plackett-luce"}, default="none"
         Kind of noise.
 
@@ -87,25 +82,19 @@ def make_sparse_label_ranking(
           Plackett-Luce model with the weights :math:`e^{m_j(x) / scale}`.
         - "mallows": the ranking is drawn from the Mallows model whose center is the ranking by
           :math:`m(x)`. This noise does not depend on the differences between scores.
-
     scale : float, default=0.05
         Scale of the noise, at least 0, if `noise` is "gaussian" (before truncation) or
         "plackett-luce". The paper uses values from 0.0005 to 0.3.
-
     theta : float, default=1.0
         Concentration, at least 0, if `noise` is "mallows". Higher values mean *less* noise. The
         paper uses values from 0.6 to 4.4.
-
     survival : float or array-like that broadcasts to (n_samples, n_labels), default=1.0
         Probability that a label is ranked; see :func:`hide_labels`.
-
     tie_probability : float or array-like that broadcasts to (n_samples, n_labels - 1), default=0.0
         Probability that labels at neighboring positions are tied; see :func:`tie_labels`.
-
     random_state : int, RandomState instance or None, default=None
         Controls all random draws. Pass an int for reproducible output. For a given int, `X` and the
         noiseless rankings do not depend on the noise, on `survival` or on `tie_probability`.
-
     return_clean : bool, default=False
         If True, also return the noiseless rankings and the scores.
 
@@ -113,15 +102,12 @@ def make_sparse_label_ranking(
     -------
     X : ndarray of shape (n_samples, n_features), float64
         Samples, whose features are 0 or 1.
-
     Y : ndarray of shape (n_samples, n_labels), float64
         Positions of the labels; 1 is the best position. Labels that are not ranked are NaN, and
         tied labels have equal positions. If scores are equal, the label of the smaller column comes
         first.
-
     Y_clean : ndarray of shape (n_samples, n_labels), float64
         The complete rankings without noise. Returned only if ``return_clean=True``.
-
     scores : ndarray of shape (n_samples, n_labels), float64
         The noiseless scores :math:`m(x)`. Returned only if ``return_clean=True``.
 

@@ -54,21 +54,16 @@ def make_multilabel_ranking_stream(
     ----------
     n_samples : int, default=1000
         Number of samples, at least 1.
-
     n_features : int, default=20
         Number of features, at least 1.
-
     n_labels : int, default=10
         Number of labels, at least 2.
-
     cardinality : float, default=3.0
         Expected number of relevant labels of a sample, between 0 and `n_labels`, both excluded.
         Individual samples may have no relevant labels, or only relevant ones.
-
     n_informative : int, default=None
         Number of informative features, on which the scores depend. They are the first features. If
         None, all features are informative.
-
     function : {"linear", "interaction"}, default="linear"
         The function :math:`\phi` of the informative features.
 
@@ -76,11 +71,9 @@ def make_multilabel_ranking_stream(
         - "interaction": each feature is multiplied by the sign of the next one, :math:`\phi_i(x) =
           x_i \operatorname{sign}(x_{i+1})`. The last informative feature is unchanged. A linear
           model cannot learn the products.
-
     noise : float, default=0.5
         Standard deviation :math:`\sigma` of the noise, at least 0. The standard deviation of the
         scores is 1.
-
     drift : {"none", "abrupt", "gradual"}, default="none"
         Change of the weights along the stream. The frequencies of the labels do not change.
 
@@ -89,17 +82,14 @@ def make_multilabel_ranking_stream(
           vector orthogonal to it.
         - "gradual": the weights rotate continuously, by a right angle from each drift point to the
           next. The direction of rotation changes at each drift point.
-
     drift_points : int or sequence of int, default=None
         Samples at which the drift occurs, or the direction of rotation changes: an increasing
         sequence of indices between 1 and ``n_samples - 1``, or the number of evenly spaced points.
         If None, there is one point for abrupt drift. For gradual drift there is none, so the
         weights rotate by a single right angle from the first sample to the last.
-
     random_state : int, RandomState instance or None, default=None
         Controls all random draws. Pass an int for reproducible output. Without drift, a longer
         stream with the same int starts with the samples of a shorter one.
-
     return_scores : bool, default=False
         If True, also return the noiseless scores.
 
@@ -107,10 +97,8 @@ def make_multilabel_ranking_stream(
     -------
     X : ndarray of shape (n_samples, n_features), float64
         Samples.
-
     Y : ndarray of shape (n_samples, n_labels), int64
         Relevance: entries are 1 for relevant labels, otherwise 0.
-
     scores : ndarray of shape (n_samples, n_labels), float64
         The noiseless scores :math:`s(x)`. Labels with higher scores are ranked earlier. Returned
         only if ``return_scores=True``.

@@ -7,9 +7,10 @@ computes their *propensities*, the probabilities that a label, or two labels tog
 record when the rewards are known. If each term of a sum over the labels shown is divided by its
 propensity (importance weighting), the sum is an unbiased estimate of the sum over all labels.
 
-The parameter `randomization` of :class:`~sklrank.online_boosting.TopKBBM` and
-:class:`~sklrank.online_boosting.TopKAdaptive` is the name of a scheme, and their parameter
-`exploration` is the amount of exploration:
+The parameter `randomization` of :class:`~sklrank.linear_model.SemiBanditRanker`,
+:class:`~sklrank.online_boosting.TopKBBM`, :class:`~sklrank.online_boosting.TopKAdaptive` and, with
+k = 1, of the bandit classifiers is the name of a scheme, and their parameter `exploration` is the
+amount of exploration:
 
 - "uniform" (:class:`UniformRandomization`) shows k random labels with probability `exploration`,
   and otherwise the *greedy top k*, the k labels of largest score, best first.
@@ -20,20 +21,32 @@ The parameter `randomization` of :class:`~sklrank.online_boosting.TopKBBM` and
 - "softmax" (:class:`SoftmaxRandomization`) always shows k labels drawn by the softmax of their
   scores, in which the uniform distribution has the share `exploration`.
 
-:class:`SelfTunedExploration` is an exploration rate for the bandit classifiers that depends on the
-feedback of the previous rounds.
+The amount of exploration is a number, a function of the round t = 1, 2, ..., such as a
+:class:`DecayingExploration`, or one of its names: "decay" is ``t ** (-1 / 4)``, and "ag0" is
+``t ** (-1 / 3) / 2``. The amount of the bandit classifiers may also depend on the feedback of the
+previous rounds: it may be a :class:`SelfTunedExploration`, or "ag1", "ag2" or "ag3".
 """
 
 from sklrank.feedback._exploration import Exploration
+from sklrank.feedback._exploration import check_exploration as check_exploration
+from sklrank.feedback._exploration import check_rewards as check_rewards
+from sklrank.feedback._randomization import RANDOMIZATIONS as RANDOMIZATIONS
 from sklrank.feedback._randomization import (
     PlackettLuceRandomization,
     SingleSwapRandomization,
     SoftmaxRandomization,
     UniformRandomization,
 )
-from sklrank.feedback._self_tuned import SelfTunedExploration
+from sklrank.feedback._randomization import make_sampler as make_sampler
+from sklrank.feedback._rates import DECAYS as DECAYS
+from sklrank.feedback._rates import SCHEDULES as SCHEDULES
+from sklrank.feedback._rates import DecayingExploration, SelfTunedExploration
+from sklrank.feedback._rates import exploration_rates as exploration_rates
+from sklrank.feedback._rates import make_schedule as make_schedule
 
+# The names above that are not listed here serve the estimators of other rooms.
 __all__ = [
+    "DecayingExploration",
     "Exploration",
     "PlackettLuceRandomization",
     "SelfTunedExploration",

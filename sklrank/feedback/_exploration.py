@@ -17,15 +17,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Exploration", "check_exploration", "check_rewards", "check_single_actions"]
+__all__ = ["Exploration", "check_exploration", "check_rewards"]
 
 # Tolerated differences between propensities that should be equal or ordered, and between sums of
 # propensities. Rounding to three decimals, as in a log, keeps the order, but it changes the sum of
 # three propensities by up to 0.0015.
 TOLERANCE, SUM_TOLERANCE = 1e-6, 2e-3
-# Gradient steps are divided by propensities, and could overflow with smaller propensities. Learners
-# from single actions reject smaller propensities; boosters clip propensities at this value or at
-# their own bound.
+# Gradient steps are divided by propensities; the squares of smaller ones would overflow.
 MIN_PROPENSITY = 1e-60
 
 
@@ -222,8 +220,8 @@ def _as_pairs(actions, propensities):
     if actions.ndim == 2 and propensities.shape == (*actions.shape, actions.shape[1]):
         return actions, propensities
     raise ValueError(
-        "actions and propensities must have the shapes (n_samples, k) and (n_samples, k, k), or "
-        f"both (n_samples,), got {actions.shape} and {propensities.shape}"
+        "exploration must have actions and propensities of the shapes (n_samples, k) and "
+        f"(n_samples, k, k), or both (n_samples,), got {actions.shape} and {propensities.shape}"
     )
 
 
@@ -291,10 +289,8 @@ def _propensity_columns(k):
     return alone + [(f"propensity_{i}_{j}", i, j) for i in range(k) for j in range(i + 1, k)]
 
 
-def check_exploration(exploration, n_samples: int, n_labels: int):
-    """Check a record of k labels per sample, and return its arrays.
-
-    For a single label per sample, the arrays may also have the shape (n_samples,).
+def check_exploration(exploration, n_samples: int, n_labels: int, *, single: bool = False):
+    """Check a record, and return its arrays with the types of the compiled loops.
 
     Parameters
     ----------
@@ -302,6 +298,8 @@ def check_exploration(exploration, n_samples: int, n_labels: int):
         The record.
     n_samples, n_labels : int
         Number of samples, and number of labels of the model.
+    single : bool, default=False
+        Whether there must be one label per sample. Then the arrays have the shape (n_samples,).
 
     Returns
     -------
@@ -313,59 +311,42 @@ def check_exploration(exploration, n_samples: int, n_labels: int):
     ValueError
         If the record is invalid; the message names the attribute.
     """
-    actions = getattr(exploration, "actions", None)
-    propensities = getattr(exploration, "propensities", None)
-    if actions is None:
+    arrays = [getattr(exploration, name, None) for name in ("actions", "propensities")]
+    if arrays[0] is None:
         raise ValueError(
-            f"exploration must have actions and propensities, as explore returns; got "
+            "exploration must have actions and propensities, as explore returns; got "
             f"{type(exploration).__name__}"
         )
-    actions = np.asarray(actions)
-    if actions.ndim == 1 and propensities is not None and np.size(propensities) == len(actions):
-        actions, propensities = actions[:, np.newaxis], np.reshape(propensities, (-1, 1, 1))
-    if actions.ndim != 2 or len(actions) != n_samples or not 1 <= actions.shape[1] <= n_labels:
+    arrays = [np.asarray(array) for array in arrays]
+    actions, propensities = _as_pairs(*arrays)
+    k = actions.shape[1]
+    if len(actions) != n_samples or not 1 <= k <= (1 if single else n_labels):
+        one = "one label" if single else f"1 to {n_labels} labels"
         raise ValueError(
-            f"actions of exploration must have the shape ({n_samples}, k) with k from 1 to the "
-            f"number of labels, {n_labels}; got {actions.shape}"
+            f"actions of exploration must be {one} for each of {n_samples} samples, got an array "
+            f"of shape {arrays[0].shape}"
         )
-    if actions.dtype.kind not in "iu":
+    if actions.dtype.kind not in "iu" or actions.min() < 0 or actions.max() >= n_labels:
         raise ValueError(
-            f"actions of exploration must be integers, indices into classes_; got {actions.dtype}"
-        )
-    if actions.min() < 0 or actions.max() >= n_labels:
-        raise ValueError(
-            f"actions of exploration must be labels from 0 to {n_labels - 1}, indices into "
-            f"classes_; got {actions.min()} to {actions.max()}"
+            f"actions of exploration must be integers from 0 to {n_labels - 1}, indices into "
+            f"classes_; got {np.unique(actions)[:5].tolist()}"
         )
     ordered = np.sort(actions, axis=1)
     if np.any(ordered[:, 1:] == ordered[:, :-1]):
         raise ValueError("actions of exploration must not show a label twice for a sample")
-    shape = (*actions.shape, actions.shape[1])
-    if propensities is None or np.asarray(propensities).ndim == 0:
+    # The comparisons are written so that NaN fails too.
+    if propensities.dtype.kind not in "biuf" or not np.all(
+        (propensities >= MIN_PROPENSITY) & (propensities <= 1)
+    ):
         raise ValueError(
-            "propensities of exploration are missing: give the probability that two labels are "
-            f"both shown, for each two labels, of shape {shape}"
-        )
-    propensities = np.asarray(propensities)
-    if propensities.shape != shape or propensities.dtype.kind not in "biuf":
-        raise ValueError(
-            f"propensities of exploration must be numbers of shape (n_samples, k, k) = {shape}, "
-            f"got {propensities.dtype} of shape {propensities.shape}"
+            "propensities of exploration must be probabilities in (0, 1], at least "
+            f"{MIN_PROPENSITY:g} since the labels were shown"
         )
     propensities = np.ascontiguousarray(propensities, dtype=np.float64)
-    # The comparisons are written so that NaN fails too.
-    if not np.all((propensities > 0) & (propensities <= 1)):
-        raise ValueError(
-            "propensities of exploration must be probabilities in (0, 1], positive since the "
-            f"labels were shown; got {np.min(propensities):g} to {np.max(propensities):g}"
-        )
-    if np.any(np.abs(propensities - propensities.swapaxes(1, 2)) > TOLERANCE):
-        raise ValueError(
-            "propensities of exploration must be symmetric: entries (i, j) and (j, i) are both the "
-            "probability that the i-th and the j-th label of a sample were shown"
-        )
-    _check_pairs(propensities)
-    return np.ascontiguousarray(actions, dtype=np.intp), propensities
+    if k > 1:
+        _check_pairs(propensities)
+    actions = np.ascontiguousarray(actions, dtype=np.intp)
+    return (actions.ravel(), propensities.ravel()) if single else (actions, propensities)
 
 
 def _check_pairs(propensities):
@@ -374,6 +355,11 @@ def _check_pairs(propensities):
     If a label is shown with probability p and another one with probability q, the probability that
     both are shown is at least p + q - 1 and at most min(p, q).
     """
+    if np.any(np.abs(propensities - propensities.swapaxes(1, 2)) > TOLERANCE):
+        raise ValueError(
+            "propensities of exploration must be symmetric: entries (i, j) and (j, i) are both the "
+            "probability that the i-th and the j-th label of a sample were shown"
+        )
     alone = np.diagonal(propensities, axis1=1, axis2=2)
     first, second = alone[:, :, np.newaxis], alone[:, np.newaxis]
     wrong = propensities > np.minimum(first, second) + TOLERANCE
@@ -386,64 +372,6 @@ def _check_pairs(propensities):
             f"probability {alone[row, i]:g} and {alone[row, j]:g}. For probabilities p and q of "
             "two labels and r of both, p + q - 1 <= r <= min(p, q)"
         )
-
-
-def check_single_actions(exploration, n_samples: int, n_labels: int):
-    """Check a record of a single label per sample, and return its arrays.
-
-    The arrays may also have the shapes (n_samples, 1) and (n_samples, 1, 1) of a record of k = 1.
-
-    Parameters
-    ----------
-    exploration : Exploration, or an object with its attributes
-        The record.
-    n_samples, n_labels : int
-        Number of samples, and number of labels of the model.
-
-    Returns
-    -------
-    actions : ndarray of shape (n_samples,), C-contiguous intp
-    propensities : ndarray of shape (n_samples,), C-contiguous float64
-
-    Raises
-    ------
-    ValueError
-        If the record is invalid; the message names the attribute.
-    """
-    actions = getattr(exploration, "actions", None)
-    propensities = getattr(exploration, "propensities", None)
-    if actions is None or propensities is None:
-        raise ValueError(
-            f"exploration must have actions and propensities, as explore returns; got "
-            f"{type(exploration).__name__}"
-        )
-    actions, propensities = np.asarray(actions), np.asarray(propensities)
-    if actions.shape not in ((n_samples,), (n_samples, 1)):
-        raise ValueError(
-            f"actions of exploration must have the shape ({n_samples},), one label per sample; "
-            f"got {actions.shape}"
-        )
-    if actions.dtype.kind not in "iu" or actions.min() < 0 or actions.max() >= n_labels:
-        raise ValueError(
-            f"actions of exploration must be integers from 0 to {n_labels - 1}, indices into "
-            f"classes_; got {np.unique(actions)[:5].tolist()}"
-        )
-    if propensities.size != n_samples or propensities.dtype.kind not in "biuf":
-        raise ValueError(
-            f"propensities of exploration must be numbers of shape ({n_samples},), got "
-            f"{propensities.dtype} of shape {propensities.shape}"
-        )
-    # The comparisons are written so that NaN fails too.
-    if not (propensities.min() >= MIN_PROPENSITY and propensities.max() <= 1):
-        raise ValueError(
-            "propensities of exploration must be probabilities in (0, 1], at least "
-            f"{MIN_PROPENSITY:g} since the labels were shown; got {propensities.min():g} to "
-            f"{propensities.max():g}"
-        )
-    return (
-        np.ascontiguousarray(actions.reshape(-1), dtype=np.intp),
-        np.ascontiguousarray(propensities.reshape(-1), dtype=np.float64),
-    )
 
 
 def check_rewards(rewards, shape):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from sklearn.utils import check_array, check_random_state
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
-    "RANDOMIZATIONS",
     "PlackettLuceRandomization",
-    "Randomization",
     "SingleSwapRandomization",
     "SoftmaxRandomization",
     "UniformRandomization",
@@ -34,18 +32,16 @@ __all__ = [
 class Randomization(metaclass=ABCMeta):
     """Base class of the exploration schemes.
 
-    To add a scheme:
+    To add a scheme, for rankers that show k labels and for bandit classifiers, which show one:
 
     1. Write its sampler, a subclass of `TopKSampler` (`_sampler.pyx`) that draws the labels to show
        for one sample and writes their propensities.
     2. Write a subclass of this class. Its method `_new_sampler` returns the sampler, and its method
-       `_propensities` returns the propensities of all pairs of labels.
-    3. At the end of this module, add the class to `RANDOMIZATIONS` and its name to
-       `RandomizationName`. Then the boosters accept the name; they need no edit. Add the class to
-       `__all__` of this module.
-    4. Export the class in `sklrank/feedback/__init__.py` and describe there what `exploration`
-       means for it. The docstrings of the boosters refer to that page.
-    5. Add its outcomes to `OUTCOMES` in `tests/conftest.py`.
+       `_propensities` returns the propensities of all pairs of labels. Add it to `RANDOMIZATIONS`,
+       at the end of this module. Then all estimators accept the name.
+    3. Describe in `sklrank/feedback/__init__.py` what `exploration` means for it. The docstrings of
+       the estimators refer to that page.
+    4. Add its outcomes to `OUTCOMES` in `tests/conftest.py`.
 
     The sampler implements `draw_labels`, whose signature and purpose `TopKSampler` states. It
     writes propensities of shape (k, k) for the labels shown: the probability that each label is
@@ -400,11 +396,15 @@ class SoftmaxRandomization(PlackettLuceRandomization):
         return PlackettLuceSampler(n_labels, k, self.exploration, False)
 
 
-# The values of the parameter `randomization` of the boosters, and the schemes that they name.
-RandomizationName = Literal["uniform", "single-swap", "plackett-luce", "softmax"]
+# The values of the parameter `randomization`, and the schemes that they name.
 RANDOMIZATIONS = {
     "uniform": UniformRandomization,
     "single-swap": SingleSwapRandomization,
     "plackett-luce": PlackettLuceRandomization,
     "softmax": SoftmaxRandomization,
 }
+
+
+def make_sampler(randomization, n_labels, k, exploration=1.0):
+    """Return the sampler of a named scheme, with this amount of exploration at first."""
+    return RANDOMIZATIONS[randomization](exploration)._make_sampler(n_labels, k)

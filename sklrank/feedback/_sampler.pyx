@@ -83,7 +83,7 @@ cdef class GreedyMixtureSampler(TopKSampler):
     n_labels, k : int
         Number of labels, and number of labels to show.
     n_uniforms : int
-        Number of random numbers in [0, 1) that `explore` uses.
+        Number of random numbers in [0, 1) that `explore` uses, beside the first one.
     exploration : float
         Probability that a sample explores.
     single, pair : array-like of shape (2,) and (3,)
@@ -131,8 +131,11 @@ cdef class GreedyMixtureSampler(TopKSampler):
         self.require_ready()
         return np.array(self.single), np.array(self.pair)
 
-    cdef void explore(self, const double* uniforms, Py_ssize_t* actions) noexcept nogil:
+    cdef void explore(
+        self, double first, const double* uniforms, Py_ssize_t* actions
+    ) noexcept nogil:
         # Replace the greedy top k in `actions` by the labels that are shown if a sample explores.
+        # `first` is one more random number, which determined that the sample explores.
         pass
 
     cdef void draw_labels(
@@ -145,7 +148,7 @@ cdef class GreedyMixtureSampler(TopKSampler):
             self.greedy[i] = actions[i]
             self.is_greedy[actions[i]] = True
         if uniforms[0] < self.exploration:
-            self.explore(uniforms + 1, actions)
+            self.explore(uniforms[0] / self.exploration, uniforms + 1, actions)
         for i in range(self.k):
             for j in range(self.k):
                 n_outside = not self.is_greedy[actions[i]]
@@ -159,7 +162,10 @@ cdef class GreedyMixtureSampler(TopKSampler):
 
 
 cdef class UniformSampler(GreedyMixtureSampler):
-    """Sampler whose exploration shows the first k labels of a random order of all labels."""
+    """Sampler whose exploration shows the first k labels of a random order of all labels.
+
+    For a single label, one random number determines whether a sample explores, and the label.
+    """
 
     cdef Py_ssize_t[::1] labels             # 0, 1, ..., n_labels - 1 between two draws
     cdef Py_ssize_t[::1] drawn              # working memory: (k,)
@@ -167,11 +173,23 @@ cdef class UniformSampler(GreedyMixtureSampler):
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, *args):
         self.labels = np.arange(n_labels, dtype=np.intp)
         self.drawn = np.empty(k, dtype=np.intp)
-        super().__init__(n_labels, k, k, *args)
+        super().__init__(n_labels, k, k if k > 1 else 0, *args)
 
-    cdef void explore(self, const double* uniforms, Py_ssize_t* actions) noexcept nogil:
+    cdef void set_exploration(self, double exploration) noexcept nogil:
+        GreedyMixtureSampler.set_exploration(self, exploration)
+        if self.k == 1:
+            # The usual formula, which differs from the general one in the last bit.
+            self.single[1] = exploration / self.n_labels
+            self.single[0] = self.single[1] + (1.0 - exploration)
+
+    cdef void explore(
+        self, double first, const double* uniforms, Py_ssize_t* actions
+    ) noexcept nogil:
         # Make the first k steps of a Fisher-Yates shuffle, and undo them afterwards.
         cdef Py_ssize_t i, n = self.n_labels
+        if self.k == 1:
+            actions[0] = below(n, first)
+            return
         for i in range(self.k):
             self.drawn[i] = i + below(n - i, uniforms[i])
             swap(&self.labels[i], &self.labels[self.drawn[i]])
@@ -189,7 +207,9 @@ cdef class SingleSwapSampler(GreedyMixtureSampler):
         self.is_shown = np.zeros(n_labels, dtype=np.int8)
         super().__init__(n_labels, k, 4, *args)
 
-    cdef void explore(self, const double* uniforms, Py_ssize_t* actions) noexcept nogil:
+    cdef void explore(
+        self, double first, const double* uniforms, Py_ssize_t* actions
+    ) noexcept nogil:
         cdef Py_ssize_t i, position, incoming, to_skip, n_outside = self.n_labels - self.k
         if n_outside == 0:
             return

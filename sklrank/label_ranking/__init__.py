@@ -48,6 +48,7 @@ from sklrank.label_ranking._positions import (
     positions_from_orderings,
     positions_from_scores,
 )
+from sklrank.label_ranking._stack_members import recommended_rankers
 from sklrank.label_ranking._stacked import StackedRanker
 
 __all__ = [
@@ -61,4 +62,5 @@ __all__ = [
     "orderings_from_positions",
     "positions_from_orderings",
     "positions_from_scores",
+    "recommended_rankers",
 ]

@@ -9,15 +9,20 @@ from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.parallel import delayed
 
-from sklrank._call_guard import shared_call
+from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions
-from sklrank.label_ranking._held_out import held_out_positions, shuffled_folds, split_rankings
-from sklrank.label_ranking._inner_ranker import fit_and_score, fit_ranker
+from sklrank.label_ranking._inner_rankers import (
+    WrappedRanker,
+    fit_and_score,
+    fit_ranker,
+    held_out_positions,
+    shuffled_folds,
+    split_rankings,
+)
 from sklrank.label_ranking._label_ranker import MetaLabelRanker
 from sklrank.label_ranking._pair_calibration import fit_logistic_factor, ordered_differences
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
-from sklrank.label_ranking._wrapped import WrappedRanker
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -45,8 +50,9 @@ class CalibratedLabelRanker(WrappedRanker):
         `decision_function` returns a score for each label.
     method : {"logistic", "isotonic"}, default="logistic"
         The function g. If "logistic", it is :math:`1 / (1 + e^{-w d})` with a factor :math:`w \ge
-        0`. If "isotonic", it is the non-decreasing function with the least squared error, which
-        needs more samples.
+        0`, which is fitted to Platt's targets: (n + 1) / (n + 2) instead of 1 for n pairs [1]_. If
+        "isotonic", it is the non-decreasing function with the least squared error, which needs more
+        samples.
     cv : int, cross-validation generator or iterable, default=5
         Determines the held-out samples. For an integer, the folds are shuffled.
     random_state : int, RandomState instance or None, default=None
@@ -73,6 +79,11 @@ class CalibratedLabelRanker(WrappedRanker):
     See Also
     --------
     sklrank.metrics.pair_brier_score : Mean squared error of the probabilities.
+
+    References
+    ----------
+    .. [1] J. Platt, "Probabilistic outputs for support vector machines and comparisons to
+       regularized likelihood methods", Advances in Large Margin Classifiers, 1999.
 
     Examples
     --------

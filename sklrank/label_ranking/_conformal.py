@@ -10,14 +10,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
-from sklrank._call_guard import shared_call
+from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._rankings import close_ranks, strict_positions
 from sklrank._sklearn import Interval, _num_samples, _safe_indexing
 from sklrank._validation import check_k
-from sklrank.label_ranking._inner_ranker import fit_ranker, last_ranker
+from sklrank.label_ranking._inner_rankers import WrappedRanker, fit_ranker, last_ranker
 from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
-from sklrank.label_ranking._wrapped import WrappedRanker
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -1,22 +1,29 @@
-"""Base class of the label rankers: checks of rankings, `fit`, `predict` and `score`."""
+"""Base classes of the label rankers: checks of rankings, `fit`, `predict` and `score`."""
 
 from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from functools import wraps
 from typing import TYPE_CHECKING
 
 import numpy as np
+from joblib import parallel_config
+from joblib.parallel import get_active_backend
 from scipy import sparse
-from sklearn.base import MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._estimator import BaseEstimator
-from sklrank._progress import IterativeMixin
+from sklrank._randomness import draw_seed
 from sklrank._rankings import check_positions, close_ranks
 from sklrank._sklearn import (
     N_JOBS,
+    HasMethods,
+    IterativeMixin,
+    StrOptions,
     _fit_context,
     _num_samples,
     check_parameters,
@@ -38,7 +45,13 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["DenseLabelRanker", "LabelRanker", "MetaLabelRanker"]
+__all__ = [
+    "DecompositionRanker",
+    "DenseLabelRanker",
+    "LabelRanker",
+    "MetaLabelRanker",
+    "in_one_process",
+]
 
 
 class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
@@ -54,6 +67,10 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
     @abstractmethod
     def _fit_rankings(self, X, positions, sample_weight):
         """Fit the ranker to checked samples and to positions of shape `(n_samples, n_labels)`."""
+
+    def _bounded_scores(self, X):
+        """Return scores of a bounded range, which a stack can weight; their order is the same."""
+        return self.decision_function(X)
 
     def _fit(self, X, y, sample_weight=None):
         """Check the data, fit the ranker and return it."""
@@ -289,3 +306,89 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
             tags.input_tags.sparse &= template_tags.sparse
             tags.input_tags.allow_nan &= template_tags.allow_nan
         return tags
+
+
+class DecompositionRanker(MetaLabelRanker):
+    """Base class of label rankers that fit clones of `estimator`.
+
+    A subclass defines `_default_estimator`, `_fit_rankings` and `_label_scores`.
+    """
+
+    _parameter_constraints: dict = {
+        **MetaLabelRanker._parameter_constraints,
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "multi_output": [StrOptions({"auto"}), "boolean"],
+    }
+
+    @abstractmethod
+    def _default_estimator(self, random_state, n_jobs):
+        """Return the estimator used if `estimator` is None, with the given parameters."""
+
+    def _template(self):
+        if self.estimator is None:
+            return self._default_estimator(self.random_state, self.n_jobs)
+        return self.estimator
+
+    def _template_of_fit(self, jointly):
+        """Return the estimator that `fit` clones: `estimator`, or the default if that is None.
+
+        If `random_state` is a generator, an integer seed for the default estimator is drawn from
+        it. The default estimator receives `n_jobs` only if `jointly`, that is if one model is
+        fitted for all labels or all pairs.
+        """
+        if self.estimator is not None:
+            return self.estimator
+        random_state = self.random_state
+        if isinstance(random_state, np.random.RandomState):
+            # `clone` copies a generator, so without this draw the generator would never advance,
+            # and all fits would use the same random numbers.
+            random_state = draw_seed(random_state)
+        # Either several fits run in parallel, or the trees of a single forest are fitted in
+        # parallel; `n_jobs` applies to only one of the two.
+        return self._default_estimator(random_state, self.n_jobs if jointly else None)
+
+    def _fit_jointly(self, template, X, targets):
+        """Return a list with a single clone of the template, fitted to all target columns."""
+        fits = self._track([template], "joint fit", state=lambda: None)
+        return [clone(estimator).fit(X, targets) for estimator in fits]
+
+    def _templates(self):
+        return [self._template()]
+
+    def _takes_many_targets(self):
+        return get_tags(self._template()).target_tags.multi_output
+
+    def _takes_one_target(self):
+        return get_tags(self._template()).target_tags.single_output
+
+    def _check_takes_one_target(self, part):
+        """Raise a ValueError if the estimator cannot be fitted to a single target column.
+
+        `part` describes in the message what a column stands for: a label or a pair of labels.
+        """
+        if not self._takes_one_target():
+            raise ValueError(
+                f"estimator={self.estimator!r} learns several targets together only, but these "
+                f"parameters and rankings need one model for each {part}: use the estimator inside "
+                "it, or multi_output=True for complete rankings"
+            )
+
+
+def in_one_process(fit):
+    """Decorate a fit that joblib may run in another process: it uses that process only.
+
+    It uses one BLAS thread. In a process of a dask cluster, joblib would distribute nested parallel
+    calls among all processes, such as those of a forest for its trees, and send the samples again
+    for each call. They run in the same process instead.
+    """
+
+    @one_blas_thread
+    @wraps(fit)
+    def run(*args):
+        backend, _ = get_active_backend()
+        if type(backend).__name__ != "DaskDistributedBackend":
+            return fit(*args)
+        with parallel_config(backend="threading"):
+            return fit(*args)
+
+    return run

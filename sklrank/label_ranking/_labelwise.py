@@ -11,8 +11,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.utils.parallel import delayed
 
 from sklrank._sklearn import StrOptions, _safe_indexing
-from sklrank.label_ranking._decomposition import DecompositionRanker
-from sklrank.label_ranking._fit_task import fit_task
+from sklrank.label_ranking._label_ranker import DecompositionRanker, in_one_process
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 
 __all__ = ["LabelwiseRanker"]
@@ -26,14 +25,14 @@ class LabelwiseRanker(DecompositionRanker):
     sample are sorted by the predictions of their regressors.
 
     The target of tied labels is the mean of the positions that they occupy. An incomplete ranking
-    contains little information about the absolute position of a label. With
-    ``incomplete="relative"``, the regressor of a label is fitted only to the samples that rank this
-    label. The target of the r-th best of s ranked labels is :math:`\frac{r (k + 1)}{(s + 1) k}`,
-    the mean of :math:`\sigma(l) / k` over the rankings of all labels that agree with that order.
-    :class:`PairwiseRanker` learns from all comparisons of two labels in such rankings. With the
-    default forests, ``examples/incomplete_rankings.py`` prints that it ranks better if half or more
-    of the three labels of wine are missing, or 70 percent are tied; on the ten labels of digits,
-    the relative positions rank better except with 70 percent of tied labels.
+    usually contains the order of the ranked labels only, and little information about the absolute
+    position of a label. With ``incomplete="relative"``, the regressor of a label is fitted only to
+    the samples that rank this label. The target of the r-th best of s ranked labels is
+    :math:`\frac{r (k + 1)}{(s + 1) k}`, the mean of :math:`\sigma(l) / k` over the rankings of all
+    labels that agree with that order. If the positions of the ranked labels among all labels are
+    known (Definition 8 of [1]_), ``incomplete="absolute"`` learns them as they are.
+    :class:`PairwiseRanker` learns from all comparisons of two labels of incomplete rankings.
+    ``examples/incomplete_rankings.py`` compares these rankers.
 
     Parameters
     ----------
@@ -49,9 +48,11 @@ class LabelwiseRanker(DecompositionRanker):
           estimator that supports several outputs.
         - "auto": a single model is fitted if these two conditions hold; otherwise one model is
           fitted for each label.
-    incomplete : {"raise", "relative"}, default="raise"
+    incomplete : {"raise", "relative", "absolute"}, default="raise"
         Treatment of incomplete rankings. If "raise", `fit` raises an error. If "relative", the
-        models learn relative positions, as described above.
+        models learn relative positions, as described above. If "absolute", entries of `y` are
+        positions among all labels, from 1 to n_labels, also where other labels are not ranked, and
+        the models learn :math:`\sigma(l) / k`.
     oob_score : bool, default=False
         Whether to compute `oob_decision_function_`. The estimator must have a parameter
         `oob_score`, as forests have; it is set to True.
@@ -111,7 +112,7 @@ class LabelwiseRanker(DecompositionRanker):
 
     _parameter_constraints: dict = {
         **DecompositionRanker._parameter_constraints,
-        "incomplete": [StrOptions({"raise", "relative"})],
+        "incomplete": [StrOptions({"raise", "relative", "absolute"})],
         "oob_score": ["boolean"],
     }
 
@@ -120,7 +121,7 @@ class LabelwiseRanker(DecompositionRanker):
         estimator: Any = None,
         *,
         multi_output: bool | Literal["auto"] = False,
-        incomplete: Literal["raise", "relative"] = "raise",
+        incomplete: Literal["raise", "relative", "absolute"] = "raise",
         oob_score: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -178,6 +179,13 @@ class LabelwiseRanker(DecompositionRanker):
                 "so their positions cannot be learned: leave them out, or use PairwiseRanker"
             )
         n_labels = positions.shape[1]
+        if self.incomplete == "absolute":
+            if not 1 <= np.nanmin(positions) <= np.nanmax(positions) <= n_labels:
+                raise ValueError(
+                    f"incomplete='absolute' needs positions from 1 to {n_labels}, the number of "
+                    "labels: use incomplete='relative' if only the order of the labels is known"
+                )
+            return positions / n_labels
         n_ranked = n_labels - missing.sum(axis=1, keepdims=True)
         ranks = rankdata(positions, axis=1, nan_policy="omit")
         return ranks * ((n_labels + 1) / (n_ranked + 1)) / n_labels
@@ -200,7 +208,7 @@ class LabelwiseRanker(DecompositionRanker):
         return -np.column_stack(predicted)
 
 
-@fit_task
+@in_one_process
 def fit_label(estimator, X, target):
     """Fit an estimator to the samples that rank a label, whose target is not NaN; return it.
 
@@ -229,9 +237,9 @@ def with_oob_score(estimator):
 def oob_predictions(model, X, target):
     """Return predictions of the samples from the trees that were fitted without them.
 
-    The model was not fitted to the samples whose target is NaN; all its trees predict them. So they
-    do samples that all trees were fitted to, whose out-of-bag predictions are 0 in scikit-learn,
-    where targets are positive.
+    All trees predict the samples whose target is NaN, to which none was fitted, and the samples to
+    which all trees were fitted. scikit-learn marks the latter by the prediction 0; targets are
+    positive.
     """
     if not hasattr(model, "oob_prediction_"):
         return model.predict(X)

@@ -11,16 +11,11 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.utils.random import sample_without_replacement
 
-__all__ = [
-    "fit_logistic_factor",
-    "fit_logistic_weights",
-    "ordered_differences",
-    "ordered_pairs",
-]
+__all__ = ["fit_logistic_factor", "ordered_differences", "ordered_pairs"]
 
-# Number of pairs from which the few weights of a model are computed, and number of pairs that are
-# compared at once. Both limit the memory.
-MAX_PAIRS = BLOCK = 1_000_000
+# Number of pairs from which the factor is computed (its standard error is then below a hundredth),
+# and number of pairs that are compared at once; both limit the memory.
+MAX_PAIRS = BLOCK_SIZE = 1_000_000
 
 
 def ordered_pairs(positions):
@@ -38,7 +33,7 @@ def ordered_pairs(positions):
     rows, first, second : ndarray of shape (n_pairs,)
         The sample of each pair, the label that comes first and the other label.
     """
-    size = max(1, BLOCK // positions.shape[1] ** 2)
+    size = max(1, BLOCK_SIZE // positions.shape[1] ** 2)
     blocks = [positions[start : start + size] for start in range(0, len(positions), size)]
 
     def comparisons(block):
@@ -77,42 +72,13 @@ def ordered_differences(scores, positions):
     return scores[..., rows, first] - scores[..., rows, second]
 
 
-def fit_logistic_weights(differences):
-    r"""Compute the weights of a logistic model of the order of two labels.
+def fit_logistic_factor(differences):
+    r"""Compute the factor of a score in the logistic model of the order of two labels.
 
     The probability that the better label of a pair comes first is modeled as
-    :math:`1 / (1 + \exp(-w \cdot d))`, where d are the differences between its scores and those of
-    the other label. The likelihood is maximized over non-negative weights. As in Platt's scaling,
-    the target is (n + 1) / (n + 2) instead of 1 for n pairs, so that the weights are finite.
-
-    Parameters
-    ----------
-    differences : ndarray of shape (n_scores, n_pairs)
-        Differences of the scores. Their magnitudes should be about 1.
-
-    Returns
-    -------
-    ndarray of shape (n_scores,)
-        Non-negative weights.
-    """
-    n_scores, n_pairs = differences.shape
-    if not n_pairs:
-        return np.ones(n_scores)
-    target = (n_pairs + 1.0) / (n_pairs + 2.0)
-
-    def loss(weights):
-        margins = weights @ differences
-        # The cross entropy is log(1 + exp(-m)) + (1 - target) m.
-        value = np.logaddexp(0.0, -margins).mean() + (1.0 - target) * margins.mean()
-        return value, differences @ (expit(margins) - target) / n_pairs
-
-    start = np.full(n_scores, 1.0 / n_scores)
-    bounds = [(0.0, None)] * n_scores
-    return minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
-
-
-def fit_logistic_factor(differences):
-    """Compute the factor of a score in the logistic model of the order of two labels.
+    :math:`1 / (1 + \exp(-w d))`, where d is the difference between its score and that of the other
+    label. As in Platt's scaling, the target is (n + 1) / (n + 2) instead of 1 for n pairs, so that
+    the factor is finite.
 
     Parameters
     ----------
@@ -124,7 +90,18 @@ def fit_logistic_factor(differences):
     float
         Factor of 0 or more. It is 0 if labels with higher scores do not come first more often.
     """
-    size = np.sqrt(np.mean(differences**2)) if len(differences) else 0.0
-    size = size or 1.0
-    [weight] = fit_logistic_weights(differences[np.newaxis] / size)
-    return float(weight / size)
+    n_pairs = len(differences)
+    size = np.sqrt(np.mean(differences**2)) if n_pairs else 0.0
+    if not size:
+        return 1.0
+    target = (n_pairs + 1.0) / (n_pairs + 2.0)
+    differences = differences / size
+
+    def loss(factor):
+        margins = factor * differences
+        # The cross entropy is log(1 + exp(-m)) + (1 - target) m.
+        value = np.logaddexp(0.0, -margins).mean() + (1.0 - target) * margins.mean()
+        return value, np.array([differences @ (expit(margins) - target) / n_pairs])
+
+    found = minimize(loss, np.ones(1), jac=True, method="L-BFGS-B", bounds=[(0.0, None)])
+    return float(found.x[0] / size)

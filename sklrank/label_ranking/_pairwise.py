@@ -11,10 +11,10 @@ from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.parallel import delayed
 
-from sklrank._call_guard import shared_call
+from sklrank._model_lock import shared_call
+from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing
-from sklrank.label_ranking._decomposition import DecompositionRanker
-from sklrank.label_ranking._fit_task import fit_task
+from sklrank.label_ranking._label_ranker import DecompositionRanker, in_one_process
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -29,19 +29,22 @@ class PairwiseRanker(DecompositionRanker):
     to the samples that rank one of the two labels before the other. Samples that tie the two labels
     or do not rank both of them are ignored. The predictions for all pairs are counted as votes. By
     Copeland's rule, the score of a label is the number of labels that it beats. Such scores are
-    often equal; these ties are broken by soft votes, which are sums of the predicted probabilities
-    that the label comes first. If no sample compares the labels of a pair, each of the two labels
-    receives half a vote.
+    often equal; see the parameter `voting`. If no sample compares the labels of a
+    pair, each of the two labels receives half a vote.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
         Classifier that compares two labels. If None, a `RandomForestClassifier` with 100 trees is
         used.
-    voting : {"copeland", "soft"}, default="copeland"
+    voting : {"copeland", "copeland-random", "soft"}, default="copeland"
         Rule that determines the score of a label.
 
-        - "copeland": the score is the number of labels that the label beats.
+        - "copeland": the score is the number of labels that the label beats. Ties are broken by the
+          soft votes.
+        - "copeland-random": the same, with ties broken at random, as printed in [1]_. The order of
+          tied labels is drawn from `random_state` and the votes of the sample, so that it does not
+          depend on the other samples.
         - "soft": the score is the sum of the probabilities that the label beats each other label.
 
         The probabilities are those of `predict_proba`. If the classifier lacks this method, they
@@ -57,8 +60,8 @@ class PairwiseRanker(DecompositionRanker):
         - "auto": a single model is fitted if these conditions hold; otherwise one model is fitted
           for each pair.
     random_state : int, RandomState instance or None, default=None
-        Controls the randomness of the default estimator. It is not passed to a user-supplied
-        `estimator`.
+        Controls the randomness of the default estimator and of "copeland-random". It is not passed
+        to a user-supplied `estimator`.
     verbose : int, default=0
         Verbosity level of joblib.
     n_jobs : int or None, default=None
@@ -110,14 +113,14 @@ class PairwiseRanker(DecompositionRanker):
 
     _parameter_constraints: dict = {
         **DecompositionRanker._parameter_constraints,
-        "voting": [StrOptions({"copeland", "soft"})],
+        "voting": [StrOptions({"copeland", "copeland-random", "soft"})],
     }
 
     def __init__(
         self,
         estimator: Any = None,
         *,
-        voting: Literal["copeland", "soft"] = "copeland",
+        voting: Literal["copeland", "copeland-random", "soft"] = "copeland",
         multi_output: bool | Literal["auto"] = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -166,6 +169,9 @@ class PairwiseRanker(DecompositionRanker):
         self.pairs_ = pairs
         self.frequencies_ = frequencies
         self._learned_pairs = learned
+        # Other rules do not advance a generator; the rule may be set after `fit`.
+        is_random = self.voting == "copeland-random"
+        self._tie_seed = draw_seed(self.random_state) if is_random else 0
 
     def _fits_jointly(self, compared):
         n_pairs = compared.shape[1]
@@ -207,9 +213,22 @@ class PairwiseRanker(DecompositionRanker):
             return soft
         wins = 0.5 * (np.sign(probabilities - 0.5) + 1.0)
         copeland = sum_votes(wins, self.pairs_, n_labels)
-        # Different Copeland scores differ by at least 1/2, and soft scores differ by less than
-        # n_labels. So the added term, below 1/4, only breaks ties.
+        if self.voting == "copeland-random":
+            # Different Copeland scores differ by at least 1/2: a term below 1/4 only breaks ties.
+            return copeland + 0.25 * self._random_terms(wins)
+        # Soft scores differ by less than n_labels.
         return copeland + soft / (4 * n_labels)
+
+    def _random_terms(self, wins):
+        """Return a number from 0 to 1 for each label, drawn anew for each way to vote."""
+        votes, rows = np.unique(wins, axis=0, return_inverse=True)
+        terms = [
+            np.random.default_rng([self._tie_seed, *(2 * vote).astype(np.uint32)]).random(
+                len(self.classes_)
+            )
+            for vote in votes
+        ]
+        return np.array(terms)[rows.ravel()]
 
     @shared_call
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
@@ -285,7 +304,7 @@ def sum_votes(votes, pairs, n_labels):
     return scores.round(12)
 
 
-@fit_task
+@in_one_process
 def fit_pair(estimator, X, compared, wins):
     """Fit an estimator to the samples that rank one label of a pair before the other; return it.
 

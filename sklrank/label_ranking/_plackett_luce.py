@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold, ShuffleSplit
+from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._call_guard import shared_call
-from sklrank._progress import print_progress
+from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._rankings import strict_positions
-from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread
+from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread, print_progress
 from sklrank._validation import (
     check_columns,
     check_k,
@@ -35,7 +35,6 @@ from sklrank.label_ranking._plackett_luce_likelihood import (
     pair_probabilities,
     topk_probabilities,
 )
-from sklrank.label_ranking._radial_features import RadialFeatures
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -43,16 +42,14 @@ if TYPE_CHECKING:
 
 __all__ = ["PlackettLuceRanker"]
 
-# Candidates of alpha="auto", from strong to weak regularization.
-_ALPHAS = np.logspace(4.0, -5.0, 10)
-# Minimum tolerance of the fits of the candidates. Their likelihoods differ by far more.
-_SEARCH_TOL = 0.1
+# Candidates of alpha="auto", from strong to weak regularization: almost constant to almost free.
+_ALPHAS = (1e4, 1e3, 1e2, 10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5)
 # The search ends with a candidate whose mean log-likelihood is lower than the best by this. With
 # strong regularization all models are almost constant, and smaller differences are random.
 _DECLINE = 0.01
-_N_FOLDS = 5
-# With more samples only one fold is held out.
-_MANY_SAMPLES = 1000
+# As many folds as scikit-learn's searches have. With more than `_MANY_SAMPLES` a single one tells
+# the strength as well.
+_N_FOLDS, _MANY_SAMPLES = 5, 1000
 
 
 class PlackettLuceRanker(DenseLabelRanker):
@@ -81,8 +78,8 @@ class PlackettLuceRanker(DenseLabelRanker):
         Strength of the L2 penalty, positive. If "auto", the strength is chosen by the mean
         log-likelihood of held-out samples. The candidates are the powers of ten from 1e4 down to
         1e-5, until the likelihood decreases, then the best one multiplied and divided by the square
-        root of ten. There are five folds, or a single split that holds out one fifth of the samples
-        if there are more than 1000.
+        root of ten. There are five folds, each of every fifth sample; if
+        there are more than 1000 samples, only the first of them is held out.
     gamma : float or None, default=None
         Coefficient of the Gaussian kernel :math:`\exp(-\gamma \|x - x'\|^2)`, positive. If None,
         it is 1 / n_features. Used only if ``kernel="rbf"``.
@@ -106,8 +103,8 @@ class PlackettLuceRanker(DenseLabelRanker):
         the standard errors of the weights are then about 1, too. The candidates of `alpha` are
         compared with a tolerance of at least 0.1.
     random_state : int, RandomState instance or None, default=None
-        Controls the held-out samples if ``alpha="auto"``, and the choice of the samples that define
-        the Nyström features.
+        Controls the choice of the samples that define the Nyström features. Used only if
+        ``kernel="rbf"``.
     verbose : int, default=0
         If positive, the log-likelihood of each candidate of `alpha` is printed.
 
@@ -228,18 +225,18 @@ class PlackettLuceRanker(DenseLabelRanker):
     def _fit_rankings(self, X, positions, sample_weight):
         seed = draw_seed(self.random_state)
         weights = check_weights(sample_weight, len(X), positive=True)
-        self.features_ = self._make_features(seed)
-        features = self.features_.fit_transform(X, sample_weight=weights)
+        self.features_ = self._fit_features(X, weights, seed)
+        features = self.features_.transform(X)
         self._fitted_ties = self.ties
         problem = PenalizedLikelihood(features, positions, weights, self.ties)
-        self._maximize(problem, seed)
+        self._maximize(problem)
 
     @one_blas_thread
-    def _maximize(self, problem, seed):
+    def _maximize(self, problem):
         vars(self).pop("validation_scores_", None)
         if self.alpha == "auto":
-            self.validation_scores_ = self._validate_alphas(problem, seed)
-            best = max(self.validation_scores_, key=self.validation_scores_.get)
+            self.validation_scores_ = self._validate_alphas(problem)
+            best = best_alpha(self.validation_scores_)
             self._maximize_with(best, problem)
         else:
             for alpha in self._track([float(self.alpha)], "alpha", may_stop=False):
@@ -258,39 +255,42 @@ class PlackettLuceRanker(DenseLabelRanker):
                 stacklevel=2,
             )
 
-    def _make_features(self, seed):
+    def _fit_features(self, X, weights, seed):
+        """Return the fitted transformer of samples. Those of weight 0 are not used."""
+        X, weights = X[weights > 0], weights[weights > 0]
+        scaler = StandardScaler().fit(X, sample_weight=weights)
         if self.kernel == "linear":
-            return StandardScaler()
-        scale = 1.0 if self.gamma is None else self.gamma * self.n_features_in_
-        return RadialFeatures(scale, n_components=self.n_components, random_state=seed)
+            return scaler
+        kernel = Nystroem(
+            gamma=1.0 / X.shape[1] if self.gamma is None else self.gamma,
+            n_components=min(self.n_components, len(X)),
+            random_state=seed,
+        )
+        return make_pipeline(scaler, kernel.fit(scaler.transform(X)))
 
-    def _validate_alphas(self, problem, seed):
+    def _validate_alphas(self, problem):
         """Return the mean log-likelihood of held-out samples for each candidate of `alpha`."""
         n_samples = len(problem.weights)
-        if n_samples < 2:
-            # Nothing can be held out.
-            return {alpha: 0.0 for alpha in self._track([1.0], "alpha", may_stop=False)}
-        if n_samples > _MANY_SAMPLES:
-            folds = ShuffleSplit(1, test_size=1 / _N_FOLDS, random_state=seed)
-        else:
-            folds = KFold(min(_N_FOLDS, n_samples), shuffle=True, random_state=seed)
-        parts = [
-            (problem.part(train), problem.part(test))
-            for train, test in folds.split(problem.features)
-        ]
-        options = {"tol": max(self.tol, _SEARCH_TOL), "max_iter": self.max_iter}
+        n_folds = min(_N_FOLDS, n_samples)
+        fold_of = np.arange(n_samples) % n_folds
+        tests = [fold_of == fold for fold in range(1 if n_samples > _MANY_SAMPLES else n_folds)]
+        parts = [(problem.part(~test), problem.part(test)) for test in tests if not test.all()]
+        # The likelihoods of the candidates differ by far more than this tolerance.
+        options = {"tol": max(self.tol, 0.1), "max_iter": self.max_iter}
         solutions = [None] * len(parts)
         found = {}
 
         def candidates():
-            for alpha in _ALPHAS.tolist():
+            for alpha in _ALPHAS:
                 yield alpha
-                best = max(found, key=found.get)
-                if found[alpha] < found[best] - _DECLINE:
+                if found[alpha] < max(found.values()) - _DECLINE:
                     break
-            yield best * np.sqrt(10.0)
-            yield best / np.sqrt(10.0)
+            best = best_alpha(found)
+            yield best * 10.0**0.5
+            yield best / 10.0**0.5
 
+        if not parts:
+            return {1.0: 0.0}  # Nothing can be held out.
         for alpha in self._track(candidates(), "alpha", n_items=len(_ALPHAS) + 2, may_stop=False):
             values = total = 0.0
             for fold, (train, test) in enumerate(parts):
@@ -386,6 +386,9 @@ class PlackettLuceRanker(DenseLabelRanker):
         """
         return expected_positions(self._label_scores(X))
 
+    def _bounded_scores(self, X):
+        return -self.expected_positions(X)
+
     @shared_call
     def sample_rankings(
         self,
@@ -448,3 +451,11 @@ class PlackettLuceRanker(DenseLabelRanker):
             check_columns(column_names(y), self.classes_)
             positions = self._check_rankings(y, *scores.shape)
         return RankingLikelihood(positions, self._fitted_ties).log_likelihoods(scores)
+
+
+def best_alpha(log_likelihoods):
+    """Return the penalty with the largest likelihood, the strongest one if several are equal.
+
+    Weak penalties have equal solutions within the tolerance of the search.
+    """
+    return max(log_likelihoods, key=lambda alpha: (round(log_likelihoods[alpha], 9), alpha))

@@ -3,46 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
+from sklearn.pipeline import Pipeline
 from sklearn.utils import Bunch
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._call_guard import shared_call
+from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _BaseComposition, one_blas_thread
-from sklrank.label_ranking._held_out import (
-    folds_of_held_out,
-    held_out_positions,
-    shuffled_folds,
-    split_rankings,
-)
-from sklrank.label_ranking._inner_ranker import (
+from sklrank.label_ranking._inner_rankers import (
     check_frozen_labels,
     fit_and_score,
     fit_ranker,
+    folds_of_held_out,
+    held_out_positions,
     is_ranker,
+    last_ranker,
+    shuffled_folds,
+    split_rankings,
 )
-from sklrank.label_ranking._label_ranker import MetaLabelRanker
-from sklrank.label_ranking._pair_correction import PairCorrection
+from sklrank.label_ranking._label_ranker import LabelRanker, MetaLabelRanker
+from sklrank.label_ranking._pair_calibration import fit_logistic_factor, ordered_differences
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
-from sklrank.label_ranking._stack_members import (
-    chooses_alpha,
-    default_rankers,
-    has_oob_scores,
-    stacked_scores,
-    with_alpha_of,
-)
-from sklrank.label_ranking._stack_weights import (
-    WEIGHTINGS,
-    best_weighting,
-    non_negative_weights,
-    pair_scale,
-)
+from sklrank.label_ranking._stack_members import recommended_rankers
+from sklrank.label_ranking._stack_weights import PairCorrection, non_negative_weights
 from sklrank.metrics import kendall_tau_score
 
 if TYPE_CHECKING:
@@ -51,10 +40,10 @@ if TYPE_CHECKING:
 
 __all__ = ["StackedRanker"]
 
-_N_FOLDS = 5
-# With more samples only one fold is held out.
-_MANY_SAMPLES = 5000
-# With fewer held-out samples, pairs are not corrected: a pair has ten weights.
+# As many as scikit-learn's stacking has. With more than `_MANY_SAMPLES` one fold tells the weights
+# as well, in a fifth of the time.
+_N_FOLDS, _MANY_SAMPLES = 5, 5000
+# A pair of labels has ten weights, for which twice as many held-out samples are needed.
 _MIN_CORRECTED = 20
 
 
@@ -65,11 +54,11 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     abruptly with the features, linear models if few samples determine many weights, and kernel
     methods in intermediate cases. This class uses stacking [1]_: it fits each of several rankers to
     a part of the training data and computes scores of the held-out samples. The weights of the
-    rankers are chosen such that the sum of the scores agrees with the positions of the held-out
-    samples, by one of two rules; see the parameter `weighting`. The rankers with positive weights
-    are then fitted to all samples. The score of a :class:`PlackettLuceRanker`, also inside of a
-    pipeline or a search, is the negative expected position of the label, because the scores of that
-    model are not bounded.
+    rankers are the solution of a non-negative least-squares regression of the negative relative
+    positions of the held-out samples on the scores, all of them centered within each sample. The
+    rankers with positive weights are then fitted to all samples. The score of a
+    :class:`PlackettLuceRanker`, also inside of a pipeline or a search, is the negative expected
+    position of the label, because the scores of that model are not bounded.
 
     A ranker has the same weight for all labels. The last step therefore corrects the weighted sum
     for each pair of labels; see the parameter `pair_correction`.
@@ -86,55 +75,27 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     ----------
     estimators : list of (str, label ranker) or None, default=None
         The rankers with their names. A ranker is removed if it is replaced by "drop", for example
-        by ``set_params(name="drop")``. If None, the rankers are:
+        by ``set_params(name="drop")``. If None, they are those of
+        :func:`~sklrank.label_ranking.recommended_rankers`:
 
         - "constant": the mean positions of the labels, for data whose features tell nothing.
         - "forest": the default :class:`LabelwiseRanker`, a random forest for each label that adapts
           its leaves to the noise, with out-of-bag scores.
-        - "random_trees": :class:`LabelwiseRanker` with an `ExtraTreesRegressor` of 100 trees on
-          bootstrap samples, with out-of-bag scores.
-        - "joint_trees": :class:`LabelwiseRanker` with one `ExtraTreesRegressor` of 100 trees for
-          all labels. It is left out if rankings are incomplete.
-        - "wide" and "narrow": :class:`LabelwiseRanker` with ridge regression on at most 500 Nyström
-          features of a Gaussian kernel on standardized features, with the coefficients
-          0.3 / n_features and 3 / n_features. If the rankings are complete, one model is fitted for
-          all labels.
-        - "relevance": the same with a Matérn kernel that learns from the rankings how relevant
-          each feature is: it has one width for each feature, and the widths maximize the marginal
-          likelihood of Gaussian processes. If there are more features than samples, or more than
-          500, it uses a single width, or selects at most 125 features that are correlated with the
-          positions, whichever has the larger likelihood.
-        - "pairwise" and "pairwise_splines": :class:`PairwiseRanker` with logistic regression and
-          soft votes, on standardized features and on cubic splines of each feature.
+        - "kernel": :class:`LabelwiseRanker` with ridge regression on at most 500 Nyström features
+          of a Matérn kernel, which has a width for each of up to 100 features. The widths are those
+          of Gaussian processes with the largest marginal likelihood of the rankings.
         - "linear", "quadratic", "splines" and "radial": :class:`PlackettLuceRanker` on standardized
           features; on these and their squares; on cubic splines of each feature; and with a
           Gaussian kernel.
-        - "tied_tails": a Plackett-Luce model on features and squares, for rankings that were made
-          from class probabilities or other scores. The smallest of these are often equal, and the
-          last labels of most rankings then stand in one order, that of the columns. Such ends of
-          three or more labels are replaced by ties. Labels whose predicted probability to be first
-          is below a threshold, which is learned too, are ranked last in this order.
+        - "pairwise_splines": :class:`PairwiseRanker` with logistic regression and soft votes, on
+          cubic splines of each feature.
 
-        All but "joint_trees" learn from incomplete rankings. To limit the time to fit, the trees
-        of "random_trees" and "joint_trees" consider at most 200 features for each split, and
-        "tied_tails", "splines" and "pairwise_splines" are left out if there are more than 300
-        features.
+        All of them learn from incomplete rankings. The two with splines are left out if there are
+        more than 300 features.
     cv : {"auto"}, int, cross-validation generator or iterable, default="auto"
         Determines the held-out samples. If "auto", five shuffled folds are used, or a single split
         that holds out one fifth of the samples if there are more than 5000. Other values have the
         same meaning as in scikit-learn.
-    weighting : {"auto", "least_squares", "logistic"}, default="auto"
-        Rule that determines the weights from the held-out samples.
-
-        - "least_squares": the scores and the positions are centered within each sample. The weights
-          are the solution of a non-negative least-squares regression of the negative relative
-          positions on the scores.
-        - "logistic": the weights are those of a logistic regression with non-negative weights. It
-          predicts, for two labels of a sample, which of them comes first, from the differences of
-          their scores. Of more than a million such pairs, a million are drawn.
-        - "auto": "logistic" if its mean Kendall tau of held-out samples, whose rankings were not
-          used for the weights, is larger by more than the standard error of the difference;
-          otherwise "least_squares".
     pair_correction : bool, default=True
         Whether to correct the weighted sum for each pair of labels. A logistic regression learns
         from the held-out samples which of the two labels comes first. Its features are the weighted
@@ -160,8 +121,6 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     weights_ : dict of str to float
         Weight of every ranker that was not dropped. The weights of different rankers are not
         comparable, because their scores have different scales; compare `shares_` instead.
-    weighting_ : {"least_squares", "logistic"}
-        Rule that determined the weights.
     correction_weights_ : ndarray of shape (2,)
         Weights of the weighted sum and of the total of the probabilities; (1, 0) if the weighted
         sum is not corrected.
@@ -214,7 +173,6 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         **MetaLabelRanker._parameter_constraints,
         "estimators": [list, None],
         "cv": [StrOptions({"auto"}), "cv_object"],
-        "weighting": [StrOptions({"auto", *WEIGHTINGS})],
         "pair_correction": ["boolean"],
     }
 
@@ -223,7 +181,6 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         estimators: list[tuple[str, Any]] | None = None,
         *,
         cv: Any = "auto",
-        weighting: Literal["auto", "least_squares", "logistic"] = "auto",
         pair_correction: bool = True,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -231,7 +188,6 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     ) -> None:
         self.estimators = estimators
         self.cv = cv
-        self.weighting = weighting
         self.pair_correction = pair_correction
         self.random_state = random_state
         self.verbose = verbose
@@ -278,38 +234,49 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
 
     def _fit_rankings(self, X, positions, sample_weight=None):
         seed = draw_seed(self.random_state)
-        names, rankers = zip(*self._named_templates(seed, complete=not np.isnan(positions).any()))
+        names, rankers = zip(*self._named_templates(seed))
         for ranker in rankers:
             check_frozen_labels(ranker, self.classes_)
         folds = self._folds(X, positions, seed)
         # Out-of-bag scores and the choice of a penalty need the fit to all samples.
-        first = [has_oob_scores(ranker) or chooses_alpha(ranker) for ranker in rankers]
-        n_by_folds = sum(not has_oob_scores(ranker) for ranker in rankers)
-        n_fits = n_by_folds * len(folds) + len(rankers)
-        first_models = iter(
-            self._fit_in_parallel(
-                [
-                    delayed(fit_ranker)(clone(ranker), X, positions)
-                    for ranker, is_first in zip(rankers, first)
-                    if is_first
-                ],
-                "ranker",
-                n_fits,
+        first = [
+            i for i, ranker in enumerate(rankers) if has_oob_scores(ranker) or chooses_alpha(ranker)
+        ]
+        in_folds = [i for i, ranker in enumerate(rankers) if not has_oob_scores(ranker)]
+        n_fits = len(rankers) + len(in_folds) * len(folds)
+        models = self._fit_rankers(rankers, first, X, positions, n_fits)
+        unseen, held_out = held_out_positions(positions, folds)
+        calls = [
+            delayed(fit_and_score)(
+                with_alpha_of(models.get(i), rankers[i]), X, positions, *fold, mask, stacked_scores
             )
-        )
-        models = [next(first_models) if is_first else None for is_first in first]
-        scores, held_out = self._held_out(rankers, models, X, positions, folds, n_fits)
-        second_folds = folds_of_held_out(folds, _N_FOLDS)
-        self.weighting_ = self.weighting
-        if self.weighting == "auto":
-            self.weighting_ = best_weighting(scores, held_out, second_folds)
-        weights, shares = WEIGHTINGS[self.weighting_](scores, held_out)
+            for i in in_folds
+            for fold, mask in zip(folds, unseen)
+        ]
+        fold_scores = self._fit_in_parallel(calls, "ranker on a fold", n_fits)
+        held_out_samples = np.concatenate([test for _, test in folds])
+        scores = np.empty((len(rankers), *held_out.shape))
+        for i in range(len(rankers)):
+            if i in in_folds:
+                start = in_folds.index(i) * len(folds)
+                scores[i] = np.concatenate(fold_scores[start : start + len(folds)])
+            else:
+                scores[i] = models[i].oob_decision_function_[held_out_samples]
+        weights, shares = non_negative_weights(scores, held_out)
         combined = np.tensordot(weights, scores, axes=1)
-        combined = self._correct(combined, held_out, second_folds)
-        self.pair_scale_ = pair_scale(combined, held_out)
-        self.estimators_ = self._fit_kept(rankers, models, weights, X, positions)
+        combined = self._correct(combined, held_out, folds_of_held_out(folds, _N_FOLDS))
+        self.pair_scale_ = fit_logistic_factor(ordered_differences(combined, held_out))
+        kept = np.flatnonzero(weights)
+        missing = [i for i in kept if i not in models]
+        models.update(self._fit_rankers(rankers, missing, X, positions))
+        self.estimators_ = [models[i] for i in kept]
         self.weights_ = dict(zip(names, weights.tolist()))
         self.shares_ = dict(zip(names, shares.tolist()))
+
+    def _fit_rankers(self, rankers, chosen, X, positions, n_fits=None):
+        """Return a dictionary of clones of the chosen rankers, fitted to all samples."""
+        calls = [delayed(fit_ranker)(clone(rankers[i]), X, positions) for i in chosen]
+        return dict(zip(chosen, self._fit_in_parallel(calls, "ranker", n_fits)))
 
     @one_blas_thread
     def _correct(self, combined, positions, folds):
@@ -332,24 +299,9 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         self._correction, self.correction_weights_ = correction.fit(combined, positions), weights
         return corrected
 
-    def _fit_kept(self, rankers, models, weights, X, positions):
-        """Return the rankers with positive weights, fitted to all samples."""
-        kept = np.flatnonzero(weights > 0)
-        fits = iter(
-            self._fit_in_parallel(
-                [
-                    delayed(fit_ranker)(clone(rankers[i]), X, positions)
-                    for i in kept
-                    if models[i] is None
-                ],
-                "ranker",
-            )
-        )
-        return [next(fits) if models[i] is None else models[i] for i in kept]
-
-    def _named_templates(self, seed, complete):
+    def _named_templates(self, seed):
         if self.estimators is None:
-            return default_rankers(seed, n_features=self.n_features_in_, complete=complete)
+            return recommended_rankers(self.n_features_in_, random_state=seed)
         if not self.estimators:
             raise ValueError("estimators is empty; pass at least one named ranker, or None")
         for entry in self.estimators:
@@ -365,47 +317,10 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         return kept
 
     def _templates(self):
-        templates = default_rankers() if self.estimators is None else self.estimators
+        templates = recommended_rankers() if self.estimators is None else self.estimators
         if not isinstance(templates, Sequence):
             return []  # `fit` raises the error.
         return [entry[1] for entry in templates if is_named(entry) and is_ranker(entry[1])]
-
-    def _held_out(self, rankers, models, X, positions, folds, n_fits):
-        """Return the scores and the positions of the held-out samples of all folds.
-
-        The scores have shape `(n_rankers, n_held_out, n_labels)`, and the positions have shape
-        `(n_held_out, n_labels)`. If no training sample of a fold ranks a label, the positions of
-        this label in the held-out samples of the fold are NaN, since the rankers could not learn
-        them. `models` are rankers that were fitted to all samples, or None. Those with out-of-bag
-        scores are not fitted to the folds, and the penalties of others are not chosen again.
-        """
-        unseen, held_out = held_out_positions(positions, folds)
-        fold_scores = iter(
-            self._fit_in_parallel(
-                [
-                    delayed(fit_and_score)(
-                        with_alpha_of(model, ranker), X, positions, *fold, mask, stacked_scores
-                    )
-                    for ranker, model in zip(rankers, models)
-                    if not has_oob_scores(ranker)
-                    for fold, mask in zip(folds, unseen)
-                ],
-                "ranker on a fold",
-                n_fits,
-            )
-        )
-        scores = [
-            np.concatenate(
-                [
-                    model.oob_decision_function_[test]
-                    if has_oob_scores(ranker)
-                    else next(fold_scores)
-                    for _, test in folds
-                ]
-            )
-            for ranker, model in zip(rankers, models)
-        ]
-        return np.array(scores), held_out
 
     def _folds(self, X, positions, seed):
         """Return a list with the indices of the training and the held-out samples of each fold."""
@@ -462,3 +377,32 @@ def is_named(entry):
 
 def is_dropped(estimator):
     return isinstance(estimator, str) and estimator == "drop"
+
+
+def stacked_scores(ranker, X):
+    """Return the scores of a ranker that are stacked."""
+    ranker, X = last_ranker(ranker, X)
+    if isinstance(ranker, LabelRanker):
+        return ranker._bounded_scores(X)
+    return ranker.decision_function(X)
+
+
+def has_oob_scores(ranker):
+    return getattr(ranker, "oob_score", False)
+
+
+def last_step(ranker):
+    return ranker[-1] if isinstance(ranker, Pipeline) else ranker
+
+
+def chooses_alpha(ranker):
+    alpha = getattr(last_step(ranker), "alpha", None)
+    return isinstance(alpha, str) and alpha == "auto"
+
+
+def with_alpha_of(model, ranker):
+    """Return a clone of a ranker; the penalty is that of the model, if it has chosen one."""
+    ranker = clone(ranker)
+    if model is not None:
+        last_step(ranker).set_params(alpha=last_step(model).alpha_)
+    return ranker

@@ -9,6 +9,9 @@ round, the classifier shows one class and observes only whether this class is co
 :class:`BanditronClassifier` takes steps of online mirror descent; :class:`LinUCBClassifier` uses a
 ridge regression with confidence bounds for each class.
 
+:class:`SemiBanditRanker` shows several labels of each sample, and learns the relevance of each of
+them.
+
 :class:`PredtronClassifier`, :class:`PredtronLabelRanker` and :class:`PredtronQueryRanker` are
 perceptrons for arbitrary losses. The loss, the representation of the predictions and the mirror map
 can be chosen independently of each other.
@@ -16,10 +19,10 @@ can be chosen independently of each other.
 
 from sklrank.linear_model._bandit._banditron import BanditronClassifier
 from sklrank.linear_model._bandit._linucb import LinUCBClassifier
+from sklrank.linear_model._bandit._semi_bandit import SemiBanditRanker
 from sklrank.linear_model._online._estimators import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.linear_model._predtron._classifier import PredtronClassifier
-from sklrank.linear_model._predtron._label_ranker import PredtronLabelRanker
-from sklrank.linear_model._predtron._query_ranker import PredtronQueryRanker
+from sklrank.linear_model._predtron._rankers import PredtronLabelRanker, PredtronQueryRanker
 
 __all__ = [
     "BanditronClassifier",
@@ -29,4 +32,5 @@ __all__ = [
     "PredtronClassifier",
     "PredtronLabelRanker",
     "PredtronQueryRanker",
+    "SemiBanditRanker",
 ]

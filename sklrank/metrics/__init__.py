@@ -39,12 +39,10 @@ For classifiers with a reject option, :func:`reject_loss` is the cost of errors 
 The scorers are meant for the ``scoring`` parameter of scikit-learn's tools; losses and distances
 are negated. The scorers for relevant labels (such as ``rank_loss_scorer``) use
 ``decision_function`` or ``predict_proba``. The scorers for rankings (such as
-``kendall_tau_scorer``) use ``predict_ranks``, or a ``predict`` that returns positions. To set
-parameters of these metrics, use scikit-learn's ``make_scorer(kendall_tau_score, variant="gamma")``.
-
-The scorers for documents (such as ``ndcg_scorer``) use ``predict`` and obtain ``qid`` by metadata
-routing; see the example of :class:`~sklrank.model_selection.QueryKFold`. To set parameters of
-their metrics, use a copy, since the scorers are shared objects:
+``kendall_tau_scorer``) use ``predict_ranks``, or a ``predict`` that returns positions. The scorers
+for documents (such as ``ndcg_scorer``) use ``predict`` and obtain ``qid`` by metadata routing; see
+the example of :class:`~sklrank.model_selection.QueryKFold`. To set parameters of the metrics, use a
+copy, since the scorers are shared objects: ``clone(kendall_tau_scorer).set_params(variant="b")``,
 ``clone(ndcg_scorer).set_params(k=10, convention="letor")``. To use sample weights, request them on
 a copy: ``clone(rank_loss_scorer).set_score_request(sample_weight=True)``.
 
@@ -72,81 +70,28 @@ of a flower:
 array([0.95, 0.85, 0.93])
 """
 
-from sklrank.metrics._cascades import (
-    expected_reciprocal_rank_score,
-    hit_rate_score,
-    reciprocal_rank_score,
+from sklrank.metrics import (
+    _documents,
+    _label_ranking,
+    _label_ranking_report,
+    _paired_test,
+    _pairwise_loss,
+    _reject,
 )
-from sklrank.metrics._document_ranking import average_precision_score, dcg_score, ndcg_score
-from sklrank.metrics._label_ranking import (
-    kendall_tau_distance,
-    kendall_tau_score,
-    spearman_distance,
-)
-from sklrank.metrics._label_ranking_report import label_ranking_report
-from sklrank.metrics._noise_measures import alpha_inconsistency, beta_tau_gap
-from sklrank.metrics._pair_probabilities import pair_brier_score
-from sklrank.metrics._paired_test import paired_test
-from sklrank.metrics._pairwise_loss import hinge_rank_loss, logistic_rank_loss, rank_loss
-from sklrank.metrics._precision import (
-    precision_at_k_score,
-    rank_biased_precision_score,
-    recall_at_k_score,
-)
-from sklrank.metrics._reject import coverage_score, reject_loss, selective_accuracy_score
-from sklrank.metrics._scorers import (
-    average_precision_scorer,
-    expected_reciprocal_rank_scorer,
-    hinge_rank_loss_scorer,
-    hit_rate_scorer,
-    kendall_tau_distance_scorer,
-    kendall_tau_scorer,
-    logistic_rank_loss_scorer,
-    ndcg_scorer,
-    precision_at_k_scorer,
-    rank_biased_precision_scorer,
-    rank_loss_scorer,
-    recall_at_k_scorer,
-    reciprocal_rank_scorer,
-    spearman_distance_scorer,
-)
+from sklrank.metrics._documents import *
+from sklrank.metrics._label_ranking import *
+from sklrank.metrics._label_ranking_report import *
+from sklrank.metrics._paired_test import *
+from sklrank.metrics._pairwise_loss import *
+from sklrank.metrics._reject import *
 
-__all__ = [
-    "alpha_inconsistency",
-    "average_precision_score",
-    "average_precision_scorer",
-    "beta_tau_gap",
-    "coverage_score",
-    "dcg_score",
-    "expected_reciprocal_rank_score",
-    "expected_reciprocal_rank_scorer",
-    "hinge_rank_loss",
-    "hinge_rank_loss_scorer",
-    "hit_rate_score",
-    "hit_rate_scorer",
-    "kendall_tau_distance",
-    "kendall_tau_distance_scorer",
-    "kendall_tau_score",
-    "kendall_tau_scorer",
-    "label_ranking_report",
-    "logistic_rank_loss",
-    "logistic_rank_loss_scorer",
-    "ndcg_score",
-    "ndcg_scorer",
-    "pair_brier_score",
-    "paired_test",
-    "precision_at_k_score",
-    "precision_at_k_scorer",
-    "rank_biased_precision_score",
-    "rank_biased_precision_scorer",
-    "rank_loss",
-    "rank_loss_scorer",
-    "recall_at_k_score",
-    "recall_at_k_scorer",
-    "reciprocal_rank_score",
-    "reciprocal_rank_scorer",
-    "reject_loss",
-    "selective_accuracy_score",
-    "spearman_distance",
-    "spearman_distance_scorer",
-]
+__all__ = sorted(
+    [
+        *_documents.__all__,
+        *_label_ranking.__all__,
+        *_label_ranking_report.__all__,
+        *_paired_test.__all__,
+        *_pairwise_loss.__all__,
+        *_reject.__all__,
+    ]
+)

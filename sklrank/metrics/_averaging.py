@@ -10,10 +10,6 @@ from sklrank._validation import check_weights
 _BLOCK = 2**16
 
 
-class NoRelevantDocumentError(ValueError):
-    """Error of a mean over queries of which none has a relevant document."""
-
-
 def samples_per_block(n_labels):
     """Return the number of samples to process at a time, which limits the memory."""
     return max(1, _BLOCK // n_labels)
@@ -67,19 +63,6 @@ def _scale(numbers):
     numbers = np.asarray(numbers, dtype=np.float64)
     _, exponent = np.frexp(np.max(np.abs(numbers)))
     return np.ldexp(numbers, -exponent), exponent
-
-
-def mean_of_queries(values, weight):
-    """Return the weighted mean of the values of the queries, without values that are NaN."""
-    kept = ~np.isnan(values)
-    weight = kept.astype(np.float64) if weight is None else weight * kept
-    if not weight.any():
-        raise NoRelevantDocumentError(
-            "y_true has no relevant document in any query of positive weight, so that "
-            "empty='drop' leaves nothing to average: pass empty='zero' or 'one' to count such "
-            "queries."
-        )
-    return weighted_mean(values[kept], weight[kept])
 
 
 def check_weight(sample_weight, n_samples, average):

@@ -12,13 +12,56 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from sklrank._validation import is_number
+from sklrank._docstrings import shares_text
+from sklrank._rankings import check_pair_proba, check_two_rankings
+from sklrank._validation import is_number, look_up
 from sklrank.metrics._averaging import evaluate_samples
-from sklrank.metrics._checks import check_two_rankings
-from sklrank.metrics._conventions import look_up
 from sklrank.metrics._pair_counts import count_pairs, ranked_in_both
+from sklrank.metrics._scorers import LabelRankingScorer
+
+__all__ = [
+    "alpha_inconsistency",
+    "beta_tau_gap",
+    "kendall_tau_distance",
+    "kendall_tau_distance_scorer",
+    "kendall_tau_score",
+    "kendall_tau_scorer",
+    "pair_brier_score",
+    "spearman_distance",
+    "spearman_distance_scorer",
+]
 
 
+of_rankings = shares_text(
+    rankings="""
+y_true : array-like of shape (n_samples, n_labels)
+    True positions of the labels. Labels with smaller positions are better, labels with equal
+    positions are tied, and NaN marks a label that is not ranked. Only the order matters.
+y_pred : array-like of shape (n_samples, n_labels)
+    Predicted positions of the labels, in the same form.
+""",
+    mean="""
+average : bool, default=True
+    If True, return the mean over samples; otherwise return the value of each sample.
+sample_weight : array-like of float, shape (n_samples,), default=None
+    Weights of the samples in the mean.
+""",
+    result="""
+value : float or ndarray of float64, shape (n_samples,)
+    Mean over samples, or the value of each sample if `average` is False.
+""",
+    errors="""
+If the arrays are not 2-d or have different shapes, if a position is infinite or cannot be
+converted to a float (NaN is allowed), or if an option is unknown or out of range.
+""",
+    reference="""
+.. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki. "Label Ranking through Nonparametric
+   Regression." ICML 2022.
+""",
+)
+
+
+@of_rankings
 def kendall_tau_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -48,11 +91,7 @@ def kendall_tau_score(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples, n_labels)
-        True positions of the labels. Labels with smaller positions are better, labels with equal
-        positions are tied, and NaN marks a label that is not ranked. Only the order matters.
-    y_pred : array-like of shape (n_samples, n_labels)
-        Predicted positions of the labels, in the same form.
+    {rankings}
     variant : {"b", "a", "gamma", "x"}, default="b"
         Treatment of ties. The variants differ most if the true ranking has ties and the predicted
         ranking has none, as with estimators that never predict ties:
@@ -68,21 +107,16 @@ def kendall_tau_score(
         - `"x"`: a tie is treated as a statement that the two labels are equally good. A pair
           contributes 1 if it is tied in both rankings, and 0 if it is tied in only one of them
           (Emond and Mason [4]_). This variant is common in partial label ranking.
-    average : bool, default=True
-        If True, return the mean over samples; otherwise return the score of each sample.
-    sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the samples in the mean.
+    {mean}
 
     Returns
     -------
-    score : float or ndarray of float64, shape (n_samples,)
-        Mean score, or the score of each sample if `average` is False.
+    {result}
 
     Raises
     ------
     ValueError
-        If the arrays are not 2-d or have different shapes, if a position is infinite or cannot be
-        converted to a float (NaN is allowed), or if `variant` is unknown.
+        {errors}
 
     See Also
     --------
@@ -126,6 +160,7 @@ def kendall_tau_score(
     return _evaluate(scores, y_true, y_pred, average=average, sample_weight=sample_weight)
 
 
+@of_rankings
 def kendall_tau_distance(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -150,11 +185,7 @@ def kendall_tau_distance(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples, n_labels)
-        True positions of the labels. Labels with smaller positions are better, labels with equal
-        positions are tied, and NaN marks a label that is not ranked. Only the order matters.
-    y_pred : array-like of shape (n_samples, n_labels)
-        Predicted positions of the labels, in the same form.
+    {rankings}
     penalty : float, default=0.5
         Cost :math:`p`, from 0 to 1, of a pair that is tied in only one of the rankings. If it is at
         least 1/2, the distance is a metric for rankings with ties. If it is 0, only strict
@@ -165,21 +196,16 @@ def kendall_tau_distance(
         :math:`(1 - \tau_x) / 2` if `penalty` is 1/2, where :math:`\tau_x` is the variant "x" of
         :func:`kendall_tau_score`. If there are no ties, this holds for all variants and any
         `penalty`.
-    average : bool, default=True
-        If True, return the mean over samples; otherwise return the distance of each sample.
-    sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the samples in the mean.
+    {mean}
 
     Returns
     -------
-    distance : float or ndarray of float64, shape (n_samples,)
-        Mean distance, or the distance of each sample if `average` is False.
+    {result}
 
     Raises
     ------
     ValueError
-        If the arrays are not 2-d or have different shapes, if a position is infinite or cannot be
-        converted to a float (NaN is allowed), or if `penalty` is out of range.
+        {errors}
 
     See Also
     --------
@@ -188,8 +214,7 @@ def kendall_tau_distance(
 
     References
     ----------
-    .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki. "Label Ranking through Nonparametric
-       Regression." ICML 2022.
+    {reference}
     .. [2] R. Fagin, R. Kumar, M. Mahdian, D. Sivakumar and E. Vee. "Comparing Partial Rankings."
        SIAM Journal on Discrete Mathematics, 2006.
 
@@ -213,6 +238,7 @@ def kendall_tau_distance(
     return _evaluate(distances, y_true, y_pred, average=average, sample_weight=sample_weight)
 
 
+@of_rankings
 def spearman_distance(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -236,30 +262,21 @@ def spearman_distance(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples, n_labels)
-        True positions of the labels. Labels with smaller positions are better, labels with equal
-        positions are tied, and NaN marks a label that is not ranked. Only the order matters.
-    y_pred : array-like of shape (n_samples, n_labels)
-        Predicted positions of the labels, in the same form.
+    {rankings}
     normalize : bool, default=False
         Whether to divide the distance of a sample by the distance between a ranking without ties
         and its reverse, :math:`m (m^2 - 1) / 3`. The result is between 0 and 1. Without ties it is
         equal to :math:`(1 - \rho) / 2`, where :math:`\rho` is Spearman's correlation.
-    average : bool, default=True
-        If True, return the mean over samples; otherwise return the distance of each sample.
-    sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the samples in the mean.
+    {mean}
 
     Returns
     -------
-    distance : float or ndarray of float64, shape (n_samples,)
-        Mean distance, or the distance of each sample if `average` is False.
+    {result}
 
     Raises
     ------
     ValueError
-        If the arrays are not 2-d or have different shapes, or if a position is infinite or cannot
-        be converted to a float (NaN is allowed).
+        {errors}
 
     See Also
     --------
@@ -268,8 +285,7 @@ def spearman_distance(
 
     References
     ----------
-    .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki. "Label Ranking through Nonparametric
-       Regression." ICML 2022.
+    {reference}
 
     Examples
     --------
@@ -294,6 +310,170 @@ def spearman_distance(
     return _evaluate(distances, y_true, y_pred, average=average, sample_weight=sample_weight)
 
 
+kendall_tau_scorer = LabelRankingScorer(kendall_tau_score)
+kendall_tau_distance_scorer = LabelRankingScorer(kendall_tau_distance)
+spearman_distance_scorer = LabelRankingScorer(spearman_distance)
+
+
+@of_rankings
+def pair_brier_score(
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
+    r"""Compute the Brier score of probabilities that one label is ranked before another.
+
+    Let :math:`p_{ab}` be the predicted probability that label a is ranked before label b. The score
+    of a sample is the mean of :math:`(p_{ab} - 1[\sigma_a < \sigma_b])^2` over the pairs of labels
+    that its ranking orders. It is from 0 to 1, smaller is better, and 1/4 for probabilities of 1/2.
+    Pairs that are tied, or whose labels are not both ranked, are ignored; the score of a sample
+    without other pairs is 0.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples, n_labels)
+        True positions of the labels. NaN marks a label that is not ranked.
+    y_proba : array-like of shape (n_samples, n_labels, n_labels)
+        Entry ``[i, a, b]`` is the probability that label a is ranked before label b, such as the
+        result of `predict_pair_proba`. Only the entries of ordered pairs are used, and
+        ``[i, b, a]`` must be one minus ``[i, a, b]``.
+    {mean}
+
+    Returns
+    -------
+    {result}
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not match, if an entry of `y_proba` is not from 0 to 1, or if the two
+        probabilities of an ordered pair do not add up to 1.
+
+    See Also
+    --------
+    kendall_tau_score : Agreement of two rankings.
+
+    References
+    ----------
+    .. [1] G. W. Brier. "Verification of Forecasts Expressed in Terms of Probability."
+       Monthly Weather Review, 1950.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import pair_brier_score
+    >>> print(f"{pair_brier_score([[1, 2]], [[[0.5, 0.8], [0.2, 0.5]]]):.3f}")
+    0.040
+    """
+    y_true, y_proba = check_pair_proba(y_true, y_proba)
+
+    def scores(block):
+        positions = y_true[block]
+        before = positions[:, :, np.newaxis] < positions[:, np.newaxis, :]
+        squares = np.where(before, (1.0 - y_proba[block]) ** 2, 0.0)
+        return squares.sum(axis=(1, 2)) / np.maximum(before.sum(axis=(1, 2)), 1)
+
+    return evaluate_samples(scores, y_true.shape, average=average, sample_weight=sample_weight)
+
+
+def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
+    """Compute the fraction of samples whose noisy ranking differs from the noiseless ranking.
+
+    Parameters
+    ----------
+    Y_clean : array-like of shape (n_samples, n_labels)
+        Positions of the labels in the noiseless rankings. Labels with smaller positions are better.
+    Y_noisy : array-like of shape (n_samples, n_labels)
+        Positions of the labels in the noisy rankings. Only labels that are ranked in both rankings
+        are compared. Two rankings also differ if a pair of labels is tied in only one of them.
+
+    Returns
+    -------
+    float
+        Fraction from 0 (no noise) to 1.
+
+    Raises
+    ------
+    ValueError
+        If the arrays have different shapes or do not contain positions.
+
+    See Also
+    --------
+    beta_tau_gap : Mean Kendall tau, which measures how large the differences are.
+
+    References
+    ----------
+    .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
+       regression", ICML 2022: Definition 2 (i).
+
+    Examples
+    --------
+    >>> from sklrank.metrics import alpha_inconsistency
+    >>> alpha_inconsistency([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [2, 1, 3]])
+    0.5
+    """
+    counts = _count_pairs(Y_clean, Y_noisy)
+    n_same = counts.concordant + counts.tied_both
+    return float((n_same < sum(counts)).mean())
+
+
+def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
+    r"""Compute the mean Kendall tau between the noisy rankings and the noiseless ones.
+
+    Parameters
+    ----------
+    Y_clean : array-like of shape (n_samples, n_labels)
+        Positions of the labels in the noiseless rankings. Labels with smaller positions are better.
+    Y_noisy : array-like of shape (n_samples, n_labels)
+        Positions of the labels in the noisy rankings.
+
+    Returns
+    -------
+    float
+        Mean of tau-a over the samples, from -1 (all rankings are reversed) to 1 (no noise). For one
+        sample, tau-a is the number of concordant pairs of labels minus the number of discordant
+        pairs, divided by the number of pairs that are ranked in both rankings. Tied pairs are
+        neither concordant nor discordant. Samples without a pair that is ranked in both rankings
+        are ignored.
+
+    Raises
+    ------
+    ValueError
+        If the arrays have different shapes or do not contain positions, or if no sample has two
+        labels that are ranked in both rankings.
+
+    See Also
+    --------
+    alpha_inconsistency : Fraction of samples whose rankings differ.
+
+    References
+    ----------
+    .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
+       regression", ICML 2022: Definition 2 (ii).
+
+    Examples
+    --------
+    No pair is reversed in the first sample, and one of three pairs is reversed in the second:
+
+    >>> from sklrank.metrics import beta_tau_gap
+    >>> round(beta_tau_gap([[1, 2, 3], [1, 2, 3]], [[1, 2, 3], [2, 1, 3]]), 3)
+    0.667
+    """
+    counts = _count_pairs(Y_clean, Y_noisy)
+    n_pairs = sum(counts)
+    if not n_pairs.any():
+        raise ValueError(
+            "Y_clean and Y_noisy have no sample with two labels that are ranked in both."
+        )
+    has_pairs = n_pairs > 0
+    return float(((counts.concordant - counts.discordant)[has_pairs] / n_pairs[has_pairs]).mean())
+
+
+def _count_pairs(Y_clean, Y_noisy):
+    return count_pairs(*check_two_rankings(Y_clean, Y_noisy, names=("Y_clean", "Y_noisy")))
+
+
 def _tau_a(counts):
     return counts.concordant - counts.discordant, sum(counts)
 
@@ -314,13 +494,6 @@ def _tau_x(counts):
 
 # For each variant, the function that returns the numerator and the denominator of the quotient.
 _VARIANTS = {"a": _tau_a, "b": _tau_b, "gamma": _gamma, "x": _tau_x}
-
-# Metrics by name, each with the sign by which a scorer multiplies it so that greater is better.
-RANKING_METRICS = {
-    "kendall_tau_score": (1, kendall_tau_score),
-    "kendall_tau_distance": (-1, kendall_tau_distance),
-    "spearman_distance": (-1, spearman_distance),
-}
 
 
 def _evaluate(values_of, y_true, y_pred, *, average, sample_weight):

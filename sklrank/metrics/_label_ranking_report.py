@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklrank._rankings import close_ranks
+from sklrank._rankings import check_two_rankings, close_ranks
 from sklrank._validation import column_names, labels_of_columns
 from sklrank.metrics._averaging import weighted_mean
-from sklrank.metrics._checks import check_two_rankings
 from sklrank.metrics._label_ranking import kendall_tau_score
+
+__all__ = ["label_ranking_report"]
 
 
 def label_ranking_report(

@@ -12,6 +12,8 @@ from sklearn.utils import check_array, check_random_state, gen_batches
 from sklrank._validation import check_scalar
 from sklrank.metrics._averaging import samples_per_block
 
+__all__ = ["paired_test"]
+
 # If there are at most this many informative queries, all assignments of signs are enumerated.
 MAX_EXACT = 16
 
@@ -38,11 +40,11 @@ def paired_test(
 ) -> PairedTestResult:
     r"""Test whether two rankings of the same queries differ, by a two-sided randomization test.
 
-    The values of a metric for each query are obtained with ``average=False``. If both rankings are
-    equally good, it is a matter of chance which of them has which of the two values of a query.
-    Hence the signs of the differences between the values are random ([1]_). The p-value is the
-    probability that the absolute mean of the differences with random signs is at least as large as
-    that of the observed ones. No distribution of the differences is assumed.
+    The values of a metric for each query are obtained with ``average=False``. Under the null
+    hypothesis, the two values of each query may be exchanged, which changes the sign of their
+    difference ([1]_). The p-value is the probability that the absolute mean of the differences with
+    random signs is at least as large as that of the observed differences. No distribution of the
+    differences is assumed.
 
     Parameters
     ----------

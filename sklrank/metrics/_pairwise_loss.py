@@ -16,9 +16,20 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklrank._docstrings import shares_text
+from sklrank._label_scores import check_relevance_and_scores
+from sklrank._validation import look_up
 from sklrank.metrics._averaging import evaluate_samples, samples_per_block
-from sklrank.metrics._checks import check_relevance_and_scores
-from sklrank.metrics._conventions import look_up
+from sklrank.metrics._scorers import LabelScorer
+
+__all__ = [
+    "hinge_rank_loss",
+    "hinge_rank_loss_scorer",
+    "logistic_rank_loss",
+    "logistic_rank_loss_scorer",
+    "rank_loss",
+    "rank_loss_scorer",
+]
 
 # Differences of finite scores, and their sums over pairs, may exceed the largest float even if the
 # loss does not. They are therefore computed in this unit; division by a power of two is exact.
@@ -27,6 +38,40 @@ _UNIT = 2.0**64
 _TIES = {"half": 0.5, "full": 1.0}
 
 
+of_pairs = shares_text(
+    labels_and_scores="""
+y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+    Relevant labels as a 0/1 indicator matrix, or one class label for each sample, which is its
+    only relevant label.
+y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
+    Scores. Labels with higher scores are ranked first. For two classes, a 1-d array contains
+    the scores of the second class; the first class has score 0.
+""",
+    normalize="""
+normalize : bool, default=True
+    Whether to divide the loss of a sample by its number of pairs. If False, :math:`w_Y = 1`.
+""",
+    mean="""
+average : bool, default=True
+    If True, return the mean over samples; otherwise return the loss of each sample.
+labels : array-like of shape (n_labels,), default=None
+    Class of each column of `y_score`, such as `classes_` of an estimator. It is only used for
+    1-d `y_true`. If None, the sorted distinct classes of `y_true` are used.
+sample_weight : array-like of float, shape (n_samples,), default=None
+    Weights of the samples in the mean.
+""",
+    result="""
+loss : float or ndarray of float64, shape (n_samples,)
+    Mean loss, or the loss of each sample if `average` is False.
+""",
+    errors="""
+If `y_score` is not finite, if shapes differ, if `labels` does not fit the columns of
+`y_score` or the classes of `y_true`, if a 2-d `y_true` is not 0/1, or if `ties` is unknown.
+""",
+)
+
+
+@of_pairs
 def rank_loss(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -54,35 +99,22 @@ def rank_loss(
 
     Parameters
     ----------
-    y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        Relevant labels as a 0/1 indicator matrix, or one class label for each sample, which is its
-        only relevant label.
-    y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
-        Scores. Labels with higher scores are ranked first. For two classes, a 1-d array contains
-        the scores of the second class; the first class has score 0.
+    {labels_and_scores}
     normalize : bool, default=True
         Whether to divide the loss of a sample by its number of pairs. If False, :math:`w_Y = 1`, as
         in the unweighted loss of [2]_.
     ties : {"half", "full"}, default="half"
         Cost of a pair with equal scores: 1/2 ("half", as in [1]_) or 1 ("full", as in [2]_).
-    average : bool, default=True
-        If True, return the mean over samples; otherwise return the loss of each sample.
-    labels : array-like of shape (n_labels,), default=None
-        Class of each column of `y_score`, such as `classes_` of an estimator. It is only used for
-        1-d `y_true`. If None, the sorted distinct classes of `y_true` are used.
-    sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the samples in the mean.
+    {mean}
 
     Returns
     -------
-    loss : float or ndarray of float64, shape (n_samples,)
-        Mean loss, or the loss of each sample if `average` is False.
+    {result}
 
     Raises
     ------
     ValueError
-        If `y_score` is not finite, if shapes differ, if `labels` does not fit the columns of
-        `y_score` or the classes of `y_true`, if a 2-d `y_true` is not 0/1, or if `ties` is unknown.
+        {errors}
 
     See Also
     --------
@@ -109,18 +141,14 @@ def rank_loss(
     >>> rank_loss(["b", "a"], [[0.1, 0.7], [0.4, 0.6]])
     0.5
     """
+    pair_sums = partial(_rank_sums, tie=look_up("ties", _TIES, ties))
+    # Only the order of the scores matters, which tiny scores would lose in another unit.
     return _evaluate(
-        partial(_rank_sums, tie=look_up("ties", _TIES, ties)),
-        y_true,
-        y_score,
-        normalize=normalize,
-        average=average,
-        labels=labels,
-        sample_weight=sample_weight,
-        unit=1.0,  # Only the order of the scores matters, which tiny scores would lose.
+        pair_sums, y_true, y_score, normalize, average, labels, sample_weight, unit=1.0
     )
 
 
+@of_pairs
 def hinge_rank_loss(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -144,32 +172,18 @@ def hinge_rank_loss(
 
     Parameters
     ----------
-    y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        Relevant labels as a 0/1 indicator matrix, or one class label for each sample, which is its
-        only relevant label.
-    y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
-        Scores. Labels with higher scores are ranked first. For two classes, a 1-d array contains
-        the scores of the second class; the first class has score 0.
-    normalize : bool, default=True
-        Whether to divide the loss of a sample by its number of pairs. If False, :math:`w_Y = 1`.
-    average : bool, default=True
-        If True, return the mean over samples; otherwise return the loss of each sample.
-    labels : array-like of shape (n_labels,), default=None
-        Class of each column of `y_score`, such as `classes_` of an estimator. It is only used for
-        1-d `y_true`. If None, the sorted distinct classes of `y_true` are used.
-    sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the samples in the mean.
+    {labels_and_scores}
+    {normalize}
+    {mean}
 
     Returns
     -------
-    loss : float or ndarray of float64, shape (n_samples,)
-        Mean loss, or the loss of each sample if `average` is False.
+    {result}
 
     Raises
     ------
     ValueError
-        If `y_score` is not finite, if shapes differ, if `labels` does not fit the columns of
-        `y_score` or the classes of `y_true`, or if a 2-d `y_true` is not 0/1.
+        {errors}
 
     See Also
     --------
@@ -189,17 +203,10 @@ def hinge_rank_loss(
     >>> hinge_rank_loss([[1, 0, 0]], [[2.0, 1.5, 0.0]], normalize=False)
     0.5
     """
-    return _evaluate(
-        _hinge_sums,
-        y_true,
-        y_score,
-        normalize=normalize,
-        average=average,
-        labels=labels,
-        sample_weight=sample_weight,
-    )
+    return _evaluate(_hinge_sums, y_true, y_score, normalize, average, labels, sample_weight)
 
 
+@of_pairs
 def logistic_rank_loss(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -225,32 +232,18 @@ def logistic_rank_loss(
 
     Parameters
     ----------
-    y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        Relevant labels as a 0/1 indicator matrix, or one class label for each sample, which is its
-        only relevant label.
-    y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
-        Scores. Labels with higher scores are ranked first. For two classes, a 1-d array contains
-        the scores of the second class; the first class has score 0.
-    normalize : bool, default=True
-        Whether to divide the loss of a sample by its number of pairs. If False, :math:`w_Y = 1`.
-    average : bool, default=True
-        If True, return the mean over samples; otherwise return the loss of each sample.
-    labels : array-like of shape (n_labels,), default=None
-        Class of each column of `y_score`, such as `classes_` of an estimator. It is only used for
-        1-d `y_true`. If None, the sorted distinct classes of `y_true` are used.
-    sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the samples in the mean.
+    {labels_and_scores}
+    {normalize}
+    {mean}
 
     Returns
     -------
-    loss : float or ndarray of float64, shape (n_samples,)
-        Mean loss, or the loss of each sample if `average` is False.
+    {result}
 
     Raises
     ------
     ValueError
-        If `y_score` is not finite, if shapes differ, if `labels` does not fit the columns of
-        `y_score` or the classes of `y_true`, or if a 2-d `y_true` is not 0/1.
+        {errors}
 
     See Also
     --------
@@ -270,25 +263,15 @@ def logistic_rank_loss(
     >>> logistic_rank_loss([[1, 0]], [[0.0, 1000.0]])
     1000.0
     """
-    return _evaluate(
-        _logistic_sums,
-        y_true,
-        y_score,
-        normalize=normalize,
-        average=average,
-        labels=labels,
-        sample_weight=sample_weight,
-    )
+    return _evaluate(_logistic_sums, y_true, y_score, normalize, average, labels, sample_weight)
 
 
-PAIRWISE_LOSSES = {
-    "rank_loss": rank_loss,
-    "hinge_rank_loss": hinge_rank_loss,
-    "logistic_rank_loss": logistic_rank_loss,
-}
+rank_loss_scorer = LabelScorer(rank_loss)
+hinge_rank_loss_scorer = LabelScorer(hinge_rank_loss)
+logistic_rank_loss_scorer = LabelScorer(logistic_rank_loss)
 
 
-def _evaluate(pair_sums, y_true, y_score, *, normalize, average, labels, sample_weight, unit=_UNIT):
+def _evaluate(pair_sums, y_true, y_score, normalize, average, labels, sample_weight, unit=_UNIT):
     """Check the arguments, and return the loss of each sample or the mean loss.
 
     The function `pair_sums(relevant, scores)` computes the sum over pairs of each sample. Scores

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from sklrank._docstrings import shares_text
 from sklrank._rankings import is_missing
 from sklrank._validation import check_weights
 from sklrank.metrics._averaging import weighted_mean
@@ -17,6 +18,24 @@ if TYPE_CHECKING:
 __all__ = ["coverage_score", "reject_loss", "selective_accuracy_score"]
 
 
+with_rejections = shares_text(
+    y_pred="""
+y_pred : array-like of shape (n_samples,)
+    Predicted class labels, which are `reject_label` for rejected samples.
+""",
+    label_and_weight="""
+reject_label : object, default=None
+    Label of rejected samples, which must be a string if the predictions are strings, and a
+    number otherwise; NaN is always allowed. If None, the label is "reject" if the predictions
+    are strings, and -1 otherwise. If -1 is a class, pass the attribute `reject_label_` of the
+    model.
+sample_weight : array-like of shape (n_samples,), default=None
+    Weights of the samples. If None, all samples have weight 1.
+""",
+)
+
+
+@with_rejections
 def reject_loss(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -31,17 +50,10 @@ def reject_loss(
     ----------
     y_true : array-like of shape (n_samples,)
         Class labels.
-    y_pred : array-like of shape (n_samples,)
-        Predicted class labels, which are `reject_label` for rejected samples.
+    {y_pred}
     reject_cost : float or array-like of shape (n_samples,)
         Non-negative cost of a rejection: a number, or an array with one number for each sample.
-    reject_label : object, default=None
-        Label of rejected samples, which must be a string if the predictions are strings, and a
-        number otherwise; NaN is always allowed. If None, the label is "reject" if the predictions
-        are strings, and -1 otherwise. If -1 is a class, pass the attribute `reject_label_` of the
-        model.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples. If None, all samples have weight 1.
+    {label_and_weight}
 
     Returns
     -------
@@ -81,6 +93,7 @@ def reject_loss(
     return weighted_mean(losses, weights)
 
 
+@with_rejections
 def coverage_score(
     y_pred: ArrayLike, *, reject_label: object = None, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -88,15 +101,8 @@ def coverage_score(
 
     Parameters
     ----------
-    y_pred : array-like of shape (n_samples,)
-        Predicted class labels, which are `reject_label` for rejected samples.
-    reject_label : object, default=None
-        Label of rejected samples, which must be a string if the predictions are strings, and a
-        number otherwise; NaN is always allowed. If None, the label is "reject" if the predictions
-        are strings, and -1 otherwise. If -1 is a class, pass the attribute `reject_label_` of the
-        model.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples. If None, all samples have weight 1.
+    {y_pred}
+    {label_and_weight}
 
     Returns
     -------
@@ -121,6 +127,7 @@ def coverage_score(
     return weighted_mean(~rejected, weights)
 
 
+@with_rejections
 def selective_accuracy_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -134,15 +141,8 @@ def selective_accuracy_score(
     ----------
     y_true : array-like of shape (n_samples,)
         Class labels.
-    y_pred : array-like of shape (n_samples,)
-        Predicted class labels, which are `reject_label` for rejected samples.
-    reject_label : object, default=None
-        Label of rejected samples, which must be a string if the predictions are strings, and a
-        number otherwise; NaN is always allowed. If None, the label is "reject" if the predictions
-        are strings, and -1 otherwise. If -1 is a class, pass the attribute `reject_label_` of the
-        model.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples. If None, all samples have weight 1.
+    {y_pred}
+    {label_and_weight}
 
     Returns
     -------

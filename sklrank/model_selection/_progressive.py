@@ -14,10 +14,14 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
+from sklrank._label_scores import (
+    as_label_columns,
+    as_relevant,
+    check_relevance_and_scores,
+    label_scores,
+)
 from sklrank._validation import check_weights, column_names, is_integer, names_of
-from sklrank.metrics._checks import as_label_columns, as_relevant, check_relevance_and_scores
-from sklrank.metrics._pairwise_loss import PAIRWISE_LOSSES
-from sklrank.metrics._scorers import label_scores
+from sklrank.metrics import hinge_rank_loss, logistic_rank_loss, rank_loss
 
 
 def progressive_val_score(
@@ -300,9 +304,8 @@ def _accuracy(y_true, y_score, labels=None):
     return np.take_along_axis(relevant, best, axis=1)[:, 0].astype(np.float64)
 
 
-_EVALUATORS = {name: _pairwise(loss) for name, loss in PAIRWISE_LOSSES.items()} | {
-    "accuracy": _accuracy
-}
+_LOSSES = (rank_loss, hinge_rank_loss, logistic_rank_loss)
+_EVALUATORS = {loss.__name__: _pairwise(loss) for loss in _LOSSES} | {"accuracy": _accuracy}
 
 
 def _check_values(values, y_true):

@@ -3,7 +3,7 @@
 The weak learners of a booster vote for the labels of one sample at a time. Each learner then learns
 from the costs of a vote for each label, given the votes of the learners before it. Expert i ranks
 the labels by the votes of the first i learners. All algorithms share one loop (`_rounds`). They
-differ in the costs of votes (`_potentials`, `_gradients`) and in the choice of the expert:
+differ in the costs of votes (`_costs`) and in the choice of the expert:
 
 - In :class:`AdaOLMR`, the costs are gradients of the logistic rank loss. The learners have weights,
   which are learned by gradient steps. Hedge chooses the expert.
@@ -13,9 +13,8 @@ differ in the costs of votes (`_potentials`, `_gradients`) and in the choice of 
 :class:`TopKAdaptive` and :class:`TopKBBM` are the variants of these two algorithms that observe
 only the relevance of the k labels shown (`_pair_feedback`).
 
-By default, all boosters except :class:`OnlineBMR` use the weak learners that rank best on the
-benchmark sets (:func:`recommended_learners`). Weak learners of different kinds vote together. The
-parameter `estimator` accepts
+By default, all boosters use the linear and kernel models of :func:`recommended_learners`. Weak
+learners of different kinds vote together. The parameter `estimator` accepts
 
 - classifiers with ``partial_fit(X, y, classes, sample_weight)``. They learn one copy of a sample
   for each relevant label l, with the weight ``max(c) - c[l]``, where c are the costs of votes.
@@ -38,22 +37,15 @@ parameter `estimator` accepts
 A learner whose `partial_fit` has no parameter `sample_weight`, such as those of river's interface
 to scikit-learn, learns copies of the samples instead: in proportion to their weights, and one copy
 in the mean.
-
-:class:`OnlineVotingClassifier` is not a booster, but a weak learner: it weights the votes of
-classifiers by their rank losses.
 """
 
-from sklrank.online_boosting._ada_olmr import AdaOLMR
-from sklrank.online_boosting._online_bmr import OnlineBMR
-from sklrank.online_boosting._online_voting import OnlineVotingClassifier
-from sklrank.online_boosting._top_k_adaptive import TopKAdaptive
-from sklrank.online_boosting._top_k_bbm import TopKBBM
+from sklrank.online_boosting._full_information import AdaOLMR, OnlineBMR
+from sklrank.online_boosting._top_k import TopKAdaptive, TopKBBM
 from sklrank.online_boosting._weak_learners import recommended_learners
 
 __all__ = [
     "AdaOLMR",
     "OnlineBMR",
-    "OnlineVotingClassifier",
     "TopKAdaptive",
     "TopKBBM",
     "recommended_learners",

@@ -5,13 +5,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import is_classifier
 
-from sklrank._state cimport State
+from sklrank._state cimport Archive
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
 
 from sklrank.online_boosting._learner_kinds import accepts_parameter, copies_of, kind_of
 
 
-cdef Py_ssize_t MAX_LABEL = np.iinfo(np.intp).max
+INTP, FLOAT = np.dtype(np.intp), np.dtype(np.float64)
+MAX_LABEL, MAX_TOTAL = np.iinfo(np.intp).max, np.finfo(np.float64).max
 
 
 cdef class EstimatorLearner(OnlineLearner):
@@ -57,57 +58,34 @@ cdef class EstimatorLearner(OnlineLearner):
     def __init__(
         self, estimator, Py_ssize_t n_features, Py_ssize_t n_classes, bint is_fitted=False
     ):
-        self.start(
-            {
-                "estimator": estimator,
-                "n_features": n_features,
-                "all_labels": np.arange(n_classes),
-                "is_fitted": is_fitted,
-                "remainders": np.zeros(n_classes),
-                "total": np.zeros(2),
-            }
-        )
+        self.estimator, self.is_fitted, self.n_features = estimator, is_fitted, n_features
+        self.all_labels = np.arange(n_classes)
+        self.remainders, self.total = np.zeros(n_classes), np.zeros(2)
+        self.start()
 
-    cdef dict get_state(self):
-        state = {
-            "estimator": self.estimator,
-            "n_features": self.n_features,
-            "all_labels": self.all_labels,
-            "is_fitted": self.is_fitted,
-        }
+    cdef int exchange(self, Archive archive) except -1:
+        self.estimator = archive.anything("estimator", self.estimator)
+        self.is_fitted = archive.flag("is_fitted", self.is_fitted)
+        self.n_features = archive.count("n_features", self.n_features, 1)
+        self.all_labels = archive.array("all_labels", self.all_labels, (-1,), INTP, 0, MAX_LABEL)
+        self.n_classes = len(self.all_labels)
+        archive.require(self.n_classes > 0, "there are no classes")
+        if not np.array_equal(self.all_labels, np.arange(self.n_classes)):
+            archive.require(False, "all_labels are not 0, 1, ...")
+        self.kind = kind_of(self.estimator)
+        archive.require(self.kind is not None, f"{self.estimator!r} cannot be boosted")
+        self.weighted = self.kind == "costs" or accepts_parameter(self.estimator, "sample_weight")
+        self.takes_classes = accepts_parameter(self.estimator, "classes")
         if self.weighted:
-            return state
-        return state | {"remainders": self.remainders, "total": self.total}
-
-    cdef int set_state(self, State state) except -1:
-        cdef Py_ssize_t n_features = state.count("n_features", 1)
-        estimator, is_fitted = state.get("estimator"), state.flag("is_fitted")
-        all_labels = state.integers("all_labels", (-1,), 0, MAX_LABEL)
-        cdef Py_ssize_t n_classes = len(all_labels)
-        state.require(n_classes > 0, "there are no classes")
-        if not np.array_equal(all_labels, np.arange(n_classes)):
-            state.require(False, "all_labels are not 0, 1, ...")
-        state.require(
-            not self.is_ready or (n_features, n_classes) == (self.n_features, self.n_classes),
-            "its sizes are not those of the object",
+            return 0
+        self.remainders = archive.array(
+            "remainders", self.remainders, (self.n_classes,), FLOAT, 0.0, 1.0
         )
-        cdef str kind = kind_of(estimator)
-        state.require(kind is not None, f"{estimator!r} cannot be boosted")
-        cdef bint weighted = kind == "costs" or accepts_parameter(estimator, "sample_weight")
-        remainders = total = None
-        if not weighted:
-            remainders = state.floats("remainders", (n_classes,))
-            total = state.floats("total", (2,))
-            state.require(
-                np.min(remainders) >= 0.0 and np.max(remainders) < 1.0 and np.min(total) >= 0.0
-                and np.all(np.isfinite(total)),
-                "remainders or total are out of range",
-            )
-        self.kind, self.weighted, self.remainders, self.total = kind, weighted, remainders, total
-        self.takes_classes = accepts_parameter(estimator, "classes")
-        self.n_features, self.n_classes = n_features, n_classes
-        self.estimator, self.is_fitted, self.all_labels = estimator, is_fitted, all_labels
+        self.total = archive.array("total", self.total, (2,), FLOAT, 0.0, MAX_TOTAL)
         return 0
+
+    cdef tuple sizes(self):
+        return self.n_features, self.n_classes
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         with gil:

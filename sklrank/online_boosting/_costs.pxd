@@ -10,7 +10,7 @@ The contract of a rule, which the loop over the rounds (`_rounds.pyx`) relies on
 - If `learns_weights` is True, the loop also calls `costs(i, scores after learner i)`. It uses this
   vector both as the gradient for the weight of learner i and as the costs of learner i + 1. Thus
   the costs must be the gradient of the loss at the scores and must not depend on `i`.
-- A rule extends `get_state` and `set_state` by its parameters, see `sklrank/_state.pyx`.
+- A rule extends `exchange` by its parameters, see `sklrank/_state.pyx`.
 
 A subclass of `CostRule` is declared here only if another module cimports it.
 """
@@ -45,7 +45,7 @@ cdef struct LabelPairs:
 cdef class CostRule(Persistent):
     cdef readonly Py_ssize_t n_labels
     cdef readonly Py_ssize_t n_learners
-    # `set_state` sets these attributes. If `learns_weights` is True, `next_weight` updates the
+    # `exchange` sets these attributes. If `learns_weights` is True, `next_weight` updates the
     # weight of each learner, which starts at `initial_weight`; otherwise the weights are constant.
     cdef readonly double initial_weight      # weight alpha of an untrained learner
     cdef readonly bint learns_weights

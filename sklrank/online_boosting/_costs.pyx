@@ -1,30 +1,70 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Base class of the cost rules: the costs of votes, the weights of learners, the losses of experts.
+"""Cost rules: the costs of votes, the weights of learners and the losses of experts.
 
 A rule sums over the known pairs of a relevant label a and an irrelevant label b. Each pair has a
-weight w_ab, which is 1 / (|Y| |Y^c|) with full information. The rules are in `_potentials.pyx`
-(OnlineBMR, Top-k BBM) and in `_gradients.pyx` (Ada.OLMR, Top-k Adaptive).
+weight w_ab, which is 1 / (|Y| |Y^c|) with full information. A pair with the difference of scores
+z = s[b] - s[a] has the loss f(z), see `_losses.py`. There are two kinds of rules.
 
-To add a rule, derive a class from `CostRule` that defines `costs`, extends `get_state` and
-`set_state` by its parameters and, if needed, overrides the other methods that `_costs.pxd`
-declares. `_costs.pxd` states the contract of a rule:
+*Gradients* (Ada.OLMR, Top-k Adaptive; Jung & Tewari 2018, Eq. 8). The costs are the gradient of the
+loss sum_ab w_ab f(s[b] - s[a]), and gradient steps on the same loss update the weights of the
+learners (Algorithm 3, line 9). With another step size and clipped gradients, this is line 13 of
+Algorithm 3 of Raman et al. (2020). `LogisticCosts` compute the gradient of the logistic loss.
+`TabulatedGradients` compute that of any smooth loss from polynomials on small intervals.
 
-- `costs` must write a number for every label; the buffer is not zeroed.
-- If `learns_weights` is True, the costs must be the gradient of the loss and must not depend on the
-  index of the learner.
-- Several threads call `costs` and `expert_loss` at the same time. These methods may write only to
-  their output and to `scratch`; only `prepare` and `start_round` may change the rule.
-- `next_weight` is called only if `set_state` sets `learns_weights` (then it also sets
-  `initial_weight`), and `expert_loss` only if the estimator sets `_hedge = True`.
-- The default `expert_loss` uses `tie_loss`. Hedge adds up the losses with the learning rate 1 and
-  expects losses in [0, 1].
+*Potentials* (OnlineBMR, Top-k BBM; Jung & Tewari, Eqs. 1 and 2). The cost of a vote for label l is
+the expected loss after this vote if the n remaining learners vote at random, with an edge gamma
+towards the relevant labels,
 
-An estimator returns the rule from `_make_cost_rule`, see `_ada_olmr.py`.
+    c[l] = phi_n(s + e_l),      phi_n(s) = sum_ab w_ab E f(s[b] - s[a] + D_n).
+
+Here D_n is the change of the difference s[b] - s[a] by the n random votes. It is a random walk with
+the steps +1 (probability q), -1 (probability q + gamma) and 0, where q = (1 - |Y| gamma) / m and m
+is the number of labels. Its tail sums T0[d] = P(D >= d) and T1[d] = E[D; D >= d] depend only on
+|Y|, gamma and n. `PotentialCosts`: let d be the smallest integer above -1 - z. The expected losses
+
+    hinge loss      E (1 + z + D)_+                     = (1 + z) T0[d] + T1[d]
+    rank loss       P(z + D > 0) + P(z + D = 0) / 2     = (T0[floor(-z) + 1] + T0[ceil(-z)]) / 2
+
+are exact, also if the scores are not integers, and need a constant number of operations.
+`TabulatedPotentials` are for any loss that does not decrease in z. It is approximated by
+polynomials on small intervals. The expected loss has the same intervals, so that its polynomials
+are tabulated.
+
+To add a rule, derive a class from `CostRule` that defines `costs`, extends `exchange` by its
+parameters and, if needed, overrides the other methods; `_costs.pxd` states their contract. Then
+return it from `gradient_costs` or `potential_costs`, or from `_make_cost_rule` of an estimator.
 """
+
+from libc.float cimport DBL_MIN
+from libc.math cimport INFINITY, ceil, exp, floor, sqrt
 
 import numpy as np
 
-from sklrank._state cimport State
+from sklrank._state cimport Archive
+
+from sklrank.online_boosting._losses import (
+    LOSSES,
+    N_COEFFICIENTS,
+    expected_pieces,
+    loss_pieces,
+    walk_tails,
+)
+
+cdef enum:
+    HINGE = 0
+    RANK = 1
+
+# The losses whose potentials have a closed form.
+CLOSED_FORMS = {"hinge": HINGE, "rank": RANK}
+
+cdef enum:
+    DEGREE = 5          # of the polynomials of tabulated losses
+    N_POWERS = DEGREE + 1
+
+assert N_POWERS == N_COEFFICIENTS
+
+# Bound of the weights of the learners (Algorithm 3 of both papers).
+cdef double MAX_LEARNER_WEIGHT = 2.0
 
 
 cdef class CostRule:
@@ -41,24 +81,18 @@ cdef class CostRule:
     """
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double tie_loss=0.5):
-        self.start({"n_labels": n_labels, "n_learners": n_learners, "tie_loss": tie_loss})
-
-    cdef dict get_state(self):
-        return {
-            "n_labels": self.n_labels, "n_learners": self.n_learners, "tie_loss": self.tie_loss
-        }
-
-    cdef int set_state(self, State state) except -1:
-        cdef Py_ssize_t n_labels = state.count("n_labels", 1)
-        cdef Py_ssize_t n_learners = state.count("n_learners", 1)
-        cdef double tie_loss = state.number("tie_loss")
-        state.require(
-            not self.is_ready or (n_labels, n_learners) == (self.n_labels, self.n_learners),
-            "its sizes are not those of the object",
-        )
         self.n_labels, self.n_learners, self.tie_loss = n_labels, n_learners, tie_loss
+        self.start()
+
+    cdef int exchange(self, Archive archive) except -1:
+        self.n_labels = archive.count("n_labels", self.n_labels, 1)
+        self.n_learners = archive.count("n_learners", self.n_learners, 1)
+        self.tie_loss = archive.number("tie_loss", self.tie_loss)
         self.initial_weight = 1.0
         return 0
+
+    cdef tuple sizes(self):
+        return self.n_labels, self.n_learners
 
     cdef int prepare(self, Py_ssize_t baseline_size) except -1:
         return 0
@@ -156,3 +190,446 @@ cdef void know_labels_of_pairs(LabelPairs* pairs) noexcept nogil:
     # The known labels are those of the pairs.
     pairs.n_known_relevant, pairs.known_relevant = pairs.n_relevant, pairs.relevant
     pairs.n_known_irrelevant, pairs.known_irrelevant = pairs.n_irrelevant, pairs.irrelevant
+
+
+cdef class GradientCosts(CostRule):
+    """Base class of the gradients of a loss, which also update the weights of the learners.
+
+    Parameters
+    ----------
+    n_labels, n_learners : int
+        Number of labels and of weak learners.
+    learning_rate : float, default=1.0
+        Learning rate of the weights. The step size is this value divided by the square root of the
+        number of the round.
+    gradient_clip : float, default=inf
+        Bound to which the absolute values of the gradients of these steps are clipped.
+    tie_loss : float, default=0.5
+        Loss of a pair of labels with equal scores in the rank loss of an expert.
+    """
+
+    cdef readonly double learning_rate
+    cdef readonly double gradient_clip
+
+    def __init__(
+        self, Py_ssize_t n_labels, Py_ssize_t n_learners, double learning_rate=1.0,
+        double gradient_clip=INFINITY, double tie_loss=0.5,
+    ):
+        self.learning_rate, self.gradient_clip = learning_rate, gradient_clip
+        CostRule.__init__(self, n_labels, n_learners, tie_loss)
+
+    cdef int exchange(self, Archive archive) except -1:
+        CostRule.exchange(self, archive)
+        self.learning_rate = archive.number("learning_rate", self.learning_rate, 0.0)
+        self.gradient_clip = archive.number("gradient_clip", self.gradient_clip, 0.0)
+        self.learns_weights = True
+        self.initial_weight = 0.0
+        return 0
+
+    cdef double next_weight(
+        self, double weight, double gradient, Py_ssize_t n_rounds
+    ) noexcept nogil:
+        cdef double step = self.learning_rate / sqrt(<double>n_rounds)
+        weight -= step * min(max(gradient, -self.gradient_clip), self.gradient_clip)
+        return min(max(weight, -MAX_LEARNER_WEIGHT), MAX_LEARNER_WEIGHT)
+
+
+cdef class LogisticCosts(GradientCosts):
+    """Gradient of the logistic rank loss (Eq. 8)."""
+
+    cdef void costs(
+        self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
+        double* scratch,
+    ) noexcept nogil:
+        # Since sigma(s[b] - s[a]) = e_b / (e_a + e_b), one exponential per label suffices, instead
+        # of one per pair. If an exponential underflows, the exponentials of the pairs are computed.
+        cdef double* exponentials = scratch
+        cdef double* irrelevant = scratch + self.n_labels
+        cdef double* irrelevant_costs = scratch + 2 * self.n_labels
+        cdef double* slopes = scratch + 3 * self.n_labels
+        cdef double max_score = scores[0], e, slope_sum
+        cdef Py_ssize_t j, k
+        cdef bint underflow = False
+        for j in range(self.n_labels):
+            max_score = max(max_score, scores[j])
+            costs[j] = 0.0
+        for j in range(self.n_labels):
+            exponentials[j] = exp(scores[j] - max_score)
+            underflow = underflow or exponentials[j] < DBL_MIN
+        for k in range(pairs.n_irrelevant):
+            irrelevant[k] = exponentials[pairs.irrelevant[k]]
+            irrelevant_costs[k] = 0.0
+        for j in range(pairs.n_relevant):
+            e = exponentials[pairs.relevant[j]]
+            for k in range(pairs.n_irrelevant):
+                slopes[k] = irrelevant[k] / (e + irrelevant[k])
+            if underflow:
+                for k in range(pairs.n_irrelevant):
+                    slopes[k] = 1.0 / (
+                        1.0 + exp(scores[pairs.relevant[j]] - scores[pairs.irrelevant[k]])
+                    )
+            if pairs.weights == NULL:
+                for k in range(pairs.n_irrelevant):
+                    irrelevant_costs[k] += slopes[k]
+                slope_sum = pairs.weight * total(slopes, pairs.n_irrelevant)
+            else:
+                for k in range(pairs.n_irrelevant):
+                    slopes[k] *= pairs.weights[j * pairs.n_irrelevant + k]
+                    irrelevant_costs[k] += slopes[k]
+                slope_sum = total(slopes, pairs.n_irrelevant)
+            costs[pairs.relevant[j]] -= slope_sum
+        for k in range(pairs.n_irrelevant):
+            costs[pairs.irrelevant[k]] += (
+                irrelevant_costs[k] if pairs.weights != NULL else pairs.weight * irrelevant_costs[k]
+            )
+
+
+cdef class TabulatedGradients(GradientCosts):
+    """Gradient of any smooth loss of pairs, by the derivatives of its polynomials.
+
+    Parameters
+    ----------
+    n_labels, n_learners, learning_rate, gradient_clip, tie_loss
+        Parameters of :class:`GradientCosts`.
+    loss : callable
+        Maps an array of differences s[b] - s[a] to losses, see `loss_pieces`.
+    hedges_loss : bool, default=False
+        Whether the loss of an expert is this loss, divided by ``2 loss(0)`` so that a pair of equal
+        scores has the loss 1/2, instead of the rank loss.
+    """
+
+    cdef const double[:, ::1] pieces        # the loss, see `loss_pieces`
+    cdef Py_ssize_t per_unit
+    cdef bint hedges_loss
+
+    def __init__(
+        self, Py_ssize_t n_labels, Py_ssize_t n_learners, double learning_rate,
+        double gradient_clip, double tie_loss, loss, bint hedges_loss=False,
+    ):
+        # The weights of the learners are bounded, and so are the differences of scores.
+        self.pieces, self.per_unit = loss_pieces(loss, int(MAX_LEARNER_WEIGHT) * n_learners)
+        if np.abs(np.asarray(self.pieces)[:, 1:]).max() < 1e-12:  # rounding errors
+            raise ValueError(f"loss must have a slope, but the derivative of {loss!r} is 0")
+        self.hedges_loss = hedges_loss
+        GradientCosts.__init__(
+            self, n_labels, n_learners, learning_rate, gradient_clip, tie_loss
+        )
+
+    cdef int exchange(self, Archive archive) except -1:
+        GradientCosts.exchange(self, archive)
+        self.pieces = archive.constants("pieces", self.pieces, (-1, N_POWERS))
+        self.per_unit = archive.count("per_unit", self.per_unit, 1)
+        self.hedges_loss = archive.flag("hedges_loss", self.hedges_loss)
+        # The first condition prevents an overflow in the second one.
+        archive.require(
+            self.n_learners <= self.pieces.shape[0] // self.per_unit
+            and self.pieces.shape[0] - 1
+            == 2 * <Py_ssize_t>MAX_LEARNER_WEIGHT * self.n_learners * self.per_unit,
+            "pieces do not match the learners",
+        )
+        return 0
+
+    cdef const double* piece(self, double difference, double* position) noexcept nogil:
+        # Return the polynomial for a difference of scores, and the position in its interval.
+        # Rounding errors of scores may exceed the limit.
+        cdef Py_ssize_t last = self.pieces.shape[0] - 1
+        cdef double place = difference * self.per_unit + last // 2
+        cdef Py_ssize_t cell = min(max(<Py_ssize_t>floor(place), 0), last)
+        position[0] = place - cell
+        return &self.pieces[cell, 0]
+
+    cdef void costs(
+        self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
+        double* scratch,
+    ) noexcept nogil:
+        cdef double weight = pairs.weight, slope, t
+        cdef const double* p
+        cdef Py_ssize_t j, k, e, a, b
+        for j in range(self.n_labels):
+            costs[j] = 0.0
+        for j in range(pairs.n_relevant):
+            a = pairs.relevant[j]
+            for k in range(pairs.n_irrelevant):
+                b = pairs.irrelevant[k]
+                p = self.piece(scores[b] - scores[a], &t)
+                slope = DEGREE * p[DEGREE]
+                for e in range(DEGREE - 1, 0, -1):
+                    slope = slope * t + e * p[e]
+                if pairs.weights != NULL:
+                    weight = pairs.weights[j * pairs.n_irrelevant + k]
+                slope *= weight * self.per_unit
+                costs[a] -= slope
+                costs[b] += slope
+
+    cdef double value(self, double difference) noexcept nogil:
+        cdef double t
+        cdef const double* p = self.piece(difference, &t)
+        cdef double value = p[DEGREE]
+        cdef Py_ssize_t e
+        for e in range(DEGREE - 1, -1, -1):
+            value = value * t + p[e]
+        return value
+
+    cdef double expert_loss(
+        self, const double* scores, const LabelPairs* pairs, double* scratch
+    ) noexcept nogil:
+        cdef double weight = pairs.weight, loss = 0.0, tie = self.value(0.0)
+        cdef Py_ssize_t j, k
+        if not self.hedges_loss:
+            return GradientCosts.expert_loss(self, scores, pairs, scratch)
+        for j in range(pairs.n_relevant):
+            for k in range(pairs.n_irrelevant):
+                if pairs.weights != NULL:
+                    weight = pairs.weights[j * pairs.n_irrelevant + k]
+                loss += weight * self.value(
+                    scores[pairs.irrelevant[k]] - scores[pairs.relevant[j]]
+                )
+        return loss / (2.0 * tie) if tie > 0.0 else loss
+
+
+cdef inline double total(const double* values, Py_ssize_t n) noexcept nogil:
+    # Return the sum of the values. With four partial sums, an addition does not wait for the
+    # result of the previous one.
+    cdef double a = 0.0, b = 0.0, c = 0.0, d = 0.0
+    cdef Py_ssize_t i = 0
+    while i + 4 <= n:
+        a += values[i]
+        b += values[i + 1]
+        c += values[i + 2]
+        d += values[i + 3]
+        i += 4
+    while i < n:
+        a += values[i]
+        i += 1
+    return (a + b) + (c + d)
+
+
+cdef class WalkCosts(CostRule):
+    """Base class of the potentials (Eqs. 1 and 2), with the random walk of the remaining learners.
+
+    A subclass defines `compute_tables` and `load_tables`. Its `exchange` must call the method of
+    this class, which discards tables that were computed for another state.
+    """
+
+    cdef readonly double edge
+    cdef dict walks                         # maps |Y| to the tables of the walk
+    cdef Py_ssize_t baseline_size           # |Y| of the current tables, or 0 if there are none
+
+    cdef int exchange(self, Archive archive) except -1:
+        CostRule.exchange(self, archive)
+        self.edge = archive.number("edge", self.edge, 0.0, 1.0)
+        if archive.loads:
+            self.walks = {}
+            self.baseline_size = 0
+        return 0
+
+    cdef tuple compute_tables(self, double up, double down):
+        # Return the tables for a walk with the probabilities `up` and `down` of its steps.
+        raise TypeError(f"{type(self).__name__} does not define compute_tables")
+
+    cdef load_tables(self, tuple tables):
+        # Make these tables the current ones.
+        raise TypeError(f"{type(self).__name__} does not define load_tables")
+
+    cdef int prepare(self, Py_ssize_t baseline_size) except -1:
+        if baseline_size != self.baseline_size and baseline_size not in self.walks:
+            # The random votes have a distribution only if gamma <= 1 / |Y|.
+            edge = min(self.edge, 1.0 / baseline_size)
+            stay = (1.0 - baseline_size * edge) / self.n_labels
+            self.walks[baseline_size] = self.compute_tables(stay, stay + edge)
+        return 0
+
+    cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
+        if pairs.baseline_size != self.baseline_size:
+            with gil:
+                self.load_tables(self.walks[pairs.baseline_size])
+                self.baseline_size = pairs.baseline_size
+        return 0
+
+
+cdef class PotentialCosts(WalkCosts):
+    """Boost-by-majority potentials of the hinge or the rank loss (Eqs. 1 and 2)."""
+
+    cdef readonly str loss
+    cdef int kind
+    # The current tables, see `walk_tails`. The tail sums for n steps start at row starts[n] of
+    # `tails` and cover d = lows[n] - 2, ..., highs[n] + 3.
+    cdef const double[:, ::1] tails         # (T0, T1) side by side
+    cdef const Py_ssize_t[::1] starts
+    cdef const Py_ssize_t[::1] lows
+    cdef const Py_ssize_t[::1] highs
+
+    def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double edge, loss):
+        self.edge, self.loss = edge, str(loss)
+        CostRule.__init__(self, n_labels, n_learners)
+
+    cdef int exchange(self, Archive archive) except -1:
+        WalkCosts.exchange(self, archive)
+        self.loss = archive.choice("loss", self.loss, CLOSED_FORMS)
+        self.kind = CLOSED_FORMS[self.loss]
+        # If the loss is not convex, Theorem 2 requires that each learner votes for a single label.
+        self.single_label = self.kind == RANK
+        return 0
+
+    cdef tuple compute_tables(self, double up, double down):
+        return walk_tails(up, down, self.n_learners)
+
+    cdef load_tables(self, tuple tables):
+        self.tails, self.starts, self.lows, self.highs = tables
+
+    cdef void costs(
+        self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
+        double* scratch,
+    ) noexcept nogil:
+        cdef Py_ssize_t n = self.n_learners - 1 - i         # number of remaining learners
+        cdef Py_ssize_t low = self.lows[n] - 1, high = self.highs[n] + 2
+        cdef const double* tails = &self.tails[self.starts[n], 0] - 2 * (low - 1)
+        cdef const double* t
+        cdef double* irrelevant_scores = scratch
+        cdef double* irrelevant_costs = scratch + self.n_labels
+        cdef double weight = pairs.weight, score, z
+        # `now`, `up` and `down` are the expected losses of a pair if its difference of scores is z,
+        # z + 1 and z - 1. `potential` is the weighted sum of `now` over all pairs, and
+        # `relevant_cost` the change of the potential by a vote for the relevant label.
+        cdef double now, up, down, potential = 0.0, relevant_cost
+        cdef Py_ssize_t j, k, d, e
+        for k in range(pairs.n_irrelevant):
+            irrelevant_scores[k] = scores[pairs.irrelevant[k]]
+            irrelevant_costs[k] = 0.0
+        for j in range(self.n_labels):
+            costs[j] = 0.0
+        for j in range(pairs.n_relevant):
+            score = scores[pairs.relevant[j]]
+            relevant_cost = 0.0
+            for k in range(pairs.n_irrelevant):
+                z = irrelevant_scores[k] - score
+                if self.kind == HINGE:
+                    d = min(max(<Py_ssize_t>floor(-z), low), high)
+                    t = tails + 2 * (d - 1)
+                    up = (2.0 + z) * t[0] + t[1]
+                    now = (1.0 + z) * t[2] + t[3]
+                    down = z * t[4] + t[5]
+                else:
+                    d = min(max(<Py_ssize_t>floor(-z) + 1, low), high)
+                    e = min(max(<Py_ssize_t>ceil(-z), low), high)
+                    now = 0.5 * (tails[2 * d] + tails[2 * e])
+                    up = 0.5 * (tails[2 * d - 2] + tails[2 * e - 2])
+                    down = 0.5 * (tails[2 * d + 2] + tails[2 * e + 2])
+                if pairs.weights != NULL:
+                    weight = pairs.weights[j * pairs.n_irrelevant + k]
+                potential += weight * now
+                relevant_cost += weight * (down - now)
+                irrelevant_costs[k] += weight * (up - now)
+            costs[pairs.relevant[j]] += relevant_cost
+        for k in range(pairs.n_irrelevant):
+            costs[pairs.irrelevant[k]] += irrelevant_costs[k]
+        for j in range(self.n_labels):
+            costs[j] += potential
+
+
+cdef class TabulatedPotentials(WalkCosts):
+    """Boost-by-majority potentials of any loss of pairs (Eqs. 1 and 2).
+
+    Parameters
+    ----------
+    n_labels, n_learners : int
+        Number of labels and of weak learners.
+    edge : float
+        Edge gamma of the random votes.
+    loss : callable
+        Maps an array of differences s[b] - s[a] to losses, see `loss_pieces`. If it is not convex,
+        each learner votes for a single label, as Theorem 2 requires.
+    """
+
+    cdef const double[:, ::1] pieces        # the loss, see `loss_pieces`
+    cdef Py_ssize_t per_unit
+    # The current tables, see `expected_pieces`.
+    cdef const double[:, ::1] tables
+    cdef const Py_ssize_t[::1] centers
+
+    def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double edge, loss):
+        self.pieces, self.per_unit = loss_pieces(loss, n_learners, or_integers=True)
+        self.single_label = self.per_unit == 1
+        self.edge = edge
+        CostRule.__init__(self, n_labels, n_learners)
+
+    cdef int exchange(self, Archive archive) except -1:
+        WalkCosts.exchange(self, archive)
+        self.pieces = archive.constants("pieces", self.pieces, (-1, N_POWERS))
+        self.per_unit = archive.count("per_unit", self.per_unit, 1)
+        self.single_label = archive.flag("single_label", self.single_label)
+        # The first condition prevents an overflow in the second one.
+        archive.require(
+            self.n_learners <= self.pieces.shape[0] // self.per_unit
+            and self.pieces.shape[0] - 1 == 2 * self.n_learners * self.per_unit,
+            "pieces do not match the learners",
+        )
+        return 0
+
+    cdef tuple compute_tables(self, double up, double down):
+        return expected_pieces(np.asarray(self.pieces), self.per_unit, up, down, self.n_learners)
+
+    cdef load_tables(self, tuple tables):
+        self.tables, self.centers = tables
+
+    cdef void costs(
+        self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
+        double* scratch,
+    ) noexcept nogil:
+        # The names are those of `PotentialCosts.costs`. The differences z, z + 1 and z - 1 have the
+        # same position t in their intervals.
+        cdef const double* center = &self.tables[self.centers[self.n_learners - 1 - i], 0]
+        cdef const double* t
+        cdef double* irrelevant_scores = scratch
+        cdef double* irrelevant_costs = scratch + self.n_labels
+        cdef double weight = pairs.weight, score, z, now, up, down, potential = 0.0, relevant_cost
+        cdef double scale = self.per_unit
+        cdef Py_ssize_t j, k, p, cell, shift = N_POWERS * self.per_unit, limit = i * self.per_unit
+        for k in range(pairs.n_irrelevant):
+            irrelevant_scores[k] = scale * scores[pairs.irrelevant[k]]
+            irrelevant_costs[k] = 0.0
+        for j in range(self.n_labels):
+            costs[j] = 0.0
+        for j in range(pairs.n_relevant):
+            score = scale * scores[pairs.relevant[j]]
+            relevant_cost = 0.0
+            for k in range(pairs.n_irrelevant):
+                z = irrelevant_scores[k] - score
+                # Rounding errors of scores may exceed the limit.
+                cell = min(max(<Py_ssize_t>floor(z), -limit), limit)
+                z -= cell
+                t = center + N_POWERS * cell
+                now, up, down = t[DEGREE], t[DEGREE + shift], t[DEGREE - shift]
+                for p in range(DEGREE - 1, -1, -1):
+                    now = now * z + t[p]
+                    up = up * z + t[p + shift]
+                    down = down * z + t[p - shift]
+                if pairs.weights != NULL:
+                    weight = pairs.weights[j * pairs.n_irrelevant + k]
+                potential += weight * now
+                relevant_cost += weight * (down - now)
+                irrelevant_costs[k] += weight * (up - now)
+            costs[pairs.relevant[j]] += relevant_cost
+        for k in range(pairs.n_irrelevant):
+            costs[pairs.irrelevant[k]] += irrelevant_costs[k]
+        for j in range(self.n_labels):
+            costs[j] += potential
+
+
+def gradient_costs(n_labels, n_learners, loss, *parameters, hedges_loss=False):
+    """Return the rule of the gradients of a loss, which is a name or a callable.
+
+    `parameters` are the learning rate, the bound of the gradients and the loss of a tie.
+    """
+    if isinstance(loss, str) and loss == "logistic" and not hedges_loss:
+        return LogisticCosts(n_labels, n_learners, *parameters)
+    loss = LOSSES[loss] if isinstance(loss, str) else loss
+    return TabulatedGradients(n_labels, n_learners, *parameters, loss, hedges_loss)
+
+
+def potential_costs(n_labels, n_learners, loss, edge):
+    """Return the rule of the potentials of a loss, which is a name or a callable."""
+    if isinstance(loss, str) and loss in CLOSED_FORMS:
+        return PotentialCosts(n_labels, n_learners, edge, loss)
+    loss = LOSSES[loss] if isinstance(loss, str) else loss
+    return TabulatedPotentials(n_labels, n_learners, edge, loss)

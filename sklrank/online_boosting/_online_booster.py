@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import nullcontext
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_array
-from sklearn.metrics import accuracy_score
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklrank._base_online import (
-    BaseOnlineClassifier,
+    lists_of,
+    lists_of_rows,
     multiplies_entries,
     row_blocks,
     to_dense,
-    undrawn_on_error,
 )
-from sklrank._call_guard import ExclusiveCalls, exclusive_call, shared_call
-from sklrank._progress import print_progress
+from sklrank._docstrings import shares_text
+from sklrank._model_lock import ExclusiveCalls
+from sklrank._online_rankers import BATCH, OnlineLabelRanker
 from sklrank._randomness import MAX_FEATURES_OR_AUTO
-from sklrank._relevance_lists import lists_of, lists_of_rows
 from sklrank._sklearn import (
     N_JOBS,
     HasMethods,
     Interval,
     StrOptions,
-    _fit_context,
     check_parameters,
+    print_progress,
 )
-from sklrank._validation import check_columns, column_names, is_integer, unchanged_on_error
-from sklrank.base import LabelRankerMixin, two_class_difference
+from sklrank._validation import is_integer
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting._pair_feedback import FullInformation
 from sklrank.online_boosting._rounds import Rounds
@@ -45,19 +41,151 @@ from sklrank.online_boosting._weak_learners import (
     resolve_parameters,
 )
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
+__all__ = ["OnlineBooster", "of_boosters"]
 
-__all__ = ["OnlineBooster"]
+# Texts that the docstrings of the boosters share.
+of_boosters = shares_text(
+    weak_learners="""
+estimator : estimator, list of estimators, "trees" or None, default=None
+    Weak learners.
 
-# Samples per compiled call: fewer than in `_base_online`, since a round of many learners takes
-# longer. Ctrl-C interrupts training, and `verbose` prints, only between calls.
-BATCH = 1000
-PAIR_WEIGHTS = ("uniform", "dcg")
+    - If None, the linear and kernel models of :func:`recommended_learners` are used.
+    - If "trees", Hoeffding trees are used. Their parameters are drawn at random so that they
+      split early. Each tree has at most 256 leaves.
+    - If a classifier with ``partial_fit(X, y, classes, sample_weight)``, clones of it are used.
+    - If a list of such classifiers, learner i is a clone of entry i modulo the length of the
+      list.
+
+    A classifier without ``predict_proba`` votes for the label that it predicts. If its
+    ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
+    which the vote is divided equally; if the set is empty, among all labels. Other weak
+    learners are possible too, such as classifiers of two classes, classifiers of indicator
+    matrices, rankers, and learners of costs: see :mod:`sklrank.online_boosting`.
+
+    :class:`~sklrank.linear_model.OnlineLogisticRegression`,
+    :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
+    :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
+    are accepted if all weak learners accept them, as trees do.
+n_estimators : int or "auto", default="auto"
+    Number of weak learners. If "auto", the number is 100 for trees or clones of one classifier,
+    and the length of the list if `estimator` is a list or None.
+""",
+    losses="""
+- "hinge" : ``max(1 + z, 0)``, where z is the score of the irrelevant label minus the score
+  of the relevant label.
+- "rank" : 1 if z is positive, 0.5 if z is 0.
+- "logistic" : ``log(1 + exp(z))``.
+- "exponential" : ``exp(z)``, which is linear for z above 30.
+- A callable maps an array of differences z to an array of losses. It must not decrease in
+  z, and must be smooth except at multiples of 1/64. It is called once, with the possible
+  differences, and approximated by polynomials to a relative error of 1e-10. The tables of
+  potentials take about ``200 * n_estimators**2`` bytes for each number of relevant labels,
+  or up to 16 times as much if the loss is less smooth than the logistic loss.
+""",
+    training="""
+max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
+    Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
+    "log2", or None for all features. An int larger than the number of features selects all of
+    them. If "auto", trees use 20 features and other weak learners use all features. The
+    features of a learner are drawn at random once.
+max_iter : int, default=1
+    Number of passes over the samples in `fit`.
+shuffle : bool, default=False
+    If True, `fit` shuffles the samples before each pass.
+""",
+    computing="""
+verbose : int, default=0
+    If positive, `fit` and the other methods that learn print the mean rank loss so far, of
+    samples before they are learned, and the number of rounds, after each batch of up to 1000
+    samples.
+n_jobs : int or None, default=None
+    Number of threads; -1 means all processors. They work on the weak learners in parallel
+    during training, and on the samples during prediction. Training becomes faster only if a
+    round takes at least some hundred microseconds, that is, with many learners or labels. The
+    model does not depend on `n_jobs`.
+""",
+    protocol="""
+The method `explore` draws the labels to show, and `partial_fit_feedback` learns from their
+relevance. `fit`, `partial_fit` and `progressive_fit` simulate both steps on samples with known
+labels, and use only the relevance of the labels shown.
+""",
+    shown="""
+k : int, default=3
+    Number of labels to show, from 2 to the number of labels, or from 1 with
+    ``cost_estimate="labels"``. A record of a single label forms no pair; then only weak learners
+    that use the relevance itself, such as the default learners, learn from it. If the target
+    consists of class labels and there are fewer than `k` classes, all classes are shown.
+exploration : float, str or callable, default=0.05
+    Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability
+    that a sample explores instead of showing the k labels of largest score. Values from 0.05 to
+    0.1 are suitable if users see the labels, since exploration shows them less relevant labels.
+    Larger values such as 0.5 are suitable if many labels are rare and showing irrelevant labels
+    does no harm; they require many samples or passes. The parameter may change between calls,
+    since each record of labels shown has the propensities with which the labels were drawn.
+    `score` evaluates the ranking by the scores without exploration, so a parameter search that
+    maximizes `score` ignores the cost of showing less relevant labels.
+    "decay" is ``t ** -0.25`` in round t = 1, 2, ..., the rate for which the bounds of [1]_
+    decrease fastest, up to a constant factor, and "ag0" is ``t ** (-1 / 3) / 2``. A callable maps
+    t to the amount. `explore` uses the amount of the next round for all samples.
+randomization : str, default="uniform"
+    Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that
+    explores shows k random labels) or "single-swap" (it shows the k best labels after up to two
+    of them were swapped with random others). "plackett-luce" shows k labels drawn by the
+    softmax of their scores, and "softmax" always does so.
+""",
+    estimates="""
+cost_estimate : {"pairs", "labels", "doubly-robust"}, default="doubly-robust"
+    Estimate of the costs.
+
+    - "pairs" : sum over the pairs of a relevant and an irrelevant label that are both shown,
+      each divided by the probability that both are shown ([1]_, Eq. 1).
+    - "labels" : sum over the relevant labels shown, each divided by the probability that it is
+      shown. Each is compared with all other labels. This estimates a bound on the positions of
+      the relevant labels, on which DCG and precision depend. It allows ``k=1``.
+    - "doubly-robust" : sum over all pairs by a direct model of the relevance, plus "pairs" of
+      its errors. The direct model is an online logistic regression for each label, which learns
+      from the labels shown. The variance is much smaller, and so is the bias due to
+      `propensity_clip`. The time is proportional to the square of the number of labels.
+      Missing values are refused, since the direct model is linear.
+
+propensity_clip : float, default=0.2
+    Propensities are clipped to the interval from this number to one minus this number before
+    weights are divided by them. It is from 0 to 0.5. A larger value decreases the variance of
+    the estimates and increases their bias, which is that of the direct model if the estimate
+    is doubly robust. With 0, the estimates are unbiased.
+""",
+    learners="""
+classes_ : ndarray of shape (n_labels,)
+    Class labels, or the names of the columns if the target is an indicator matrix.
+n_estimators_ : int
+    Number of weak learners, where "auto" is replaced by its value.
+max_features_ : int, float, {"sqrt", "log2"} or None
+    Parameter `max_features`, where "auto" is replaced by its value.
+estimators_ : list of estimators
+    Weak learners. Their classes are 0, ..., n_labels - 1, the indices into `classes_`.
+estimators_features_ : list of ndarray of shape (n_features_i,)
+    Indices of the features used by each weak learner.
+""",
+    rounds="""
+empirical_edges_ : ndarray of shape (n_estimators,)
+    Empirical edge of each weak learner, with the costs c (or their estimates) and the votes h
+    of all rounds: ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the
+    relevant labels l that are known. Random votes with an edge gamma towards these labels have
+    the empirical edge gamma. If the costs sum to zero, this is Eq. 10 of Jung & Tewari (Eq. 5
+    of Raman et al.).
+n_rounds_ : int
+    Number of rounds. Each sample of positive weight is one round in each pass.
+n_iter_ : int
+    Number of passes over the samples in the last call of `fit`.
+n_features_in_ : int
+    Number of features seen during training.
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of the features. Defined only if `X` has feature names that are all strings.
+""",
+)
 
 
-class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
+class OnlineBooster(OnlineLabelRanker):
     """Online boosting of label rankers (Algorithm 1 of Jung & Tewari 2018).
 
     A subclass defines `_make_cost_rule`, which returns the rule for the costs of votes. Expert i
@@ -66,9 +194,6 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
     """
 
     _hedge = False
-    _default_learners = "full"  # Meaning of estimator=None, see `resolve_parameters`.
-    _accepts_indicators = True
-    _accepts_sparse = True
     _parameter_constraints: dict = {
         "estimator": [
             HasMethods(["partial_fit"]),
@@ -79,7 +204,6 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
             None,
         ],
         "n_estimators": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "pair_weights": [StrOptions(set(PAIR_WEIGHTS))],
         "max_features": MAX_FEATURES_OR_AUTO,
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
@@ -104,208 +228,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
         """
         n_samples = len(indptr) - 1
         draws = self._random_state.random_sample(n_samples) if self._hedge else None
-        return FullInformation(indptr, labels, len(self.classes_), self._discounted), draws
-
-    @property
-    def _discounted(self):
-        """True if pairs of labels are weighted by discounts; see `PairFeedback`."""
-        return self.pair_weights == "dcg"
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    @exclusive_call
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the model from scratch, by `max_iter` passes over the samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
-            0/1 relevance of the labels, or class labels (one relevant label per sample). Nothing is
-            learned from a sample if none or all of its labels are relevant.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, which multiply the weights of their label pairs. They should be
-            of the order of one, since the gradients and losses are proportional to them. A sample
-            of weight zero is ignored. If None, all weights are one.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are invalid or have a single class. In this case, a fitted model does
-            not change.
-        """
-        with unchanged_on_error(self):
-            X, indptr, labels, weights = self._check_and_start(
-                X, y, None, sample_weight, restart=True
-            )
-            n_batches = len(row_blocks(X, BATCH))
-            for i in self._track(range(self.max_iter), "pass", n_subtasks=n_batches):
-                self.n_iter_ = i + 1
-                order = self._random_state.permutation(X.shape[0]) if self.shuffle else None
-                self._play(X, indptr, labels, weights, order=order)
-        return self
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    @exclusive_call
-    def partial_fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Update the model by one round for each sample, in order.
-
-        Passing the samples in one call or in several calls gives bit-identical models. Pickling
-        the model between calls does not change the result.
-
-        If Ctrl-C interrupts the call (KeyboardInterrupt), the model keeps the samples of whole
-        batches (of up to 1,000 samples). If memory runs out (MemoryError), the model keeps
-        what it has learned before, which may include a part of a sample. In both cases, there is no
-        model after a first call.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
-            0/1 relevance of the labels, or class labels.
-        classes : array-like of shape (n_labels,), default=None
-            All class labels, or the names of the columns of an indicator matrix. The first call
-            determines them. If None in the first call, they are the class labels in `y`, or the
-            column names of a data frame, or 0, ..., n_labels - 1.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples. If None, all weights are one.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are invalid or have labels that are not in `classes`. In this case, the
-            model does not change. If the data are valid, but a weak learner of another package
-            raises an error, the model keeps the rounds before the error. After an error in the
-            first call, there is no model.
-        """
-        with self._discard_failed_start():
-            self._play(*self._check_and_start(X, y, classes, sample_weight))
-        return self
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    @exclusive_call
-    def progressive_fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> np.ndarray:
-        """Score each sample, then learn from it (progressive, or prequential, validation).
-
-        The resulting model is the same as that of `partial_fit`.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
-            0/1 relevance of the labels, or class labels.
-        classes : array-like of shape (n_labels,), default=None
-            As in `partial_fit`.
-        sample_weight : array-like of shape (n_samples,), default=None
-            As in `partial_fit`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels)
-            Scores of each sample before it is learned. The columns are in the order of `classes_`.
-
-        Raises
-        ------
-        ValueError
-            If the data are invalid, as in `partial_fit`.
-        """
-        with self._discard_failed_start():
-            prepared = self._check_and_start(X, y, classes, sample_weight)
-            scores = np.empty((prepared[0].shape[0], len(self.classes_)))
-            self._play(*prepared, scores)
-        return scores
-
-    @shared_call
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Score the labels by the votes of the expert with the largest weight.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels), or (n_samples,)
-            Scores of the labels, in the order of `classes_`. A higher score ranks a label earlier.
-            For two class labels, the difference between the scores of the second and the first.
-        """
-        scores = self._label_scores(X)
-        return scores if self._has_label_columns else two_class_difference(scores)
-
-    @shared_call
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict class labels, or the labels whose score is above the mean score of the sample.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_labels)
-            If the model was fitted with class labels, the class with the largest score. If it was
-            fitted with an indicator matrix, an indicator matrix of the labels whose score is above
-            the mean score of the sample. The mean is the threshold since a weak learner with an
-            edge gives, on average, more than ``1 / n_labels`` of its vote to a relevant label, and
-            less to an irrelevant label.
-        """
-        scores = self._label_scores(X)
-        if self._has_label_columns:
-            # After the subtraction, equal scores and their mean are exactly 0. Without it, the mean
-            # could be rounded to a value below all of the scores.
-            scores = scores - scores.min(axis=1, keepdims=True)
-            return (scores > scores.mean(axis=1, keepdims=True)).astype(np.intp)
-        return self.classes_[np.argmax(scores, axis=1)]
-
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return one minus the mean rank loss, or the accuracy if the model predicts classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
-            Relevance of the labels, or class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights.
-
-        Returns
-        -------
-        float
-            If the model was fitted with an indicator matrix, one minus the rank loss, which is the
-            mean fraction of label pairs in the correct order. If it was fitted with class labels,
-            the accuracy.
-        """
-        if self._has_label_columns:
-            check_columns(column_names(y), self.classes_)
-            return 1.0 - rank_loss(y, self.decision_function(X), sample_weight=sample_weight)
-        return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
+        return FullInformation(indptr, labels, len(self.classes_)), draws
 
     def _label_scores(self, X):
         self._check_fitted()
@@ -347,7 +270,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
 
     @property
     def _accepts_nan(self):
-        return allow_nan(self.estimator, self._default_learners)
+        return allow_nan(self.estimator)
 
     def _multiplies_entries(self):
         return multiplies_entries(self.estimator)
@@ -357,11 +280,7 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
         self.classes_ = classes
         self._random_state = check_random_state(self.random_state)
         templates, self.n_estimators_, self.max_features_ = resolve_parameters(
-            self.estimator,
-            self.n_estimators,
-            self.max_features,
-            self._default_learners,
-            self.max_iter,
+            self.estimator, self.n_estimators, self.max_features
         )
         self.estimators_, self.estimators_features_ = make_weak_learners(
             templates,
@@ -397,14 +316,12 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
         scikit-learn checks parameters when training starts only, and they may have changed since.
         """
         # The check of scikit-learn takes longer than learning a sample.
-        if (
-            self.pair_weights not in PAIR_WEIGHTS
-            or not (self.n_jobs is None or (is_integer(self.n_jobs) and self.n_jobs != 0))
-            or not (isinstance(self.verbose, int) and self.verbose >= 0)
+        if not (self.n_jobs is None or (is_integer(self.n_jobs) and self.n_jobs != 0)) or not (
+            isinstance(self.verbose, int) and self.verbose >= 0
         ):
-            check_parameters(self, "pair_weights", "n_jobs", "verbose")
+            check_parameters(self, "n_jobs", "verbose")
 
-    def _play(self, X, indptr, labels, weights, scores=None, order=None):
+    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
         """Play a round for each sample, in this `order` if it is not None."""
         self._check_call_parameters()
         # Functions of the user may fail, so they are called before the first round.
@@ -422,10 +339,8 @@ class OnlineBooster(LabelRankerMixin, BaseOnlineClassifier):
                 rows, of_rows = to_dense(X[chosen]), weights[chosen]
                 of_batch = None if rates is None else rates[batch]
                 out = None if scores is None else scores[batch]
-                # Saving the state of the generator takes longer than learning a few samples.
-                with undrawn_on_error(self._random_state, rounds) if batches[1:] else nullcontext():
-                    feedback, draws = self._make_feedback(rows, *lists, of_batch)
-                    before = self._play_batch(rounds, rows, feedback, of_rows, draws, out)
+                feedback, draws = self._make_feedback(rows, *lists, of_batch)
+                before = self._play_batch(rounds, rows, feedback, of_rows, draws, out)
                 if printer is not None:
                     printer.print(indicator_matrix(*lists, len(self.classes_)), before)
 

@@ -1,25 +1,12 @@
 """Feedback on pairs of labels: the pairs of a sample that become known in a round."""
 
-from sklrank._sorting cimport Item
-from sklrank.feedback._sampler cimport TopKSampler
-from sklrank.linear_model._online._logistic cimport LogisticLearner
+from sklrank._online_learner cimport OnlineLearner
+from sklrank.feedback cimport TopKSampler
 from sklrank.online_boosting._costs cimport LabelPairs
 
 
 cdef class PairFeedback:
     cdef readonly Py_ssize_t n_samples, n_labels
-    cdef readonly bint discounted           # whether pairs are weighted by `pair_discount`
-    cdef double[::1] discounts              # working memory: (n_labels,)
-    cdef Item[::1] ranking                  # working memory: to sort the labels
-
-    # Compute the discounts of all labels if they have these `scores`. `rank_label` computes the
-    # discount of a single label.
-    cdef void rank(self, const double* scores) noexcept nogil
-    cdef void rank_label(self, const double* scores, Py_ssize_t label) noexcept nogil
-
-    # Return the factor of the weight of the pair of the labels `a` and `b`: the discount of the
-    # better position of the two. The discounts of both must have been computed.
-    cdef double pair_discount(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil
 
     # Return `baseline_size` of the pairs of sample `t` (see `LabelPairs`), or 0 if nothing can be
     # learned from the sample.
@@ -28,9 +15,9 @@ cdef class PairFeedback:
     # Write to `pairs` the pairs of sample `t` that become known if its labels have these `scores`.
     # The weights of the pairs are multiplied by `weight`. Return False if nothing can be learned
     # from the sample.
-    cdef bint reveal(
+    cdef int reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
-    ) noexcept nogil
+    ) except -1 nogil
 
 
 cdef class FullInformation(PairFeedback):
@@ -38,11 +25,6 @@ cdef class FullInformation(PairFeedback):
     cdef const Py_ssize_t[::1] labels
     cdef Py_ssize_t[::1] irrelevant         # working memory
     cdef char[::1] is_relevant              # working memory
-    cdef double[::1] weights                # working memory: weights of the pairs, if discounted
-
-    cdef void discount_pairs(
-        self, const double* scores, double weight, LabelPairs* pairs
-    ) noexcept nogil
 
 
 cdef class TopKFeedback(PairFeedback):
@@ -59,7 +41,7 @@ cdef class TopKFeedback(PairFeedback):
     cdef double[::1] weights
     # The estimate of the pairs: `PAIRS`, `LABELS` or `DOUBLY_ROBUST`.
     cdef readonly int estimate
-    cdef LogisticLearner direct_model           # model of the relevance, if doubly robust
+    cdef OnlineLearner direct_model             # model of the relevance, if doubly robust
     cdef const double[:, ::1] X                 # samples for this model
     cdef Py_ssize_t[::1] all_labels             # 0, 1, ..., unless `PAIRS`
     cdef double[::1] chances                    # working memory: (n_labels,) Pr[l is relevant]
@@ -71,15 +53,15 @@ cdef class TopKFeedback(PairFeedback):
     cdef void estimate_from_labels(
         self, Py_ssize_t t, double weight, LabelPairs* pairs
     ) noexcept nogil
-    cdef void estimate_doubly_robust(
+    cdef int estimate_doubly_robust(
         self, Py_ssize_t t, Py_ssize_t sample, double weight, LabelPairs* pairs
-    ) noexcept nogil
+    ) except -1 nogil
 
     # Reveal the pairs, given the index of the sample in the arrays and in `X`.
-    cdef bint reveal_sample(
+    cdef int reveal_sample(
         self, Py_ssize_t t, Py_ssize_t sample, const double* scores, double weight,
         LabelPairs* pairs,
-    ) noexcept nogil
+    ) except -1 nogil
 
 
 cdef class SimulatedTopKFeedback(TopKFeedback):

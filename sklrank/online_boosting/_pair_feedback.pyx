@@ -24,16 +24,12 @@ the shown labels that are relevant and irrelevant.
   is that of the model's error only. The direct model learns from the labels shown.
 """
 
-from libc.math cimport log2
-
 import numpy as np
 
 from sklrank._online_learner cimport LabelFeedback
-from sklrank._sorting cimport sort_items
 from sklrank.online_boosting._costs cimport know_labels_of_pairs
 
 from sklrank._online_learner import check_lists
-from sklrank._sorting import make_items
 
 cdef enum:
     PAIRS = 0
@@ -46,42 +42,12 @@ ESTIMATES = {"pairs": PAIRS, "labels": LABELS, "doubly-robust": DOUBLY_ROBUST}
 cdef class PairFeedback:
     """Base class of the kinds of feedback. `_pair_feedback.pxd` states what its methods must do."""
 
-    def set_discounted(self, bint discounted):
-        """Weight pairs by the discounts of the current ranks of their labels, or do not."""
-        self.discounted = discounted
-        if discounted:
-            self.discounts = np.empty(self.n_labels)
-            self.ranking = make_items(2 * self.n_labels)
-
-    # The DCG discount of the label at position r is 1 / log2(1 + r). Labels of equal score are
-    # ranked by their index.
-
-    cdef void rank(self, const double* scores) noexcept nogil:
-        cdef Item* labels = &self.ranking[0]
-        cdef Py_ssize_t l, r
-        for l in range(self.n_labels):
-            labels[l].first, labels[l].second, labels[l].index = scores[l], 0.0, l
-        sort_items(labels, self.n_labels, labels + self.n_labels)
-        for r in range(self.n_labels):
-            self.discounts[labels[r].index] = 1.0 / log2(2.0 + r)
-
-    cdef void rank_label(self, const double* scores, Py_ssize_t label) noexcept nogil:
-        cdef Py_ssize_t j, position = 1
-        for j in range(label):
-            position += scores[j] >= scores[label]
-        for j in range(label + 1, self.n_labels):
-            position += scores[j] > scores[label]
-        self.discounts[label] = 1.0 / log2(1.0 + position)
-
-    cdef double pair_discount(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
-        return max(self.discounts[a], self.discounts[b])
-
     cdef Py_ssize_t baseline_size(self, Py_ssize_t t) noexcept nogil:
         return 1
 
-    cdef bint reveal(
+    cdef int reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
-    ) noexcept nogil:
+    ) except -1 nogil:
         return False
 
 
@@ -94,13 +60,11 @@ cdef class FullInformation(PairFeedback):
         Relevant labels of each sample, as in a CSR matrix.
     n_labels : int
         Number of labels.
-    discounted : bool, default=False
-        Whether pairs are weighted by discounts.
     """
 
     def __init__(
         self, const Py_ssize_t[::1] indptr not None, const Py_ssize_t[::1] labels not None,
-        Py_ssize_t n_labels, bint discounted=False,
+        Py_ssize_t n_labels,
     ):
         check_lists(indptr, labels, indptr.shape[0] - 1, n_labels)
         self.n_samples = indptr.shape[0] - 1
@@ -108,18 +72,14 @@ cdef class FullInformation(PairFeedback):
         self.indptr, self.labels = indptr, labels
         self.irrelevant = np.empty(n_labels, dtype=np.intp)
         self.is_relevant = np.zeros(n_labels, dtype=np.int8)
-        self.set_discounted(discounted)
-        if discounted:
-            n_relevant = np.diff(indptr)
-            self.weights = np.empty(np.max(n_relevant * (n_labels - n_relevant), initial=0))
 
     cdef Py_ssize_t baseline_size(self, Py_ssize_t t) noexcept nogil:
         cdef Py_ssize_t n_relevant = self.indptr[t + 1] - self.indptr[t]
         return 0 if n_relevant == self.n_labels else n_relevant
 
-    cdef bint reveal(
+    cdef int reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t j, l, n = 0, n_relevant = self.baseline_size(t)
         if n_relevant == 0:
             return False
@@ -138,25 +98,7 @@ cdef class FullInformation(PairFeedback):
                 n += 1
         for j in range(n_relevant):
             self.is_relevant[pairs.relevant[j]] = False
-        if self.discounted:
-            self.discount_pairs(scores, weight, pairs)
         return True
-
-    cdef void discount_pairs(
-        self, const double* scores, double weight, LabelPairs* pairs
-    ) noexcept nogil:
-        # Give each pair a weight in proportion to `pair_discount`. The sum is `weight`.
-        cdef Py_ssize_t j, k, n = 0
-        cdef double total = 0.0
-        self.rank(scores)
-        for j in range(pairs.n_relevant):
-            for k in range(pairs.n_irrelevant):
-                self.weights[n] = self.pair_discount(pairs.relevant[j], pairs.irrelevant[k])
-                total += self.weights[n]
-                n += 1
-        for j in range(n):
-            self.weights[j] *= weight / total
-        pairs.weights = &self.weights[0]
 
 
 cdef class TopKFeedback(PairFeedback):
@@ -172,11 +114,9 @@ cdef class TopKFeedback(PairFeedback):
         Number of labels.
     min_propensity, max_propensity : float
         Bounds to which propensities are clipped.
-    discounted : bool, default=False
-        Whether pairs are weighted by discounts.
     estimate : {"pairs", "labels", "doubly-robust"}, default="pairs"
         Estimate of the pairs.
-    direct_model : LogisticLearner, default=None
+    direct_model : OnlineLearner, default=None
         One-versus-rest model of the relevance of labels, which learns from the labels shown.
         Required if `estimate` is "doubly-robust".
     X : ndarray of shape (n_samples, n_features), default=None
@@ -187,7 +127,7 @@ cdef class TopKFeedback(PairFeedback):
         self, const Py_ssize_t[:, ::1] actions not None,
         const double[:, :, ::1] propensities not None, const char[:, ::1] rewards not None,
         Py_ssize_t n_labels, double min_propensity, double max_propensity,
-        bint discounted=False, str estimate="pairs", LogisticLearner direct_model=None,
+        str estimate="pairs", OnlineLearner direct_model=None,
         const double[:, ::1] X=None,
     ):
         cdef Py_ssize_t n = actions.shape[0], k = actions.shape[1]
@@ -206,28 +146,25 @@ cdef class TopKFeedback(PairFeedback):
         self.weights = np.empty(size[self.estimate])
         self.all_labels = np.arange(n_labels)
         self.chances = np.empty(n_labels)
-        self.set_discounted(discounted)
         if self.estimate == DOUBLY_ROBUST:
             if direct_model is None or X is None:
                 raise ValueError("the doubly robust estimate needs direct_model and X")
             direct_model.require_ready()
-            if direct_model.multinomial:
-                raise ValueError("direct_model must be one-versus-rest")
             if (direct_model.n_classes, direct_model.n_features) != (n_labels, X.shape[1]):
                 raise ValueError("direct_model does not match the labels or X")
             if X.shape[0] < n:
                 raise ValueError("X does not match the samples")
             self.direct_model, self.X = direct_model, X
 
-    cdef bint reveal(
+    cdef int reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
-    ) noexcept nogil:
+    ) except -1 nogil:
         return self.reveal_sample(t, t, scores, weight, pairs)
 
-    cdef bint reveal_sample(
+    cdef int reveal_sample(
         self, Py_ssize_t t, Py_ssize_t sample, const double* scores, double weight,
         LabelPairs* pairs,
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t i, j, n_relevant = 0, n_irrelevant = 0
         for i in range(self.k):
             if self.rewards[t, i]:
@@ -243,11 +180,6 @@ cdef class TopKFeedback(PairFeedback):
         pairs.weight = 0.0
         pairs.weights = &self.weights[0]
         know_labels_of_pairs(pairs)
-        if self.discounted and self.estimate == PAIRS:
-            for i in range(self.k):
-                self.rank_label(scores, self.actions[t, i])
-        elif self.discounted:
-            self.rank(scores)
         if self.estimate == LABELS:
             self.estimate_from_labels(t, weight, pairs)
             return True
@@ -262,10 +194,6 @@ cdef class TopKFeedback(PairFeedback):
                 self.weights[n_relevant * n_irrelevant + j] = (
                     weight / self.propensity(t, i, self.irrelevant_positions[j])
                 )
-                if self.discounted:
-                    self.weights[n_relevant * n_irrelevant + j] *= self.pair_discount(
-                        self.actions[t, i], self.irrelevant[j]
-                    )
             n_relevant += 1
         # A sample without a known pair has zero costs. Learning from these costs keeps the estimate
         # unbiased. If all labels were shown, there is nothing to estimate.
@@ -287,14 +215,12 @@ cdef class TopKFeedback(PairFeedback):
             of_label = weight / self.propensity(t, i, i)
             for b in range(self.n_labels):
                 weights[n] = 0.0 if a == b else of_label
-                if self.discounted:
-                    weights[n] *= self.pair_discount(a, b)
                 n += 1
         pairs.irrelevant, pairs.n_irrelevant = &self.all_labels[0], self.n_labels
 
-    cdef void estimate_doubly_robust(
+    cdef int estimate_doubly_robust(
         self, Py_ssize_t t, Py_ssize_t sample, double weight, LabelPairs* pairs
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t i, j, a, b, m = self.n_labels
         cdef double* weights = &self.weights[0]
         cdef double* q = &self.chances[0]
@@ -316,16 +242,15 @@ cdef class TopKFeedback(PairFeedback):
         for a in range(m):
             for b in range(m):
                 weights[a * m + b] *= weight
-                if self.discounted:
-                    weights[a * m + b] *= self.pair_discount(a, b)
         feedback.n_relevant, feedback.relevant = pairs.n_relevant, pairs.relevant
         feedback.n_irrelevant, feedback.irrelevant = pairs.n_irrelevant, pairs.irrelevant
         # One-versus-rest learns each known label with the weight of the sample.
         feedback.weights = feedback.costs = NULL
         feedback.sample_weight = weight
-        self.direct_model.update(&self.X[sample, 0], &feedback)
+        self.direct_model.learn_cached(&self.X[sample, 0], &feedback)
         pairs.relevant = pairs.irrelevant = &self.all_labels[0]
         pairs.n_relevant = pairs.n_irrelevant = m
+        return 0
 
 
 cdef class SimulatedTopKFeedback(TopKFeedback):
@@ -372,9 +297,9 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
         self.sampler, self.uniforms, self.rates = sampler, uniforms, rates
         self.indptr, self.labels = indptr, labels
 
-    cdef bint reveal(
+    cdef int reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
-    ) noexcept nogil:
+    ) except -1 nogil:
         cdef Py_ssize_t i
         if self.rates is not None:
             self.sampler.set_exploration(self.rates[t])

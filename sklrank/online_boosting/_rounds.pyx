@@ -24,7 +24,7 @@ import numpy as np
 
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner, softmax
 from sklrank._thread_team cimport ThreadTeam
-from sklrank.feedback._sampler cimport TopKSampler
+from sklrank.feedback cimport TopKSampler
 from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, LabelPairs
 from sklrank.online_boosting._pair_feedback cimport PairFeedback
 

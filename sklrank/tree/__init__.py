@@ -1,4 +1,4 @@
-"""Trees for data streams, honest regression trees and forests, histogram trees, and stumps.
+"""Trees for data streams, honest trees and forests, histogram trees, and stumps.
 
 :class:`HoeffdingTreeClassifier` is an incremental tree, used as a weak learner in
 :mod:`sklrank.online_boosting`. Its loops are compiled, and its memory is proportional to the number
@@ -6,8 +6,10 @@ of leaves.
 
 :class:`LevelSplitsRegressor` and :class:`HonestTreeRegressor` can choose their splits with one half
 of the samples and compute their leaf values with the other half; :class:`HonestForestRegressor`
-averages trees of either kind. These estimators can be used in
-:class:`~sklrank.label_ranking.LabelwiseRanker` and for regression in general.
+averages trees of either kind. They can be used in :class:`~sklrank.label_ranking.LabelwiseRanker`
+and for regression in general. Each has a twin for classes, :class:`LevelSplitsClassifier`,
+:class:`HonestTreeClassifier` and :class:`HonestForestClassifier`, for
+:class:`~sklrank.label_ranking.PairwiseRanker` and for classification.
 
 :class:`HistogramTreeRegressor` and :class:`HistogramTreeClassifier` are compiled trees that are
 grown leaf by leaf on binned features, and :class:`StumpClassifier` is such a tree with one split.
@@ -18,17 +20,20 @@ rounds.
 from sklrank.tree._histogram_classifier import HistogramTreeClassifier
 from sklrank.tree._histogram_tree import HistogramTreeRegressor
 from sklrank.tree._hoeffding_tree import HoeffdingTreeClassifier
-from sklrank.tree._honest_forest import HonestForestRegressor
-from sklrank.tree._honest_tree import HonestTreeRegressor
-from sklrank.tree._level_splits import LevelSplitsRegressor
+from sklrank.tree._honest_forest import HonestForestClassifier, HonestForestRegressor
+from sklrank.tree._honest_tree import HonestTreeClassifier, HonestTreeRegressor
+from sklrank.tree._level_splits import LevelSplitsClassifier, LevelSplitsRegressor
 from sklrank.tree._stump import StumpClassifier
 
 __all__ = [
     "HistogramTreeClassifier",
     "HistogramTreeRegressor",
     "HoeffdingTreeClassifier",
+    "HonestForestClassifier",
     "HonestForestRegressor",
+    "HonestTreeClassifier",
     "HonestTreeRegressor",
+    "LevelSplitsClassifier",
     "LevelSplitsRegressor",
     "StumpClassifier",
 ]

@@ -17,7 +17,7 @@ cdef enum:
 
 
 cdef enum:
-    MAX_POINTS = 128    # maximum number of thresholds tried on a feature
+    N_POINTS = 10       # number of thresholds tried on a feature, as in MOA
 
 
 cdef enum Criterion:
@@ -58,7 +58,5 @@ cdef Split best_split(
     const int* rows,            # (n_rows,) row indices of the classes of a leaf; negative if none
     Py_ssize_t n_rows,
     Py_ssize_t n_features,
-    Py_ssize_t n_points,
     Criterion criterion,
-    double min_branch_fraction,
 ) noexcept nogil

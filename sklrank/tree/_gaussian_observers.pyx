@@ -45,6 +45,9 @@ cdef double MAX_VARIANCE = 1e290
 # result does not depend on the order of the classes, in which the gains are summed.
 cdef double ROUNDING = 1e-12
 
+# Fraction of the weight of a leaf that each side of a split must exceed, as in MOA.
+cdef double MIN_BRANCH_FRACTION = 0.01
+
 # A smaller gain is treated as 0, since the table of H2(Phi(z)) has errors of up to about 1e-7.
 cdef double MIN_GAIN = 1e-6
 
@@ -238,7 +241,6 @@ cdef void gains_of_feature(
     Py_ssize_t feature,
     Criterion criterion,
     const double* thresholds,
-    Py_ssize_t n_points,
     double total,
     double* left,
     double* gains,
@@ -248,7 +250,7 @@ cdef void gains_of_feature(
     cdef double share, entropy, weight, inverse_sd
     cdef const double* row
     cdef Py_ssize_t i, t
-    for t in range(n_points):
+    for t in range(N_POINTS):
         left[t] = 0.0
         gains[t] = 0.0
     for i in range(n_rows):
@@ -259,15 +261,15 @@ cdef void gains_of_feature(
         if weight == 0.0:
             continue
         inverse_sd = inverse_sd_of(row, feature, n_features)
-        for t in range(n_points):
+        for t in range(N_POINTS):
             class_side(row, feature, n_features, inverse_sd, thresholds[t], &share, &entropy)
             left[t] += weight * share
             gains[t] -= weight * entropy
     if criterion == ENTROPY:
-        for t in range(n_points):
+        for t in range(N_POINTS):
             gains[t] += binary_entropy(left[t])
         return
-    for t in range(n_points):
+    for t in range(N_POINTS):
         gains[t] = 0.0
         for i in range(n_rows):
             if rows[i] < 0:
@@ -286,15 +288,13 @@ cdef Split best_split(
     const int* rows,
     Py_ssize_t n_rows,
     Py_ssize_t n_features,
-    Py_ssize_t n_points,
     Criterion criterion,
-    double min_branch_fraction,
 ) noexcept nogil:
-    # Return the best split over all features, each with `n_points` equally spaced thresholds
+    # Return the best split over all features, each with `N_POINTS` equally spaced thresholds
     # between its minimum and its maximum.
-    cdef double[MAX_POINTS] thresholds
-    cdef double[MAX_POINTS] left
-    cdef double[MAX_POINTS] gains
+    cdef double[N_POINTS] thresholds
+    cdef double[N_POINTS] left
+    cdef double[N_POINTS] gains
     cdef double low, high, total, gain, threshold
     cdef const double* row
     cdef Split best
@@ -314,16 +314,16 @@ cdef Split best_split(
             high = max(high, row[HIGH * n_features + f])
         if not low < high:
             continue
-        for t in range(n_points):
-            thresholds[t] = low + (high - low) * ((t + 1.0) / (n_points + 1.0))
+        for t in range(N_POINTS):
+            thresholds[t] = low + (high - low) * ((t + 1.0) / (N_POINTS + 1.0))
         gains_of_feature(
-            stats, row_length, rows, n_rows, n_features, f, criterion, thresholds, n_points, total,
+            stats, row_length, rows, n_rows, n_features, f, criterion, thresholds, total,
             left, gains,
         )
         gain = -INFINITY
         threshold = 0.0
-        for t in range(n_points):
-            if min(left[t], 1.0 - left[t]) > min_branch_fraction and gains[t] > gain + ROUNDING:
+        for t in range(N_POINTS):
+            if min(left[t], 1.0 - left[t]) > MIN_BRANCH_FRACTION and gains[t] > gain + ROUNDING:
                 gain = gains[t]
                 threshold = thresholds[t]
         if gain < MIN_GAIN:

@@ -43,8 +43,8 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from sklrank._thread_team cimport ThreadTeam
-from sklrank.tree._bin_codes cimport MAX_BINS, WIDTH, WORDS, check_codes, contains
-from sklrank.tree._tree cimport Tree
+from sklrank._bin_codes cimport MAX_BINS, WIDTH, WORDS, check_codes, contains
+from sklrank._tree cimport Tree
 
 import numpy as np
 

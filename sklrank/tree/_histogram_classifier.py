@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, check_weights, unchanged_on_error
-from sklrank.tree._histogram_tree import HistogramTree
+from sklrank.tree._histogram_tree import HistogramTree, as_floats, of_trees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -78,6 +79,24 @@ class BinnedClassifier(ClassifierMixin, HistogramTree):
         """Return the random number generator of `fit`."""
         return check_random_state(self.random_state)
 
+    def _round_fitter(self, X, n_classes, random_state):
+        """Bin the samples `X` once, and return a function that fits copies of this tree to them.
+
+        The function ``fit(labels, weights, random_state)`` returns the copy, whose classes are the
+        numbers below `n_classes`, and the leaf of each sample.
+        """
+        self._validate_params()
+        tree = clone(self)
+        grower = tree._make_grower(tree._bin(as_floats(X), random_state), n_targets(n_classes))
+
+        def fit(labels, weights, random_state):
+            # Copied, since cloning takes as long as fitting a stump to a small query.
+            model = copy(tree)
+            model.classes_ = np.arange(n_classes)
+            return model, model._fit_binned(grower, labels, weights, n_classes, random_state)
+
+        return fit
+
     def _fit_binned(self, grower, labels, weights, n_classes, random_state):
         """Grow the tree, and return the leaf of each sample.
 
@@ -105,7 +124,7 @@ class BinnedClassifier(ClassifierMixin, HistogramTree):
             self._proportions = np.empty((len(values), 2))
             self._proportions[:, 1] = (1.0 + values[:, 0]) / 2
             self._proportions[:, 0] = 1.0 - self._proportions[:, 1]
-        grower.finish(self, tree)
+        grower.set_fitted(self, tree)
         return leaves
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -169,6 +188,7 @@ class BinnedClassifier(ClassifierMixin, HistogramTree):
         return self._proportions[:, 1]
 
 
+@of_trees
 class HistogramTreeClassifier(BinnedClassifier):
     r"""A classification tree that is grown leaf by leaf on features that were binned once.
 
@@ -180,23 +200,12 @@ class HistogramTreeClassifier(BinnedClassifier):
     :mod:`sklrank.boosting`, such as :class:`~sklrank.boosting.RankBoost`, this tree is much faster
     than scikit-learn's `DecisionTreeClassifier`, because the features are binned once for all
     rounds. This does not hold for ``weighting="resampling"``, where a tree is fitted to few
-    samples. For :class:`~sklrank.boosting.NDCGBoost`, see also :class:`HistogramTreeRegressor`.
+    samples.
 
     Parameters
     ----------
-    max_leaf_nodes : int, default=31
-        Maximum number of leaves, at least 2.
-    max_depth : int or None, default=None
-        Maximum depth of the tree. If None, only the number of leaves is limited.
-    min_samples_leaf : int, default=20
-        Minimum number of samples in each leaf.
-    max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features on which the tree may split, which are drawn at random: an int, a
-        fraction of the features, "sqrt", "log2", or None for all features.
-    max_bins : int, default=255
-        Maximum number of bins of each feature, at most 255; missing values have a bin of their own.
-        Features with at most `max_bins` distinct values have a bin for each; otherwise the bounds
-        of the bins are quantiles, of 200,000 samples if there are more.
+    {size}
+    {features}
     categorical_features : array-like of int or bool, or None, default=None
         Indices of the categorical features, or a mask of shape `(n_features,)`, for two classes
         only; see :class:`HistogramTreeRegressor`.
@@ -204,26 +213,13 @@ class HistogramTreeClassifier(BinnedClassifier):
         Constraints of the probability of the second class, for two classes only: 1 if it must not
         decrease with the feature, -1 if it must not increase, and 0 if there is no constraint. If
         None, there are no constraints.
-    n_jobs : int or None, default=None
-        Number of threads that grow the tree; the tree does not depend on it. In small data sets,
-        there is one.
-    random_state : int, RandomState instance or None, default=None
-        Controls the choice of features, and of the samples whose quantiles bound the bins.
+    {jobs}
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted.
-    tree_ : Tree
-        The tree. Its method `nodes()` returns the arrays that describe the nodes.
-    categories_ : list of (ndarray or None)
-        The categories of each categorical feature, in ascending order, and None for other features.
-    feature_importances_ : ndarray of shape (n_features,)
-        Fraction of the total gain that is due to each feature; 0 if there are no splits.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {attributes}
 
     See Also
     --------

@@ -15,11 +15,12 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._binning import FeatureBlocks, codes_of_categories
+from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator
 from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import N_JOBS, Interval, _fit_context
 from sklrank._validation import as_numbers, check_rows, check_weights, unchanged_on_error
-from sklrank.tree._binning import FeatureBlocks, codes_of_categories
 from sklrank.tree._grower import Grower
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
-__all__ = ["HistogramGrower", "HistogramTree", "HistogramTreeRegressor", "as_floats"]
+__all__ = ["HistogramGrower", "HistogramTree", "HistogramTreeRegressor", "as_floats", "of_trees"]
 
 # Leaves must have at least this fraction of the mean hessian of a sample.
 MIN_HESSIAN = 1e-3
@@ -35,6 +36,46 @@ MIN_HESSIAN = 1e-3
 CATEGORY_SMOOTHING = 10.0
 # With fewer values of features, threads take longer to start than they save.
 LEAST_VALUES_FOR_THREADS = 500_000
+
+
+of_trees = shares_text(
+    size="""
+max_leaf_nodes : int, default=31
+    Maximum number of leaves, at least 2.
+max_depth : int or None, default=None
+    Maximum depth of the tree. If None, only the number of leaves is limited.
+min_samples_leaf : int, default=20
+    Minimum number of samples in each leaf.
+""",
+    features="""
+max_features : int, float, {"sqrt", "log2"} or None, default=None
+    Number of features on which the tree may split, which are drawn at random: an int, a
+    fraction of the features, "sqrt", "log2", or None for all features.
+max_bins : int, default=255
+    Maximum number of bins of each feature, at most 255; missing values have a bin of their own.
+    Features with at most `max_bins` distinct values have a bin for each; otherwise the bounds
+    of the bins are quantiles, of 200,000 samples if there are more.
+""",
+    jobs="""
+n_jobs : int or None, default=None
+    Number of threads that grow the tree; the tree does not depend on it. In small data sets,
+    there is one.
+random_state : int, RandomState instance or None, default=None
+    Controls the choice of features, and of the samples whose quantiles bound the bins.
+""",
+    attributes="""
+tree_ : Tree
+    The tree. Its method `nodes()` returns the arrays that describe the nodes.
+categories_ : list of (ndarray or None)
+    The categories of each categorical feature, in ascending order, and None for other features.
+feature_importances_ : ndarray of shape (n_features,)
+    Fraction of the total gain that is due to each feature; 0 if there are no splits.
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of the features. Defined only if `X` has feature names that are all strings.
+""",
+)
 
 
 class HistogramTree(BaseEstimator):
@@ -158,6 +199,7 @@ class HistogramTree(BaseEstimator):
         return given.astype(np.int8)
 
 
+@of_trees
 class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     r"""A regression tree that is grown leaf by leaf on features that were binned once.
 
@@ -171,57 +213,32 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
 
     The time is linear in the number of samples and features. Missing values need no imputation: a
     split sends them to the child that reduces the error more, or to the larger child if its samples
-    had none. This tree is the default weak learner of :class:`~sklrank.boosting.NDCGBoost`, which
-    bins the features once for all trees. It chooses `max_leaf_nodes`, and in small data sets it
-    uses smaller values of `min_samples_leaf` and `max_bins` than the defaults of this class.
+    had none. :class:`~sklrank.boosting.HistGradientBoostingRanker` boosts such trees, and bins the
+    features once for all of them.
 
     Parameters
     ----------
-    max_leaf_nodes : int, default=31
-        Maximum number of leaves, at least 2.
-    max_depth : int or None, default=None
-        Maximum depth of the tree. If None, only the number of leaves is limited.
-    min_samples_leaf : int, default=20
-        Minimum number of samples in each leaf.
+    {size}
     l2_regularization : float, default=0.0
         Number of samples of target 0, of mean weight, that are added to each leaf.
-    max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features on which the tree may split, which are drawn at random: an int, a
-        fraction of the features, "sqrt", "log2", or None for all features.
-    max_bins : int, default=255
-        Maximum number of bins of each feature, at most 255; missing values have a bin of their own.
-        Features with at most `max_bins` distinct values have a bin for each; otherwise the bounds
-        of the bins are quantiles, of 200,000 samples if there are more.
+    {features}
     categorical_features : array-like of int or bool, or None, default=None
         Indices of the categorical features, or a mask of shape `(n_features,)`. The categories are
         numbers. They are sorted by their mean target, and the first of them are sent to the left
         child [2]_. Only the `max_bins` most frequent categories are distinguished; the others, and
-        categories that are not in the training samples, are treated as missing values. They are
-        compared in single precision if the samples are of single precision, or all categories are
-        such numbers and not all are integers, so that 0.1 is the same category in both precisions.
-        There must be one target.
+        categories that are not in the training samples, are treated as missing values. Samples of
+        single precision are compared with the categories rounded to single precision. Samples of
+        double precision are rounded, too, if the tree was fitted to fractions of single precision:
+        0.1 is the same category in both precisions. There must be one target.
     monotonic_cst : array-like of int of shape (n_features,), or None, default=None
         Constraints of the predictions: 1 if they must not decrease with the feature, -1 if they
         must not increase, and 0 if there is no constraint. If None, there are no constraints.
         There must be one target.
-    n_jobs : int or None, default=None
-        Number of threads that grow the tree; the tree does not depend on it. In small data sets,
-        there is one.
-    random_state : int, RandomState instance or None, default=None
-        Controls the choice of features, and of the samples whose quantiles bound the bins.
+    {jobs}
 
     Attributes
     ----------
-    tree_ : Tree
-        The tree. Its method `nodes()` returns the arrays that describe the nodes.
-    categories_ : list of (ndarray or None)
-        The categories of each categorical feature, in ascending order, and None for other features.
-    feature_importances_ : ndarray of shape (n_features,)
-        Fraction of the total gain that is due to each feature; 0 if there are no splits.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {attributes}
 
     See Also
     --------
@@ -324,7 +341,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
             largest = np.abs(y).max() or 1.0
             gradients = -(y / largest) * weights[:, np.newaxis]
             tree, values, _ = grower.grow(gradients, weights, random_state, unit=largest)
-            grower.finish(self, tree, values)
+            grower.set_fitted(self, tree, values)
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -457,7 +474,7 @@ class HistogramGrower:
         tree, values = self._grower.grow(gradients, hessians, features, leaves, unit)
         return tree, values, leaves
 
-    def finish(self, model, tree, values=None):
+    def set_fitted(self, model, tree, values=None):
         """Set the fitted attributes of a tree; of a regression tree, if `values` are given."""
         if values is not None:
             model._leaf_values = values if values.shape[1] > 1 else None

@@ -26,22 +26,19 @@ cdef struct Node:
 
 cdef enum:
     # Indices of the entries of a row of `leaves`.
-    SUM_OF_SQUARES = 0      # sum of squared weights
-    LAST_SAMPLE_SIZE = 1    # sample size at the last attempt to split
-    MAJORITY_CORRECT = 2    # weight of the samples that the majority class predicted correctly
-    BAYES_CORRECT = 3       # weight of the samples that naive Bayes predicted correctly
-    COUNTS = 4              # first of the n_classes class weights
+    LAST_WEIGHT = 0         # weight of the node at the last attempt to split
+    MAJORITY_CORRECT = 1    # weight of the samples that the majority class predicted correctly
+    BAYES_CORRECT = 2       # weight of the samples that naive Bayes predicted correctly
+    COUNTS = 3              # first of the n_classes class weights
 
 
 @cython.final
 cdef class HoeffdingTree(OnlineLearner):
-    cdef tuple parameter_values
     cdef Criterion criterion
     cdef LeafPrediction leaf_prediction
-    cdef double grace_period, delta, tau, min_branch_fraction
+    cdef double grace_period, delta, tau
     cdef readonly double weight_scale
-    cdef Py_ssize_t n_points, max_depth, max_leaves
-    cdef bint effective_sample_size
+    cdef Py_ssize_t max_depth, max_leaves   # -1 if there is no limit
     cdef bint keeps_densities   # whether observer rows contain densities, as naive Bayes needs
 
     # These are plain blocks of memory, because a NumPy array would take half a kilobyte more and
@@ -86,7 +83,6 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef int update_observers(
         self, Py_ssize_t leaf, Py_ssize_t label, const double* x, double weight
     ) except -1 nogil
-    cdef double sample_size(self, Py_ssize_t index) noexcept nogil
     cdef bint may_split(self, Py_ssize_t index) noexcept nogil
     cdef int attempt_split(self, Py_ssize_t index) except -1 nogil
     cdef int split(
@@ -95,9 +91,7 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef void distribute_counts(
         self, Py_ssize_t left, Py_ssize_t right, Py_ssize_t j, double threshold
     ) noexcept nogil
-    cdef void init_leaf(
-        self, Py_ssize_t index, Py_ssize_t leaf, const Node* parent, double squares
-    ) noexcept nogil
+    cdef void init_leaf(self, Py_ssize_t index, Py_ssize_t leaf, int depth) noexcept nogil
     cdef Py_ssize_t new_row(self) except -1 nogil
     cdef void release_row(self, Py_ssize_t row) noexcept nogil
     cdef int reserve_leaf(self) except -1 nogil

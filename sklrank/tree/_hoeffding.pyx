@@ -2,13 +2,13 @@
 """A decision tree that grows with a stream: VFDT (Domingos & Hulten 2000).
 
 Each leaf keeps the weight of each class (in `leaves`) and, for each class that has occurred in it,
-Gaussian observers of the features (in `stats`, see _gaussian_observers). Whenever its sample size
-has increased by `grace_period`, the leaf searches for its best split. It is split if the gain
-exceeds the gain of the best split on any other feature by more than the Hoeffding bound
+Gaussian observers of the features (in `stats`, see _gaussian_observers). Whenever its weight has
+increased by `grace_period`, the leaf searches for its best split. It is split if the gain exceeds
+the gain of the best split on any other feature by more than the Hoeffding bound
 
     epsilon = sqrt(R^2 ln(1 / delta) / (2 n)).
 
-Here n is the sample size of the leaf, and R is the range of the gain: log2 of the number of classes
+Here n is the weight of the leaf, and R is the range of the gain: log2 of the number of classes
 that have occurred in the leaf for "entropy", and 1 for "gini". To break ties, the leaf is also
 split if epsilon < tau. Not splitting is treated as a split with gain 0. Each child inherits the
 class weights that the observers expect on its side; the heavier child also inherits the weights of
@@ -19,7 +19,7 @@ the two that has predicted the larger weight of samples correctly in this leaf (
 case of a tie by naive Bayes); see `leaf_votes`. The densities for naive Bayes are computed in
 _gaussian_observers.pyx. Methods are declared in _hoeffding.pxd. To add a mode, add it to the enum
 there, to `LEAF_PREDICTIONS` and to _hoeffding_tree.py; a mode without densities also clears
-`keeps_densities` in `set_state`.
+`keeps_densities` in `exchange`.
 
 Nodes, leaves and observer rows are stored in blocks of memory that are enlarged when they are full.
 A split releases the observer rows of its leaf for reuse. Memory is therefore proportional to the
@@ -35,9 +35,9 @@ from math import prod
 
 import numpy as np
 
-from sklrank._state cimport State
+from sklrank._state cimport Archive
 from sklrank.tree._gaussian_observers cimport (
-    MAX_POINTS, N_STATS, N_STATS_AND_DENSITIES, WEIGHT, Criterion, Split, best_split, clear,
+    N_STATS, N_STATS_AND_DENSITIES, WEIGHT, Criterion, Split, best_split, clear,
     left_share, log_density, observe, refresh_density,
 )
 
@@ -55,26 +55,10 @@ LEAF_PREDICTIONS = {
     "nb": LeafPrediction.NAIVE_BAYES,
     "nba": LeafPrediction.NAIVE_BAYES_ADAPTIVE,
 }
-SAMPLE_SIZES = {"weight_sum": False, "effective": True}
-# Names of the parameters, as in HoeffdingTreeClassifier. A tree stores their values as a tuple in
-# this order, because a dictionary would take three times the memory.
-PARAMETERS = (
-    "grace_period",
-    "delta",
-    "tau",
-    "leaf_prediction",
-    "criterion",
-    "max_depth",
-    "max_leaves",
-    "n_split_points",
-    "min_branch_fraction",
-    "weight_scale",
-    "sample_size",
-)
-MAX_SPLIT_POINTS = MAX_POINTS
 
 FLOAT = np.dtype("f8")
 INT = np.dtype("i4")
+INTP = np.dtype(np.intp)
 
 NODE_DTYPE = np.dtype(
     [
@@ -89,16 +73,19 @@ NODE_DTYPE = np.dtype(
 cdef class HoeffdingTree(OnlineLearner):
     """The compiled tree; HoeffdingTreeClassifier documents and checks the parameters."""
 
-    def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes, used, dict params not None):
+    def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes, used, **params):
+        cdef Py_ssize_t row_length = row_length_of(
+            len(used), LEAF_PREDICTIONS[params["leaf_prediction"]]
+        )
         self.start(
             {
                 **params,
                 "n_features": n_features,
                 "used": used,
-                "nodes": np.array([(0.0, 0.0, 0.0, LEAF, 0, 0, 0)], dtype=NODE_DTYPE),
                 "leaves": np.zeros((1, COUNTS + n_classes)),
+                "nodes": np.array([(0.0, 0.0, 0.0, LEAF, 0, 0, 0)], dtype=NODE_DTYPE),
+                "stats": np.empty((0, row_length)),
                 "observers": np.full((1, n_classes + 1), NONE, dtype=INT),
-                "stats": None,
                 "free_row": NONE,
             }
         )
@@ -158,11 +145,10 @@ cdef class HoeffdingTree(OnlineLearner):
         # All labels of a sample are learned together, so that the result does not depend on their
         # order.
         cdef Py_ssize_t index = 0, leaf, i
-        cdef double weight = 0.0, squares = 0.0
+        cdef double weight = 0.0
         for i in range(feedback.n_relevant):
             check(0 <= feedback.relevant[i] < self.n_classes)
             weight += feedback.weights[i] * self.weight_scale
-            squares += (feedback.weights[i] * self.weight_scale) ** 2
         if not weight > 0.0:
             return 0
         self.node_at(0).weight += weight
@@ -172,7 +158,6 @@ cdef class HoeffdingTree(OnlineLearner):
         leaf = self.node_at(index).child
         if self.leaf_prediction == NAIVE_BAYES_ADAPTIVE:
             self.compare_predictions(leaf, x, feedback)
-        self.leaf_at(leaf)[SUM_OF_SQUARES] += squares
         for i in range(feedback.n_relevant):
             weight = feedback.weights[i] * self.weight_scale
             if weight > 0.0:
@@ -181,7 +166,7 @@ cdef class HoeffdingTree(OnlineLearner):
                     self.update_observers(leaf, feedback.relevant[i], x, weight)
         if (
             self.may_split(index)
-            and self.sample_size(index) - self.leaf_at(leaf)[LAST_SAMPLE_SIZE] >= self.grace_period
+            and self.node_at(index).weight - self.leaf_at(leaf)[LAST_WEIGHT] >= self.grace_period
         ):
             self.attempt_split(index)
         return 0
@@ -296,14 +281,6 @@ cdef class HoeffdingTree(OnlineLearner):
         refresh_density(self.row_at(row), self.n_used)
         return 0
 
-    cdef double sample_size(self, Py_ssize_t index) noexcept nogil:
-        # Return n of the Hoeffding bound: the sum of weights, or Kish's effective sample size.
-        cdef double weight = self.node_at(index).weight
-        cdef double squares = self.leaf_at(self.node_at(index).child)[SUM_OF_SQUARES]
-        if self.effective_sample_size:
-            return weight * (weight / squares) if squares > 0.0 else 0.0
-        return weight
-
     # -- Growing.
 
     cdef bint may_split(self, Py_ssize_t index) noexcept nogil:
@@ -315,11 +292,11 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef int attempt_split(self, Py_ssize_t index) except -1 nogil:
         cdef Py_ssize_t leaf = self.node_at(index).child
         cdef const double* counts = self.leaf_at(leaf) + COUNTS
-        cdef double n = self.sample_size(index)
+        cdef double n = self.node_at(index).weight
         cdef double gain_range = 1.0, epsilon
         cdef Py_ssize_t c, n_seen = 0
         cdef Split best
-        self.leaf_at(leaf)[LAST_SAMPLE_SIZE] = n
+        self.leaf_at(leaf)[LAST_WEIGHT] = n
         for c in range(self.n_classes):
             if counts[c] > 0.0:
                 n_seen += 1
@@ -334,7 +311,7 @@ cdef class HoeffdingTree(OnlineLearner):
             return 0
         best = best_split(
             self.stats, self.row_length, self.observers_at(leaf), self.n_classes,
-            self.n_used, self.n_points, self.criterion, self.min_branch_fraction,
+            self.n_used, self.criterion,
         )
         if best.feature >= 0 and (best.gain - best.runner_up > epsilon or epsilon < self.tau):
             self.split(index, best.feature, best.threshold, best.gain)
@@ -346,7 +323,6 @@ cdef class HoeffdingTree(OnlineLearner):
         # The left child keeps the index of the leaf, the right one gets a new index.
         cdef Py_ssize_t left = self.node_at(index).child, right = self.n_leaves
         cdef Py_ssize_t child = self.n_nodes
-        cdef double squares = self.leaf_at(left)[SUM_OF_SQUARES]
         cdef Node* node
         if self.n_leaves == self.leaf_capacity:
             self.reserve_leaf()
@@ -354,8 +330,8 @@ cdef class HoeffdingTree(OnlineLearner):
         self.n_leaves += 1
         self.distribute_counts(left, right, j, threshold)
         node = self.node_at(index)
-        self.init_leaf(child, left, node, squares)
-        self.init_leaf(child + 1, right, node, squares)
+        self.init_leaf(child, left, node.depth + 1)
+        self.init_leaf(child + 1, right, node.depth + 1)
         node.feature = <int>self.feature_of(j)
         node.threshold = threshold
         node.gain = gain
@@ -392,24 +368,20 @@ cdef class HoeffdingTree(OnlineLearner):
         for c in range(self.n_classes):
             self.leaf_at(heavier)[COUNTS + c] += missing[c]
 
-    cdef void init_leaf(
-        self, Py_ssize_t index, Py_ssize_t leaf, const Node* parent, double squares
-    ) noexcept nogil:
-        # Turn the node into this leaf, whose class weights have already been set. The leaf inherits
-        # a part of `squares`, the parent's sum of squared weights, in proportion to its weight.
+    cdef void init_leaf(self, Py_ssize_t index, Py_ssize_t leaf, int depth) noexcept nogil:
+        # Turn the node into this leaf, whose class weights have already been set.
         cdef Node* node = self.node_at(index)
         cdef Py_ssize_t c
         node.feature = LEAF
         node.child = <int>leaf
-        node.depth = parent.depth + 1
+        node.depth = depth
         node.weight = node.threshold = node.gain = 0.0
         node.padding = 0
         for c in range(self.n_classes):
             node.weight += self.leaf_at(leaf)[COUNTS + c]
-        self.leaf_at(leaf)[SUM_OF_SQUARES] = squares * (node.weight / parent.weight)
         self.leaf_at(leaf)[MAJORITY_CORRECT] = 0.0
         self.leaf_at(leaf)[BAYES_CORRECT] = 0.0
-        self.leaf_at(leaf)[LAST_SAMPLE_SIZE] = self.sample_size(index)
+        self.leaf_at(leaf)[LAST_WEIGHT] = node.weight
 
     # -- Memory.
 
@@ -501,62 +473,49 @@ cdef class HoeffdingTree(OnlineLearner):
 
     # -- State.
 
-    cdef dict get_state(self):
-        return {
-            **dict(zip(PARAMETERS, self.parameter_values)),
-            "n_features": self.n_features,
-            "used": np.array([self.feature_of(j) for j in range(self.n_used)], dtype=np.intp),
-            "nodes": self.node_table,
-            "leaves": array_of(self.leaves, (self.n_leaves, COUNTS + self.n_classes), FLOAT),
-            "observers": array_of(self.observers, (self.n_leaves, self.n_classes + 1), INT),
-            "stats": array_of(self.stats, (self.n_rows, self.row_length), FLOAT),
-            "free_row": self.free_row,
-        }
+    cdef tuple sizes(self):
+        return self.n_features, self.n_classes
 
-    cdef int set_state(self, State state) except -1:
-        cdef Py_ssize_t n_features = state.count("n_features", 1)
-        used = state.integers("used", (-1,), 0, n_features - 1)
-        state.require(len(used) > 0, "the tree uses no features")
-        params = read_parameters(state)
-        cdef LeafPrediction leaf_prediction = LEAF_PREDICTIONS[params["leaf_prediction"]]
-        cdef bint keeps_densities = leaf_prediction != LeafPrediction.MAJORITY_CLASS
-        cdef Py_ssize_t row_length = len(used) * (
-            N_STATS_AND_DENSITIES if keeps_densities else N_STATS
-        ) + 1
-        # `set_blocks` copies all arrays.
-        leaves = state.constants("leaves", (-1, -1))
-        cdef Py_ssize_t n_leaves = leaves.shape[0], n_classes = leaves.shape[1] - COUNTS
-        state.require(n_leaves > 0 and n_classes > 0, "leaves has no rows or no class weights")
-        nodes = state.array("nodes", (2 * n_leaves - 1,), NODE_DTYPE, False)
-        stats = np.empty((0, row_length))
-        if state.get("stats") is not None:
-            stats = state.constants("stats", (-1, row_length))
-        observers = state.integers(
-            "observers", (n_leaves, n_classes + 1), NONE, len(stats) - 1, INT
+    cdef int exchange(self, Archive archive) except -1:
+        cdef Py_ssize_t n_features = archive.count("n_features", self.n_features, 1)
+        cdef Py_ssize_t n_leaves, n_classes, n_rows, row_length
+        self.grace_period = archive.number("grace_period", self.grace_period, 0.0)
+        self.delta = archive.number("delta", self.delta, 0.0)
+        self.tau = archive.number("tau", self.tau, 0.0)
+        self.weight_scale = archive.number("weight_scale", self.weight_scale, 0.0)
+        self.max_depth = archive.count("max_depth", self.max_depth, -1)
+        self.max_leaves = archive.count("max_leaves", self.max_leaves, -1)
+        self.criterion = CRITERIA[
+            archive.choice("criterion", name_of(self.criterion, CRITERIA), CRITERIA)
+        ]
+        name = name_of(self.leaf_prediction, LEAF_PREDICTIONS)
+        name = archive.choice("leaf_prediction", name, LEAF_PREDICTIONS)
+        self.leaf_prediction = LEAF_PREDICTIONS[name]
+        self.keeps_densities = self.leaf_prediction != LeafPrediction.MAJORITY_CLASS
+
+        used = np.array([self.feature_of(j) for j in range(self.n_used)], dtype=np.intp)
+        used = archive.array("used", used, (-1,), INTP, 0, n_features - 1)
+        archive.require(len(used) > 0, "the tree uses no features")
+        row_length = row_length_of(len(used), self.leaf_prediction)
+        leaves = array_of(self.leaves, (self.n_leaves, COUNTS + self.n_classes), FLOAT)
+        leaves = archive.array("leaves", leaves, (-1, -1), FLOAT)
+        n_leaves, n_classes = leaves.shape[0], leaves.shape[1] - COUNTS
+        archive.require(n_leaves > 0 and n_classes > 0, "leaves has no rows or no class weights")
+        nodes = array_of(self.nodes, (self.n_nodes,), NODE_DTYPE)
+        nodes = archive.array("nodes", nodes, (2 * n_leaves - 1,), NODE_DTYPE)
+        stats = array_of(self.stats, (self.n_rows, row_length), FLOAT)
+        stats = archive.array("stats", stats, (-1, row_length), FLOAT)
+        n_rows = len(stats)
+        observers = array_of(self.observers, (self.n_leaves, self.n_classes + 1), INT)
+        observers = archive.array(
+            "observers", observers, (n_leaves, n_classes + 1), INT, NONE, n_rows - 1
         )
-        cdef Py_ssize_t free_row = state.count("free_row", NONE, len(stats) - 1)
-        check_nodes(state, nodes, n_leaves, n_features)
-        check_rows(state, observers, stats, free_row)
-        state.require(
-            not self.is_ready
-            or (n_features, n_classes) == (self.n_features, self.n_classes),
-            "its sizes are not those of the object",
-        )
-        self.set_blocks(used, n_features, n_classes, nodes, leaves, observers, stats)
-        self.free_row = <int>free_row
-        self.row_length = row_length
-        self.leaf_prediction, self.keeps_densities = leaf_prediction, keeps_densities
-        self.parameter_values = tuple([params[name] for name in PARAMETERS])
-        self.criterion = CRITERIA[params["criterion"]]
-        self.grace_period, self.delta, self.tau = (
-            params["grace_period"], params["delta"], params["tau"]
-        )
-        self.n_points = params["n_split_points"]
-        self.min_branch_fraction = params["min_branch_fraction"]
-        self.max_depth = -1 if params["max_depth"] is None else params["max_depth"]
-        self.max_leaves = -1 if params["max_leaves"] is None else params["max_leaves"]
-        self.weight_scale = params["weight_scale"]
-        self.effective_sample_size = SAMPLE_SIZES[params["sample_size"]]
+        self.free_row = <int>archive.count("free_row", self.free_row, NONE, n_rows - 1)
+        if archive.loads:
+            check_nodes(archive, nodes, n_leaves, n_features)
+            check_rows(archive, observers, stats, self.free_row)
+            self.row_length = row_length
+            self.set_blocks(used, n_features, n_classes, nodes, leaves, observers, stats)
         return 0
 
     cdef int set_blocks(
@@ -600,25 +559,20 @@ cdef class HoeffdingTree(OnlineLearner):
         PyMem_RawFree(self.votes)
 
 
+cdef Py_ssize_t row_length_of(Py_ssize_t n_used, int leaf_prediction) noexcept:
+    if leaf_prediction == LeafPrediction.MAJORITY_CLASS:
+        return n_used * N_STATS + 1
+    return n_used * N_STATS_AND_DENSITIES + 1
+
+
+cdef str name_of(int choice, dict choices):
+    return next(name for name, value in choices.items() if value == choice)
+
+
 # -- Checks of a state.
 
-cdef dict read_parameters(State state):
-    # Return the parameters of the tree.
-    params = {
-        "criterion": state.choice("criterion", CRITERIA),
-        "leaf_prediction": state.choice("leaf_prediction", LEAF_PREDICTIONS),
-        "sample_size": state.choice("sample_size", SAMPLE_SIZES),
-        "n_split_points": state.count("n_split_points", 1, MAX_POINTS),
-    }
-    for name in ("grace_period", "delta", "tau", "min_branch_fraction", "weight_scale"):
-        params[name] = state.number(name, 0.0)
-    for name in ("max_depth", "max_leaves"):
-        params[name] = None if state.get(name) is None else state.count(name, 1)
-    return params
-
-
 cdef int check_nodes(
-    State state, const Node[::1] nodes, Py_ssize_t n_leaves, Py_ssize_t n_features
+    Archive archive, const Node[::1] nodes, Py_ssize_t n_leaves, Py_ssize_t n_features
 ) except -1:
     # Raise unless the nodes are a tree whose leaves are 0, 1, ..., n_leaves - 1. A node precedes
     # its children, so that there are no cycles.
@@ -645,12 +599,12 @@ cdef int check_nodes(
             )
             if holds:
                 has_parent[node.child] = has_parent[node.child + 1] = True
-        state.require(holds, "nodes are not a tree")
+        archive.require(holds, "nodes are not a tree")
     return 0
 
 
 cdef int check_rows(
-    State state, const int[:, ::1] observers, const double[:, ::1] stats, Py_ssize_t free_row
+    Archive archive, const int[:, ::1] observers, const double[:, ::1] stats, Py_ssize_t free_row
 ) except -1:
     # Raise unless each row of `stats` either belongs to one entry of `observers`, or is in the
     # list of rows that a split released. The range of `observers` has been checked.
@@ -661,20 +615,20 @@ cdef int check_rows(
         for j in range(observers.shape[1]):
             row = observers[i, j]
             if row != NONE:
-                state.require(not is_found[row], "observers have a row in common")
+                archive.require(not is_found[row], "observers have a row in common")
                 is_found[row] = True
                 n_found += 1
     while free_row != NONE:
-        state.require(not is_found[free_row], "a free row is in use")
+        archive.require(not is_found[free_row], "a free row is in use")
         is_found[free_row] = True
         n_found += 1
         following = stats[free_row, 0]
-        state.require(
+        archive.require(
             NONE <= following < n_rows and following == floor(following),
             "the list of free rows is broken",
         )
         free_row = <Py_ssize_t>following
-    state.require(n_found == n_rows, "a row of stats is neither in use nor free")
+    archive.require(n_found == n_rows, "a row of stats is neither in use nor free")
     return 0
 
 

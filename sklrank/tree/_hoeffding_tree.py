@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._compiled_classifier import CompiledClassifier
+from sklrank._base_online import CompiledClassifier
 from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, StrOptions, _check_feature_names_in
 from sklrank._validation import MAX_FACTOR, MAX_WEIGHT, check_scalar
 from sklrank.tree._hoeffding import (
     CRITERIA,
     LEAF_PREDICTIONS,
-    MAX_SPLIT_POINTS,
-    PARAMETERS,
-    SAMPLE_SIZES,
     HoeffdingTree,
 )
 
@@ -36,14 +33,16 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     """A Hoeffding tree (VFDT): an incremental decision tree for data streams.
 
     This class implements the algorithm of [1]_ with Gaussian observers: each leaf models the values
-    of each feature by one Gaussian distribution for each class. Whenever the sample size of a leaf
-    has increased by `grace_period`, the gain of its best split is compared with the gain of the
-    best split on another feature, and with a gain of 0 for not splitting. The leaf is split if the
-    difference exceeds the Hoeffding bound ``sqrt(R**2 * log(1 / delta) / (2 * n))``, or if the
-    bound is below `tau`. Here `n` is the sample size of the leaf. For the criterion "entropy", `R`
-    is the base-2 logarithm of the number of classes that have occurred in the leaf; for "gini" it
-    is 1. Memory is proportional to the number of leaves, not to the number of samples. The tree
-    typically learns about a million samples per second.
+    of each feature by one Gaussian distribution for each class. Whenever the weight of the samples
+    of a leaf has increased by `grace_period`, ten thresholds of each feature are tried, equally
+    spaced between its minimum and its maximum in the leaf; each side must have more than a
+    hundredth of the weight. The gain of the best split is compared with the gain of the best split
+    on another feature, and with a gain of 0 for not splitting. The leaf is split if the difference
+    exceeds the Hoeffding bound ``sqrt(R**2 * log(1 / delta) / (2 * n))``, or if the bound is below
+    `tau`. Here `n` is the weight of the leaf. For the criterion "entropy", `R` is the base-2
+    logarithm of the number of classes that have occurred in the leaf; for "gini" it is 1. Memory is
+    proportional to the number of leaves, not to the number of samples. The tree typically learns
+    about a million samples per second.
 
     Missing values (NaN) are ignored in the statistics of their feature. At a split, the class
     weights of samples with a missing value are added to the heavier child. Later samples with a
@@ -52,7 +51,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     Parameters
     ----------
     grace_period : float, default=200
-        Increase in the sample size of a leaf between two attempts to split it.
+        Increase in the weight of a leaf between two attempts to split it.
     delta : float, default=1e-7
         Probability with which the chosen split may differ from the split that would be chosen with
         infinitely many samples.
@@ -72,23 +71,13 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     criterion : {"entropy", "gini"}, default="entropy"
         Criterion that a split maximizes: the information gain in bits ("entropy"), or the decrease
         in Gini impurity ("gini").
-    n_split_points : int, default=10
-        Number of thresholds tried for each feature, equally spaced between the minimum and the
-        maximum of the feature in the leaf.
-    min_branch_fraction : float, default=0.01
-        Fraction of the weight of a leaf that each side of a split must exceed.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Number of features that the tree uses: an int, a fraction of the features, "sqrt", "log2",
         or None for all features. The features are drawn at random once.
     weight_scale : float, default=1.0
-        Factor by which all sample weights are multiplied. If `sample_size` is "weight_sum", a
-        sample of weight 10 has the same effect as 10 samples of weight 1; with a factor of 10,
-        leaves are therefore split after a tenth of the samples. The products must not exceed 1e150,
-        and the factor 1e60.
-    sample_size : {"weight_sum", "effective"}, default="weight_sum"
-        Sample size `n` of a leaf in the Hoeffding bound and in the definition of `grace_period`:
-        the sum of the weights, or Kish's effective sample size ``sum(w)**2 / sum(w**2)`` [2]_,
-        which does not depend on the scale of the weights.
+        Factor by which all sample weights are multiplied. A sample of weight 10 has the same effect
+        as 10 samples of weight 1; with a factor of 10, leaves are therefore split after a tenth of
+        the samples. The products must not exceed 1e150, and the factor 1e60.
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of features if `max_features` is smaller than their number.
 
@@ -112,7 +101,6 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     ----------
     .. [1] P. Domingos and G. Hulten, "Mining high-speed data streams",
        KDD 2000.
-    .. [2] Leslie Kish, "Survey Sampling", Wiley, 1965.
 
     Examples
     --------
@@ -143,11 +131,8 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "max_leaves": [Interval(Integral, 2, None, closed="left"), None],
         "criterion": [StrOptions(set(CRITERIA))],
-        "n_split_points": [Interval(Integral, 1, MAX_SPLIT_POINTS, closed="both")],
-        "min_branch_fraction": [Interval(Real, 0, 0.5, closed="left")],
         "max_features": MAX_FEATURES,
         "weight_scale": [Interval(Real, 0, MAX_FACTOR, closed="right")],
-        "sample_size": [StrOptions(set(SAMPLE_SIZES))],
         "random_state": ["random_state"],
     }
 
@@ -161,11 +146,8 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         max_depth: int | None = None,
         max_leaves: int | None = None,
         criterion: Literal["entropy", "gini"] = "entropy",
-        n_split_points: int = 10,
-        min_branch_fraction: float = 0.01,
         max_features: MaxFeatures = None,
         weight_scale: float = 1.0,
-        sample_size: Literal["weight_sum", "effective"] = "weight_sum",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.grace_period = grace_period
@@ -175,20 +157,17 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         self.max_depth = max_depth
         self.max_leaves = max_leaves
         self.criterion = criterion
-        self.n_split_points = n_split_points
-        self.min_branch_fraction = min_branch_fraction
         self.max_features = max_features
         self.weight_scale = weight_scale
-        self.sample_size = sample_size
         self.random_state = random_state
 
     def _make_learner(self, n_features, n_classes, random_state):
         used = draw_features(self.max_features, n_features, random_state)
-        params = {name: getattr(self, name) for name in PARAMETERS}
+        params = self.get_params()
+        del params["max_features"], params["random_state"]
         for name in ("max_depth", "max_leaves"):
-            if params[name] is not None:
-                params[name] = min(params[name], MAX_SIZE)
-        return HoeffdingTree(n_features, n_classes, used, params)
+            params[name] = -1 if params[name] is None else min(params[name], MAX_SIZE)
+        return HoeffdingTree(n_features, n_classes, used, **params)
 
     def _check_weights(self, weights):
         largest, scale = weights.max(initial=0.0), self._learner.weight_scale

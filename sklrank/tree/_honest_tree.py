@@ -1,111 +1,68 @@
-"""HonestTreeRegressor: scikit-learn's regression tree with honest leaf values."""
+"""Honest trees: scikit-learn's tree with leaf values of samples that did not choose the splits."""
 
 from __future__ import annotations
 
-from collections import deque
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
+from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import Interval
-from sklrank.tree._honest_regressor import HonestRegressor, draw_halves, standardize
+from sklrank.tree._honest import (
+    ATTRIBUTES_OF_INPUT,
+    PAPER,
+    HonestClassifier,
+    HonestRegressor,
+    HonestSingleTree,
+    draw_halves,
+    standardize,
+)
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from sklrank._typing import MaxFeatures
 
-__all__ = ["HonestTreeRegressor"]
+__all__ = ["HonestTreeClassifier", "HonestTreeRegressor"]
 
 
-class HonestTreeRegressor(HonestRegressor):
-    r"""A regression tree whose leaf values come from samples that did not choose the splits.
+SHARED = shares_text(
+    input=ATTRIBUTES_OF_INPUT,
+    paper=PAPER,
+    parameters="""
+max_depth : int or None, default=None
+    Maximum depth of the tree. If None, the tree is grown until the cells are pure or too small
+    to be split.
+min_samples_leaf : int, default=1
+    Minimum number of samples in each leaf, among the samples that choose the splits. In an
+    honest tree, it is also the number of samples of the other half that a leaf needs in order
+    to predict their mean.
+max_leaf_nodes : int or None, default=None
+    Maximum number of leaves, the budget of Algorithm 10. Cells are split in the order in which
+    they were created, level by level and from left to right, until there are this many leaves.
+    This differs from `DecisionTreeRegressor`, which splits the best cells first. If None, the
+    number of leaves is not limited.
+max_features : int, float, {"sqrt", "log2"} or None, default=None
+    Number of features tried at each split: an int, a fraction of the features, "sqrt", "log2",
+    or None for all features. The features are drawn at random for each split.
+honest : bool, default=True
+    Whether to choose the splits with one half of the samples and to compute the leaf values
+    with the other half. If False, all samples are used for both, and the predictions are those
+    of a `DecisionTreeRegressor` if `max_leaf_nodes` is None.
+random_state : int, RandomState instance or None, default=None
+    Controls the random division of the samples into halves, and the order in which features are
+    tried at each split: it determines the features that are tried if `max_features` is smaller
+    than their number, and the choice among equally good splits.
+""",
+)
 
-    This class implements Algorithm 10 of [1]_. As in CART, each cell is split by the feature and
-    threshold that reduce its mean squared error (Equation 10) most. The tree is grown by
-    scikit-learn's `DecisionTreeRegressor`. In an honest tree [2]_, the samples are divided at
-    random into two halves. The splits are chosen with the first half, and each leaf predicts the
-    mean target of the samples of the second half that fall into it. This mean is an unbiased
-    estimate of the expected target in the leaf, because the leaf does not depend on the noise of
-    these samples.
 
-    A leaf with fewer than `min_samples_leaf` samples of the second half predicts the mean target in
-    its nearest ancestor that has at least `min_samples_leaf` of them, or in the root if no ancestor
-    has that many.
-
-    Parameters
-    ----------
-    max_depth : int or None, default=None
-        Maximum depth of the tree. If None, the tree is grown until the cells are pure or too small
-        to be split.
-    min_samples_leaf : int, default=1
-        Minimum number of samples in each leaf, among the samples that choose the splits. In an
-        honest tree, it is also the number of samples of the other half that a leaf needs in order
-        to predict their mean.
-    max_leaf_nodes : int or None, default=None
-        Maximum number of leaves, the budget of Algorithm 10. Cells are split in the order in which
-        they were created, level by level and from left to right, until there are this many leaves.
-        This differs from `DecisionTreeRegressor`, which splits the best cells first. If None, the
-        number of leaves is not limited.
-    max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features tried at each split: an int, a fraction of the features, "sqrt", "log2",
-        or None for all features. The features are drawn at random for each split.
-    honest : bool, default=True
-        Whether to choose the splits with one half of the samples and to compute the leaf values
-        with the other half. If False, all samples are used for both, and the predictions are those
-        of a `DecisionTreeRegressor` if `max_leaf_nodes` is None.
-    random_state : int, RandomState instance or None, default=None
-        Controls the random division of the samples into halves, and the order in which features are
-        tried at each split: it determines the features that are tried if `max_features` is smaller
-        than their number, and the choice among equally good splits.
-
-    Attributes
-    ----------
-    estimator_ : DecisionTreeRegressor
-        The tree fitted to the samples that choose the splits, with centered and scaled targets.
-        Its own predictions are neither honest nor in the units of the targets, and its number of
-        leaves is not limited.
-    values_ : ndarray of shape (n_nodes, n_outputs)
-        Prediction of each node of `estimator_`. Nodes below a leaf of the limited tree have the
-        prediction of this leaf.
-    feature_importances_ : ndarray of shape (n_features,)
-        Fraction of the total reduction of the squared error that is due to each feature, computed
-        on the samples that choose the splits. All importances are 0 if there are no splits.
-    n_outputs_ : int
-        Number of targets.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
-
-    See Also
-    --------
-    LevelSplitsRegressor : A tree in which all cells of a level have the same split.
-    HonestForestRegressor : An average of honest trees.
-
-    References
-    ----------
-    .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki, "Label ranking through nonparametric
-       regression", ICML 2022, appendix D.
-    .. [2] S. Wager and S. Athey, "Estimation and inference of heterogeneous treatment effects using
-       random forests", JASA 113, 2018.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklrank.tree import HonestTreeRegressor
-    >>> X = np.random.RandomState(0).randint(2, size=(500, 3))
-    >>> y = np.where(X[:, 0] == 1, X[:, 1], 2)
-    >>> tree = HonestTreeRegressor(random_state=0).fit(X, y)
-    >>> tree.predict([[0, 0, 0], [1, 0, 0], [1, 1, 0]])
-    array([2., 0., 1.])
-    """
+class HonestTree(HonestSingleTree):
+    """Base class of the trees of Algorithm 10, for regression and classification."""
 
     _parameter_constraints: dict = {
-        **HonestRegressor._parameter_constraints,
+        **HonestSingleTree._parameter_constraints,
         "max_leaf_nodes": [Interval(Integral, 1, None, closed="left"), None],
     }
 
@@ -125,22 +82,6 @@ class HonestTreeRegressor(HonestRegressor):
         self.max_features = max_features
         self.honest = honest
         self.random_state = random_state
-
-    def apply(self, X: ArrayLike) -> np.ndarray:
-        """Return the index of the leaf of each sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            Index of the leaf of each sample, which is a row index of `values_`.
-        """
-        X = self._check_X(X)
-        return self._leaves[self.estimator_.apply(X)]
 
     @staticmethod
     def _input_dtype():
@@ -163,12 +104,18 @@ class HonestTreeRegressor(HonestRegressor):
             max_features=self._n_features_tried(X.shape[1]),
             random_state=draw_seed(random_state),
         ).fit(X[chosen], standardize(y[chosen]))
-        self.values_ = honest_values(
-            self.estimator_, X[halves.estimation], y[halves.estimation], self.min_samples_leaf
-        )
-        self._leaves = limited_leaves(self.estimator_.tree_, self.max_leaf_nodes)
+        tree = self.estimator_.tree_
+        counts, means = node_means(self.estimator_, X[halves.estimation], y[halves.estimation])
+        parents = node_parents(tree)
+        # A cell of fewer samples keeps the mean of its parent, and the parts of this cell as well.
+        inherits = counts < self.min_samples_leaf
+        inherits[0] = False
+        self.values_ = means[nearest(np.where(inherits, parents, np.arange(len(parents))))]
+        # Line 14 of Algorithm 10: a cell is not split if at most one of these samples is in it.
+        splits = first_splits(tree, counts > 1, self.max_leaf_nodes)
+        self._leaves = nearest(np.where(splits[parents], np.arange(len(parents)), parents))
         self.values_ = self.values_[self._leaves]
-        self.feature_importances_ = importances(self.estimator_.tree_, self._leaves)
+        self.feature_importances_ = importances(tree, splits)
 
     def _n_features_tried(self, n_features):
         # As in the other trees of this package, a number that exceeds the number of features means
@@ -177,58 +124,163 @@ class HonestTreeRegressor(HonestRegressor):
             return min(self.max_features, n_features)
         return self.max_features
 
-    def _predict(self, X):
-        return self.values_[self.estimator_.apply(X)]
+    def _find_leaves(self, X):
+        return self._leaves[self.estimator_.apply(X)]
 
 
-def limited_leaves(tree, max_leaf_nodes):
-    """Return the leaf that contains each node if only the first splits are made.
+@SHARED
+class HonestTreeRegressor(HonestRegressor, HonestTree):
+    r"""A regression tree whose leaf values come from samples that did not choose the splits.
 
-    The splits are made level by level and from left to right, until there are `max_leaf_nodes`
-    leaves. Nodes above the leaves, and all nodes if `max_leaf_nodes` is None, are their own leaves.
+    This class implements Algorithm 10 of [1]_. As in CART, each cell is split by the feature and
+    threshold that reduce its mean squared error (Equation 10) most; ties are broken at random. The
+    tree is grown by scikit-learn's `DecisionTreeRegressor`. In an honest tree [2]_, the samples are
+    divided at random into two halves. The splits are chosen with the first half, and each leaf
+    predicts the mean target of the samples of the second half that fall into it. This mean is an
+    unbiased estimate of the expected target in the leaf, because the leaf does not depend on the
+    noise of these samples.
+
+    A cell is not split if at most one sample of the second half is in it (line 14), or if no split
+    reduces its error. A side of a split with fewer than `min_samples_leaf` samples of the second
+    half predicts the mean of the cell that was split.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    estimator_ : DecisionTreeRegressor
+        The tree fitted to the samples that choose the splits, with centered and scaled targets.
+        Its own predictions are neither honest nor in the units of the targets, and it also has the
+        splits of cells that the honest tree does not split.
+    values_ : ndarray of shape (n_nodes, n_outputs)
+        Prediction of each node of `estimator_`. Nodes below a leaf of the honest tree have the
+        prediction of this leaf.
+    feature_importances_ : ndarray of shape (n_features,)
+        Fraction of the total reduction of the squared error that is due to each feature, computed
+        on the samples that choose the splits. All importances are 0 if there are no splits.
+    n_outputs_ : int
+        Number of targets.
+    {input}
+
+    See Also
+    --------
+    HonestTreeClassifier : The same tree for classes.
+    LevelSplitsRegressor : A tree in which all cells of a level have the same split.
+    HonestForestRegressor : An average of honest trees.
+
+    References
+    ----------
+    {paper}
+    .. [2] S. Wager and S. Athey, "Estimation and inference of heterogeneous treatment effects using
+       random forests", JASA 113, 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklrank.tree import HonestTreeRegressor
+    >>> X = np.random.RandomState(0).randint(2, size=(500, 3))
+    >>> y = np.where(X[:, 0] == 1, X[:, 1], 2)
+    >>> tree = HonestTreeRegressor(random_state=0).fit(X, y)
+    >>> tree.predict([[0, 0, 0], [1, 0, 0], [1, 1, 0]])
+    array([2., 0., 1.])
     """
-    leaves = np.arange(tree.node_count)
-    if max_leaf_nodes is None:
-        return leaves
-    queue, n_leaves = deque([0]), 1
-    while queue:
-        node = queue.popleft()
-        left, right = tree.children_left[node], tree.children_right[node]
-        if left < 0:
-            continue
-        queue.extend((left, right))
-        if leaves[node] == node and n_leaves < max_leaf_nodes:
-            n_leaves += 1
-        else:
-            leaves[[left, right]] = leaves[node]
-    return leaves
 
 
-def importances(tree, leaves):
+@SHARED
+class HonestTreeClassifier(HonestClassifier, HonestTree):
+    r"""A classification tree whose class probabilities come from samples that chose no splits.
+
+    This is :class:`HonestTreeRegressor`, Algorithm 10 of [1]_, for classes: each cell is split by
+    the feature and threshold that reduce its Gini impurity most, and a leaf predicts the
+    proportions of the classes among the samples of the second half that fall into it.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    estimator_ : DecisionTreeRegressor
+        The tree fitted to the samples that choose the splits, whose targets are the centered and
+        scaled columns of the indicator matrix of the classes.
+    values_ : ndarray of shape (n_nodes, n_classes)
+        Probabilities of the classes in each node of `estimator_`.
+    feature_importances_ : ndarray of shape (n_features,)
+        Fraction of the total reduction of the Gini impurity that is due to each feature. All
+        importances are 0 if there are no splits.
+    {input}
+
+    See Also
+    --------
+    LevelSplitsClassifier : A tree in which all cells of a level have the same split.
+    HonestForestClassifier : An average of honest trees.
+
+    References
+    ----------
+    {paper}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklrank.tree import HonestTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = HonestTreeClassifier(random_state=0).fit(X[::2], y[::2])
+    >>> bool(tree.score(X[1::2], y[1::2]) > 0.85)
+    True
+    """
+
+
+def node_parents(tree):
+    """Return the parent of each node of a scikit-learn tree; the root is its own parent."""
+    parents = np.zeros(tree.node_count, dtype=np.intp)
+    for children in tree.children_left, tree.children_right:
+        inner = np.flatnonzero(children >= 0)
+        parents[children[inner]] = inner
+    return parents
+
+
+def nearest(links):
+    """Follow the links from each node, to the node itself or to its parent, until they end."""
+    while not np.array_equal(further := links[links], links):
+        links = further
+    return links
+
+
+def first_splits(tree, allowed, max_leaf_nodes):
+    """Return a mask of the cells that are split.
+
+    Cells are split level by level and from left to right, where `allowed`, until there are
+    `max_leaf_nodes` leaves.
+    """
+    cells, order = np.zeros(1, dtype=np.intp), []
+    while len(cells):
+        cells = cells[(tree.children_left[cells] >= 0) & allowed[cells]]
+        order.append(cells)
+        cells = np.stack([tree.children_left[cells], tree.children_right[cells]], axis=1).ravel()
+    splits = np.zeros(tree.node_count, dtype=bool)
+    splits[np.concatenate(order)[: None if max_leaf_nodes is None else max_leaf_nodes - 1]] = True
+    return splits
+
+
+def importances(tree, splits):
     """Return the importances of the features in the splits that are made, as scikit-learn's."""
     gains = np.zeros(tree.n_features)
     errors = tree.weighted_n_node_samples * tree.impurity
-    left, right = tree.children_left, tree.children_right
-    # A split is made if its children are not in the leaf of the node.
-    made = np.flatnonzero((left >= 0) & (leaves[left] == left))
-    np.add.at(gains, tree.feature[made], errors[made] - errors[left[made]] - errors[right[made]])
+    made = np.flatnonzero(splits)
+    left, right = tree.children_left[made], tree.children_right[made]
+    np.add.at(gains, tree.feature[made], errors[made] - errors[left] - errors[right])
     return gains / (gains.sum() or 1.0)
 
 
-def honest_values(tree, X, y, min_samples: int):
-    """Return the mean target of the samples `X` in each node of a fitted scikit-learn tree.
+def node_means(estimator, X, y):
+    """Return how many of the samples `X` are in each node of a fitted tree, and their mean target.
 
-    The result has shape `(n_nodes, n_outputs)`. A node with fewer than `min_samples` of the samples
-    has the value of its parent.
+    The means have the shape `(n_nodes, n_outputs)`.
     """
-    cells = tree.decision_path(X).T
-    counts = np.asarray(cells.sum(axis=1)).reshape(-1, 1)
-    values = (cells @ y) / np.maximum(counts, 1)
-    parents = np.zeros(len(values), dtype=np.intp)
-    for children in tree.tree_.children_left, tree.tree_.children_right:
-        inner = np.flatnonzero(children >= 0)
-        parents[children[inner]] = inner
-    # A parent has a smaller index than its children. The root has no parent and keeps its mean.
-    for node in np.flatnonzero(counts[1:] < min_samples) + 1:
-        values[node] = values[parents[node]]
-    return values
+    cells = estimator.decision_path(X).T
+    counts = np.asarray(cells.sum(axis=1)).ravel()
+    return counts, (cells @ y) / np.maximum(counts, 1)[:, np.newaxis]

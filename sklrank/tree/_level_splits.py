@@ -1,24 +1,32 @@
-"""LevelSplitsRegressor: a regression tree with one split for all cells of a level."""
+"""Level splits: trees with one split for all cells of a level."""
 
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sklrank._binning import Candidates, find_candidates
+from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_features
-from sklrank._sklearn import Interval
-from sklrank.tree._binning import Candidates, find_candidates
-from sklrank.tree._honest_regressor import HonestRegressor, draw_halves, group_means, standardize
+from sklrank._sklearn import Interval, StrOptions
+from sklrank.tree._honest import (
+    ATTRIBUTES_OF_INPUT,
+    PAPER,
+    HonestClassifier,
+    HonestRegressor,
+    HonestSingleTree,
+    draw_halves,
+    group_means,
+    standardize,
+)
 from sklrank.tree._level_gains import find_leaves, split_gains
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
     from sklrank._typing import MaxFeatures
 
-__all__ = ["LevelSplitsRegressor"]
+__all__ = ["LevelSplitsClassifier", "LevelSplitsRegressor"]
 
 SPLIT_DTYPE = np.dtype([("feature", np.intp), ("threshold", np.float64)])
 
@@ -29,7 +37,123 @@ ROUNDING = 1e-10
 NO_ERROR = 1e-28
 
 
-class LevelSplitsRegressor(HonestRegressor):
+SHARED = shares_text(
+    input=ATTRIBUTES_OF_INPUT,
+    paper=PAPER,
+    parameters="""
+max_depth : int or None, default=None
+    Maximum number of levels. If None, the tree is grown until no split reduces the error. If
+    features have many distinct values, there can be many levels that split only few cells each.
+min_samples_leaf : int, default=1
+    Minimum number of samples on each side of a split. In an honest tree, this number is
+    required of each half of the samples.
+max_features : int, float, {"sqrt", "log2"} or None, default=None
+    Number of features tried at each level: an int, a fraction of the features, "sqrt", "log2",
+    or None for all features. The features are drawn at random for each level. If none of them
+    reduces the error, the other features are tried.
+max_bins : int or None, default=255
+    Maximum number of bins of each feature. For a feature with more distinct values, the
+    candidate thresholds are quantiles of its values. If None, there is a candidate threshold
+    between any two neighboring values.
+honest : bool or {"estimation"}, default=False
+    Whether to choose the splits with one half of the samples and to compute the leaf values
+    with the other half; :class:`LevelSplitsRegressor` describes "estimation". If False, all
+    samples are used for both.
+random_state : int, RandomState instance or None, default=None
+    Controls the random division of the samples into halves, and the random choice of features.
+""",
+)
+
+
+class LevelSplits(HonestSingleTree):
+    """Base class of the trees of Algorithm 9, for regression and classification."""
+
+    _parameter_constraints: dict = {
+        **HonestSingleTree._parameter_constraints,
+        "max_bins": [Interval(Integral, 2, None, closed="left"), None],
+        "honest": ["boolean", StrOptions({"estimation"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        max_features: MaxFeatures = None,
+        max_bins: int | None = 255,
+        honest: bool | Literal["estimation"] = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.honest = honest
+        self.random_state = random_state
+
+    @staticmethod
+    def _input_dtype():
+        return np.float64
+
+    def _fit(self, X, y, random_state):
+        halves = draw_halves(len(X), self.honest, random_state)
+        X = np.asfortranarray(X)
+        counted = [halves.structure, halves.estimation] if self.honest is True else halves[:1]
+        growth = Growth(y, counted, self.min_samples_leaf)
+        partition = growth
+        if self.honest == "estimation":
+            partition = Partition(len(y), halves[1:], self.min_samples_leaf)
+        candidates = find_candidates(X, self.max_bins)
+        splits, gains = [], []
+        while self.max_depth is None or len(splits) < self.max_depth:
+            best, gain = self._find_best(candidates, growth, random_state)
+            if best is None:
+                break
+            split = candidates.features[best], candidates.thresholds[best]
+            for each in {growth, partition}:  # one or two
+                each.split(X[:, split[0]] > split[1])
+            splits.append(split)
+            gains.append(gain)
+        self.splits_ = np.array(splits, dtype=SPLIT_DTYPE)
+        self._levels, self._children, self._root = partition.node_table()
+        self.values_ = group_means(
+            y[halves.estimation], partition.cells[halves.estimation], partition.n_cells
+        )
+        self.feature_importances_ = np.bincount(
+            self.splits_["feature"], weights=gains, minlength=X.shape[1]
+        ) / (sum(gains) or 1.0)
+
+    def _find_best(self, candidates, growth, random_state):
+        """Return the index and the gain of the best candidate, the first one in case of ties.
+
+        If no candidate reduces the error, return None and 0.
+        """
+        n_features = len(candidates.first) - 1
+        tried = draw_features(self.max_features, n_features, random_state)
+        rounding = ROUNDING * growth.error_left
+        for features in tried, np.setdiff1d(np.arange(n_features, dtype=np.intp), tried):
+            gains = growth.gains(candidates, features)
+            best = gains.max(initial=0.0)
+            if best > rounding:
+                return int(np.flatnonzero(gains >= best - rounding)[0]), best
+        return None, 0.0
+
+    def _find_leaves(self, X):
+        leaves = np.empty(len(X), dtype=np.intp)
+        find_leaves(
+            X,
+            np.ascontiguousarray(self.splits_["feature"]),
+            np.ascontiguousarray(self.splits_["threshold"]),
+            self._levels,
+            self._children,
+            self._root,
+            leaves,
+        )
+        return leaves
+
+
+@SHARED
+class LevelSplitsRegressor(HonestRegressor, LevelSplits):
     r"""A regression tree that splits all cells of a level by the same feature and threshold.
 
     This class implements Algorithm 9 of [1]_. Let :math:`S` be the set of the splits of the
@@ -50,32 +174,19 @@ class LevelSplitsRegressor(HonestRegressor):
     between all neighboring values, or between quantiles of the values (see `max_bins`).
 
     In an honest tree [1]_ the samples are divided at random into two halves. The splits are chosen
-    with one half, and each leaf predicts the mean target of its samples of the other half. Each
-    leaf has samples of both halves: a cell is split only if both sides have `min_samples_leaf`
-    samples of each half. Algorithm 9 requires one sample of the second half only. Without this
-    difference, cells could be split that no sample of the first half justifies to split.
+    with one half, and each leaf predicts the mean target of its samples of the other half. There
+    are two rules for the cells:
+
+    - ``honest=True``: a cell is split only if both sides have `min_samples_leaf` samples of each
+      half. The cells in which the error is reduced are the cells of the tree.
+    - ``honest="estimation"``, as printed in Algorithm 9: a cell is split only if both sides have
+      `min_samples_leaf` samples of the half for the leaf values. The other half chooses the same
+      splits as a tree of its own that is not honest. Leaves may have no sample of the half that
+      chose the splits.
 
     Parameters
     ----------
-    max_depth : int or None, default=None
-        Maximum number of levels. If None, the tree is grown until no split reduces the error. If
-        features have many distinct values, there can be many levels that split only few cells each.
-    min_samples_leaf : int, default=1
-        Minimum number of samples on each side of a split. In an honest tree, this number is
-        required of each half of the samples.
-    max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features tried at each level: an int, a fraction of the features, "sqrt", "log2",
-        or None for all features. The features are drawn at random for each level. If none of them
-        reduces the error, the other features are tried.
-    max_bins : int or None, default=255
-        Maximum number of bins of each feature. For a feature with more distinct values, the
-        candidate thresholds are quantiles of its values. If None, there is a candidate threshold
-        between any two neighboring values.
-    honest : bool, default=False
-        Whether to choose the splits with one half of the samples and to compute the leaf values
-        with the other half. If False, all samples are used for both.
-    random_state : int, RandomState instance or None, default=None
-        Controls the random division of the samples into halves, and the random choice of features.
+    {parameters}
 
     Attributes
     ----------
@@ -89,20 +200,17 @@ class LevelSplitsRegressor(HonestRegressor):
         on the samples that choose the splits. All importances are 0 if there are no splits.
     n_outputs_ : int
         Number of targets.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {input}
 
     See Also
     --------
+    LevelSplitsClassifier : The same tree for classes.
     HonestTreeRegressor : A tree in which each cell has its own split.
     HonestForestRegressor : An average of honest trees.
 
     References
     ----------
-    .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki, "Label ranking through nonparametric
-       regression", ICML 2022, appendix D.
+    {paper}
     .. [2] V. Syrgkanis and M. Zampetakis, "Estimation and inference with trees and forests in high
        dimensions", COLT 2020.
 
@@ -119,141 +227,142 @@ class LevelSplitsRegressor(HonestRegressor):
     [0.0, 0.0, 1.0, 3.0]
     """
 
-    _parameter_constraints: dict = {
-        **HonestRegressor._parameter_constraints,
-        "max_bins": [Interval(Integral, 2, None, closed="left"), None],
-    }
 
-    def __init__(
-        self,
-        *,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 1,
-        max_features: MaxFeatures = None,
-        max_bins: int | None = 255,
-        honest: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.honest = honest
-        self.random_state = random_state
+@SHARED
+class LevelSplitsClassifier(HonestClassifier, LevelSplits):
+    r"""A classification tree that splits all cells of a level by the same feature and threshold.
 
-    def apply(self, X: ArrayLike) -> np.ndarray:
-        """Return the index of the leaf of each sample.
+    This is :class:`LevelSplitsRegressor`, Algorithm 9 of [1]_, for classes: the next level is split
+    by the feature and threshold that reduce the Gini impurity, summed over all samples, most. A
+    leaf predicts the proportions of the classes among its samples.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+    Parameters
+    ----------
+    {parameters}
 
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            Index of the leaf of each sample, which is a row index of `values_`.
-        """
-        return self._leaves(self._check_X(X))
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    splits_ : structured ndarray of shape (n_levels,)
+        The `feature` and `threshold` of each level. Samples with values above the threshold are on
+        the right side of the split.
+    values_ : ndarray of shape (n_leaves, n_classes)
+        Probabilities of the classes in each leaf.
+    feature_importances_ : ndarray of shape (n_features,)
+        Fraction of the total reduction of the Gini impurity that is due to each feature. All
+        importances are 0 if there are no splits.
+    {input}
 
-    @staticmethod
-    def _input_dtype():
-        return np.float64
+    See Also
+    --------
+    HonestTreeClassifier : A tree in which each cell has its own split.
+    HonestForestClassifier : An average of honest trees.
 
-    def _fit(self, X, y, random_state):
-        halves = draw_halves(len(X), self.honest, random_state)
-        X = np.asfortranarray(X)
-        partition = Partition(y, halves, self.min_samples_leaf)
-        candidates = find_candidates(X, self.max_bins)
-        splits, gains = [], []
-        while self.max_depth is None or len(splits) < self.max_depth:
-            best, gain = self._find_best(candidates, partition, random_state)
-            if best is None:
-                break
-            split = candidates.features[best], candidates.thresholds[best]
-            partition.split(X[:, split[0]] > split[1])
-            splits.append(split)
-            gains.append(gain)
-        self.splits_ = np.array(splits, dtype=SPLIT_DTYPE)
-        self._levels, self._children, self._root = partition.node_table()
-        self.values_ = group_means(
-            y[halves.estimation], partition.cells[halves.estimation], partition.n_cells
-        )
-        self.feature_importances_ = np.bincount(
-            self.splits_["feature"], weights=gains, minlength=X.shape[1]
-        ) / (sum(gains) or 1.0)
+    References
+    ----------
+    {paper}
 
-    def _find_best(self, candidates, partition, random_state):
-        """Return the index and the gain of the best candidate, the first one in case of ties.
-
-        If no candidate reduces the error, return None and 0.
-        """
-        n_features = len(candidates.first) - 1
-        tried = draw_features(self.max_features, n_features, random_state)
-        rounding = ROUNDING * partition.error_left
-        for features in tried, np.setdiff1d(np.arange(n_features, dtype=np.intp), tried):
-            gains = partition.gains(candidates, features)
-            best = gains.max(initial=0.0)
-            if best > rounding:
-                return int(np.flatnonzero(gains >= best - rounding)[0]), best
-        return None, 0.0
-
-    def _leaves(self, X):
-        leaves = np.empty(len(X), dtype=np.intp)
-        find_leaves(
-            X,
-            np.ascontiguousarray(self.splits_["feature"]),
-            np.ascontiguousarray(self.splits_["threshold"]),
-            self._levels,
-            self._children,
-            self._root,
-            leaves,
-        )
-        return leaves
-
-    def _predict(self, X):
-        return self.values_[self._leaves(X)]
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklrank.tree import LevelSplitsClassifier
+    >>> X = np.random.RandomState(0).randint(2, size=(500, 100))
+    >>> y = np.where(X[:, 7] * X[:, 42], "both", "not both")
+    >>> tree = LevelSplitsClassifier().fit(X, y)
+    >>> tree.splits_["feature"].tolist()
+    [7, 42]
+    >>> tree.predict_proba(X[:1])
+    array([[0., 1.]])
+    """
 
 
 class Partition:
-    """The cells of a growing tree: the cell of each sample, and the target sums of each cell."""
+    """The cells of a growing tree, and the cell of each sample.
 
-    def __init__(self, y, halves, min_samples_leaf: int):
-        self.min_count = float(min_samples_leaf)
-        self.n_outputs = y.shape[1]
-        counted = [halves.structure]
-        if halves.structure is not halves.estimation:
-            counted.append(halves.estimation)
-        self.payload = np.zeros((len(y), self.n_outputs + len(counted)))
-        self.payload[halves.structure, : self.n_outputs] = standardize(y[halves.structure])
-        for column, half in enumerate(counted, start=self.n_outputs):
-            self.payload[half, column] = 1.0
-        self.squares = (self.payload[:, : self.n_outputs] ** 2).sum(axis=1)
-        self.cells = np.zeros(len(y), dtype=np.intp)
+    A cell is split if both of its sides have `min_samples_leaf` samples of each array in `counted`,
+    which has indices of samples.
+    """
+
+    def __init__(self, n_samples: int, counted, min_samples_leaf: int):
+        self.counted = counted
+        self.min_count = min_samples_leaf
+        self.cells = np.zeros(n_samples, dtype=np.intp)
         self.n_cells = 1
         # For each cell, the index of its parent node and the side of the parent's split on which
         # the cell lies, 0 or 1; both are -1 for the root.
         self.parents = np.full((1, 2), -1)
         self.nodes = []
+
+    def split(self, right):
+        """Split all cells that have enough samples on both sides of the split.
+
+        The entries of the mask `right` are True for the samples on the right side.
+        """
+        sides = 2 * self.cells + right
+        splits = np.ones(self.n_cells, dtype=bool)
+        for samples in self.counted:
+            counts = np.bincount(sides[samples], minlength=2 * self.n_cells).reshape(-1, 2)
+            splits &= (counts >= self.min_count).all(axis=1)
+        # The order of the cells is kept. The two parts of a cell that is split have consecutive
+        # indices.
+        first = np.arange(self.n_cells) + np.cumsum(splits) - splits
+        n_nodes = sum(map(len, self.nodes))
+        self.nodes.append(self.parents[splits])
+        self.parents = np.repeat(self.parents, 1 + splits, axis=0)
+        for side in 0, 1:
+            self.parents[first[splits] + side, 0] = np.arange(n_nodes, n_nodes + splits.sum())
+            self.parents[first[splits] + side, 1] = side
+        self.cells = first[self.cells] + (right & splits[self.cells])
+        self.n_cells = len(self.parents)
+
+    def node_table(self):
+        """Return the arguments `levels`, `children` and `root` of :func:`find_leaves`."""
+        parents = np.concatenate([*self.nodes, self.parents])
+        n_nodes = len(parents) - self.n_cells
+        numbers = np.concatenate([np.arange(n_nodes), -1 - np.arange(self.n_cells)])
+        children = np.empty((n_nodes, 2), dtype=np.intc)
+        children[parents[1:, 0], parents[1:, 1]] = numbers[1:]
+        levels = np.repeat(np.arange(len(self.nodes)), [len(level) for level in self.nodes])
+        return levels.astype(np.intc), children, int(numbers[0])
+
+
+class Growth(Partition):
+    """The cells of the tree whose error the splits reduce, with the sums of the targets.
+
+    The first array of `counted` has the samples that choose the splits.
+    """
+
+    def __init__(self, y, counted, min_samples_leaf: int):
+        super().__init__(len(y), counted, min_samples_leaf)
+        self.n_outputs = y.shape[1]
+        # The targets of each sample that chooses splits, followed by the counts.
+        self.payload = np.zeros((len(y), self.n_outputs + len(counted)))
+        self.payload[counted[0], : self.n_outputs] = standardize(y[counted[0]])
+        for column, samples in enumerate(counted, start=self.n_outputs):
+            self.payload[samples, column] = 1.0
         self._measure()
 
-    def _sums(self, groups, n_groups):
-        return np.column_stack(
-            [np.bincount(groups, weights=column, minlength=n_groups) for column in self.payload.T]
-        )
+    def split(self, right):
+        super().split(right)
+        self._measure()
+
+    def _sums(self, columns):
+        """Return the sums `(n_cells, n_columns)` over the samples of each cell."""
+        sums = [np.bincount(self.cells, column, minlength=self.n_cells) for column in columns.T]
+        return np.column_stack(sums)
 
     def _measure(self):
         """Compute the error and the target sums of the open cells: those that may be split."""
-        totals = self._sums(self.cells, self.n_cells)
-        counts = totals[:, self.n_outputs :]
-        means = totals[:, : self.n_outputs] / np.maximum(counts[:, :1], 1.0)
-        deviations = self.payload[:, : self.n_outputs] - means[self.cells]
-        deviations *= self.payload[:, self.n_outputs, np.newaxis]
-        errors = np.bincount(
-            self.cells, weights=(deviations**2).sum(axis=1), minlength=self.n_cells
-        )
-        squares = np.bincount(self.cells, weights=self.squares, minlength=self.n_cells)
-        open_ = (counts >= 2 * self.min_count).all(axis=1) & (errors > NO_ERROR * squares)
+        n_outputs = self.n_outputs
+        totals = self._sums(self.payload)
+        means = totals[:, :n_outputs] / np.maximum(totals[:, n_outputs, np.newaxis], 1.0)
+        deviations = self.payload[:, :n_outputs] - means[self.cells]
+        deviations *= self.payload[:, n_outputs, np.newaxis]
+        errors = self._sums(deviations**2).sum(axis=1)
+        squares = self._sums(self.payload[:, :n_outputs] ** 2).sum(axis=1)
+        enough = (totals[:, n_outputs:] >= 2 * self.min_count).all(axis=1)
+        open_ = enough & (errors > NO_ERROR * squares)
         self.error_left = errors[open_].sum()
         self.open_totals = totals[open_]
         numbers = np.where(open_, np.cumsum(open_) - 1, -1)
@@ -275,37 +384,7 @@ class Partition:
             self.payload,
             self.open_totals,
             self.n_outputs,
-            self.min_count,
+            float(self.min_count),
             gains,
         )
         return gains
-
-    def split(self, right):
-        """Split all cells that have enough samples on both sides of the split.
-
-        The entries of the mask `right` are True for the samples on the right side.
-        """
-        counts = self._sums(2 * self.cells + right, 2 * self.n_cells)[:, self.n_outputs :]
-        splits = (counts.reshape(self.n_cells, -1) >= self.min_count).all(axis=1)
-        # The order of the cells is kept. The two parts of a cell that is split have consecutive
-        # indices.
-        first = np.arange(self.n_cells) + np.cumsum(splits) - splits
-        n_nodes = sum(map(len, self.nodes))
-        self.nodes.append(self.parents[splits])
-        self.parents = np.repeat(self.parents, 1 + splits, axis=0)
-        for side in 0, 1:
-            self.parents[first[splits] + side, 0] = np.arange(n_nodes, n_nodes + splits.sum())
-            self.parents[first[splits] + side, 1] = side
-        self.cells = first[self.cells] + (right & splits[self.cells])
-        self.n_cells = len(self.parents)
-        self._measure()
-
-    def node_table(self):
-        """Return the arguments `levels`, `children` and `root` of :func:`find_leaves`."""
-        parents = np.concatenate([*self.nodes, self.parents])
-        n_nodes = len(parents) - self.n_cells
-        numbers = np.concatenate([np.arange(n_nodes), -1 - np.arange(self.n_cells)])
-        children = np.empty((n_nodes, 2), dtype=np.intc)
-        children[parents[1:, 0], parents[1:, 1]] = numbers[1:]
-        levels = np.repeat(np.arange(len(self.nodes)), [len(level) for level in self.nodes])
-        return levels.astype(np.intc), children, int(numbers[0])

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._binning import FeatureBlocks
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.tree._binning import FeatureBlocks
 from sklrank.tree._histogram_classifier import BinnedClassifier
 from sklrank.tree._histogram_tree import HistogramGrower
 

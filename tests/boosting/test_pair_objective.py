@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank._queries import Queries
-from sklrank.boosting._objectives import PairObjective
+from sklrank.boosting._rank_boost import PairObjective
 
 QID = np.array(["b", "a", "b", "c", "b", "a", "d", "b", "a", "c", "b", "c", "b"])
 GRADES = np.array([2.0, 0.0, 0.5, 0.0, 2.0, 1.0, 3.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0])

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from sklrank import _document_metrics
 from sklrank._queries import Queries
-from sklrank.boosting._objectives import QueryObjective
-from sklrank.boosting._single_features import STEP_FRACTIONS, FeatureLearner
-from sklrank.metrics import _document_lists, _document_ranking
+from sklrank.boosting._ada_rank import RULES, FeatureLearner, QueryObjective
 
 RANDOM = np.random.RandomState(0)
 # The query 5 has no relevant document.
@@ -44,7 +43,9 @@ def performances(metric, scores, k):
 
 
 def objective_of(metric="ndcg", k=None, step_rule="xu-li", **options):
-    return QueryObjective(GRADES, Queries.from_qid(QID, len(QID)), metric, k, step_rule, **options)
+    return QueryObjective(
+        GRADES, Queries.from_qid(QID, len(QID)), metric, k, RULES[step_rule].step_weights, **options
+    )
 
 
 @pytest.mark.parametrize("metric", ["ndcg", "map"])
@@ -102,7 +103,7 @@ def test_documents_share_the_weight_of_their_query():
 def test_weighted_search_selects_the_feature_of_the_best_weighted_performance():
     objective = objective_of()
     objective.set_scores(X[:, 0].copy())
-    learner = FeatureLearner(X, objective, 1.0, "weighted")
+    learner = FeatureLearner(X, objective, RULES["xu-li"])
     weighted = {
         (feature, sign): objective.query_weights @ performances("ndcg", sign * X[:, feature], None)
         for feature in range(5)
@@ -113,17 +114,16 @@ def test_weighted_search_selects_the_feature_of_the_best_weighted_performance():
     assert_array_equal(hypothesis, X[:, ranker.feature] * ranker.factor)
 
 
-@pytest.mark.parametrize("learning_rate", [0.5, 1.0])
-def test_greedy_search_lowers_the_objective_most(learning_rate):
+def test_greedy_search_lowers_the_objective_most():
     objective = objective_of()
     F = 0.4 * X[:, 3]
     objective.set_scores(F)
-    learner = FeatureLearner(X, objective, learning_rate, "greedy")
+    learner = FeatureLearner(X, objective, RULES["greedy"])
     tried = {}
     for feature in range(5):
         for sign in (1, -1):
-            step = learning_rate * objective.step(sign * X[:, feature])
-            for fraction in STEP_FRACTIONS:
+            step = objective.step(sign * X[:, feature])
+            for fraction in RULES["greedy"].fractions:
                 scores = F + step * fraction * sign * X[:, feature]
                 losses = np.exp(-performances("ndcg", scores, None))
                 tried[feature, sign * fraction] = losses.mean()
@@ -135,24 +135,24 @@ def test_greedy_search_lowers_the_objective_most(learning_rate):
 @pytest.mark.parametrize("metric", ["ndcg", "map"])
 def test_features_are_sorted_once_in_the_first_round(metric, monkeypatch):
     """Besides once for their performance: all fractions of a feature give the same ranking."""
-    sorted_scores = []
+    sorted_scores, original = [], _document_metrics.list_documents
 
     def list_documents(queries, scores, values, ties):
         sorted_scores.append(scores)
-        return _document_lists.list_documents(queries, scores, values, ties)
+        return original(queries, scores, values, ties)
 
     objective = objective_of(metric)
     objective.set_scores(np.zeros(len(QID)))
-    monkeypatch.setattr(_document_ranking, "list_documents", list_documents)
-    learner = FeatureLearner(X, objective, 1.0, "greedy")
+    monkeypatch.setattr(_document_metrics, "list_documents", list_documents)
+    learner = FeatureLearner(X, objective, RULES["greedy"])
     assert len(sorted_scores) == 10
     assert learner.fit(objective, None)[0].factor in (1, -1)
     assert len(sorted_scores) == 20
 
 
-@pytest.mark.parametrize("search", ["greedy", "weighted"])
-def test_no_feature_is_selected_that_does_not_lower_the_objective(search):
+@pytest.mark.parametrize("rule", RULES)
+def test_no_feature_is_selected_that_does_not_lower_the_objective(rule):
     objective = objective_of()
     objective.set_scores(X[:, 1].copy())
     # Adding the same feature again does not change the ranking.
-    assert FeatureLearner(X[:, [1, 1]], objective, 1.0, search).fit(objective, None) is None
+    assert FeatureLearner(X[:, [1, 1]], objective, RULES[rule]).fit(objective, None) is None

@@ -40,7 +40,7 @@ class Case:
             # Some of the pairs contradict each other.
             kept = [pair for k, pair in enumerate(sorted(self.pairs)) if k % 3]
             self.pairs = {*kept, *((j, i) for i, j in kept[::5])}
-            judgements = ExplicitPairLoss(np.array(sorted(self.pairs)))
+            judgements = ExplicitPairLoss(np.array(sorted(self.pairs)), self.queries)
         losses = (
             BaseRankerLoss(self.base, self.confidence, self.queries),
             JudgementLoss(judgements, noise, self.queries),

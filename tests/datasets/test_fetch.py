@@ -42,17 +42,6 @@ def make_bunch(name, data, target):
     )
 
 
-@pytest.fixture
-def parts(monkeypatch):
-    """Return a small data set under the name of scene, with its split."""
-    rng = np.random.default_rng(0)
-    data, target = rng.standard_normal((30, 4)), rng.integers(0, 2, (30, 3))
-    counts = tuple(sorted(target[:20].sum(axis=0).tolist()))
-    split = module._Split(20, 10, counts, np.abs(data[:20]).mean())
-    monkeypatch.setitem(module._SPLITS, "scene", split)
-    return data, target
-
-
 def test_bunch(openml, tmp_path):
     data, target = np.arange(6.0).reshape(3, 2), np.array([[0, 1], [1, 1], [0, 0]])
     openml["bunch"] = make_bunch("langLog", data, target)
@@ -61,7 +50,7 @@ def test_bunch(openml, tmp_path):
     assert_array_equal(bunch.target, target)
     assert bunch.target.dtype == np.int64
     assert bunch.feature_names == ["x0", "x1"] and bunch.target_names == ["y0", "y1"]
-    assert bunch.DESCR == "fake" and "train_indices" not in bunch
+    assert bunch.DESCR == "fake"
     asked = openml["asked"]
     assert (asked["data_id"], asked["data_home"], asked["cache"]) == (41469, tmp_path, False)
     assert openml["timeout"] == 3 and socket.getdefaulttimeout() is None
@@ -87,36 +76,9 @@ def test_label_spellings(openml, values):
     assert_array_equal(fetch_multilabel("birds").target, target)
 
 
-@pytest.mark.parametrize("order", ["train first", "test first"])
-def test_split_is_found_at_either_end(openml, parts, order):
-    data, target = parts
-    rows = np.arange(30) if order == "train first" else np.roll(np.arange(30), 10)
-    openml["bunch"] = make_bunch("scene", data[rows], target[rows])
-    bunch = fetch_multilabel("scene", split="original")
-    assert_array_equal(rows[bunch.train_indices], np.arange(20))
-    assert_array_equal(rows[bunch.test_indices], np.arange(20, 30))
-
-    X_train, X_test, Y_train, Y_test = fetch_multilabel("scene", split="original", return_X_y=True)
-    assert_array_equal(np.vstack([X_train, X_test]), data)
-    assert_array_equal(np.vstack([Y_train, Y_test]), target)
-
-
-def test_split_that_is_not_found_is_an_error(openml, parts):
-    data, target = parts
-    for rows in (np.random.default_rng(1).permutation(30), np.arange(29)):
-        openml["bunch"] = make_bunch("scene", data[rows], target[rows])
-        with pytest.raises(ValueError, match="neither the first nor the last.*split=None"):
-            fetch_multilabel("scene", split="original")
-        fetch_multilabel("scene")
-
-
 def test_wrong_parameters(openml):
     with pytest.raises(ValueError, match="name must be one of .*'yeast'.*got 'yaest'"):
         fetch_multilabel("yaest")
-    with pytest.raises(ValueError, match="split must be None or 'original', got 'train'"):
-        fetch_multilabel("yeast", split="train")
-    with pytest.raises(ValueError, match="split='original' is known for .*not for name='birds'"):
-        fetch_multilabel("birds", split="original")
     with pytest.raises(ValueError, match="timeout"):
         fetch_multilabel("birds", timeout=0)
     assert "asked" not in openml
@@ -161,21 +123,3 @@ def test_refused_connection(silent_proxy, tmp_path, recwarn):
     with pytest.raises(ConnectionError, match="there is no network.*data_home"):
         fetch_multilabel("yeast", data_home=tmp_path)
     assert not recwarn.list
-
-
-@pytest.mark.parametrize("name", sorted(module._SPLITS))
-@pytest.mark.parametrize("order", ["train first", "test first"])
-def test_statistics_match_the_real_data_sets(openml, benchmark_folder, name, order):
-    arrays = np.load(benchmark_folder / "multilabel" / f"{name}.npz")
-    ends = ["train", "test"] if order == "train first" else ["test", "train"]
-    data, target = (np.vstack([arrays[f"{key}_{end}"] for end in ends]) for key in "XY")
-    openml["bunch"] = make_bunch(name, data.astype(float), target)
-    X_train, X_test, Y_train, _ = fetch_multilabel(name, split="original", return_X_y=True)
-    assert_array_equal(X_train, arrays["X_train"])
-    assert_array_equal(Y_train, arrays["Y_train"])
-    assert len(X_test) == len(arrays["X_test"])
-
-    shuffled = np.random.default_rng(0).permutation(len(data))
-    openml["bunch"] = make_bunch(name, data[shuffled].astype(float), target[shuffled])
-    with pytest.raises(ValueError, match="neither the first"):
-        fetch_multilabel(name, split="original")

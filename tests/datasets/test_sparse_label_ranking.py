@@ -297,6 +297,36 @@ def test_frequency_of_cuts():
     assert_allclose(joined.mean(axis=0), [0.1, 0.5, 0.9], atol=0.03)
 
 
+def test_any_law_of_partitions():
+    """Step 4 of Definition 6: the partition is drawn from a law that depends on the sample."""
+    Y = np.tile([4, 2, 5, 3, 1], (8000, 1))
+    ranks = {(2, 1, 2): [4, 1, 4, 3, 1], (5,): [1] * 5, (1, 1, 1, 1, 1): Y[0].tolist()}
+    often = np.where(np.arange(8000) < 4000, 0.7, 0.2)
+    law = dict(zip(ranks, [often, 0.1, 0.9 - often]))
+    tied = tie_labels(Y, partitions=law, random_state=0)
+    for sizes, expected in ranks.items():
+        drawn = (tied == expected).all(axis=1)
+        chance = np.broadcast_to(law[sizes], 8000)
+        assert_allclose([drawn[:4000].mean(), drawn[4000:].mean()], chance[[0, -1]], atol=0.03)
+    assert {tuple(row) for row in tied.tolist()} == {tuple(row) for row in ranks.values()}
+
+
+@pytest.mark.parametrize(
+    ("partitions", "message"),
+    [
+        ({(2, 2): 1.0}, "number of labels, 3; got .2, 2"),
+        ({(3, 0): 1.0}, "positive sizes"),
+        ({(1, 2): 0.5, (3,): 0.4}, "sum to 1 for each sample"),
+        ({(1, 2): -0.5, (3,): 1.5}, "partitions must be a probability"),
+        ({(3,): [1.0, 1.0, 1.0]}, "broadcast to the shape .2,"),
+        ({}, "sum to 1 for each sample"),
+    ],
+)
+def test_wrong_partitions(partitions, message):
+    with pytest.raises(ValueError, match=message):
+        tie_labels([[1, 2, 3], [3, 2, 1]], partitions=partitions)
+
+
 @pytest.mark.parametrize("transform", [hide_labels, tie_labels])
 def test_wrong_positions(transform):
     with pytest.raises(ValueError, match="Y must hold positions"):

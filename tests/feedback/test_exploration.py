@@ -9,11 +9,12 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklrank.feedback import Exploration, SingleSwapRandomization, UniformRandomization
-from sklrank.feedback._exploration import (
+from sklrank.feedback import (
+    Exploration,
+    SingleSwapRandomization,
+    UniformRandomization,
     check_exploration,
     check_rewards,
-    check_single_actions,
 )
 
 SHOWN = UniformRandomization(0.5).explore(
@@ -57,8 +58,8 @@ def test_records_of_single_labels():
     for record in (flat, deep):
         assert_same(Exploration.from_frame(record.to_frame()), flat)
         assert_same(Exploration.concatenate([flat[:1], record[1:]]), flat)
-        for check, expected in ((check_exploration, deep), (check_single_actions, flat)):
-            actions, propensities = check(record, 3, 4)
+        for single, expected in ((False, deep), (True, flat)):
+            actions, propensities = check_exploration(record, 3, 4, single=single)
             assert_array_equal(actions, expected.actions)
             assert_array_equal(propensities, expected.propensities)
     with pytest.raises(ValueError, match="cannot be concatenated"):
@@ -128,21 +129,26 @@ def test_without_pandas(monkeypatch):
 
 HALF = np.full((2, 2, 2), 0.5)
 BAD = {
-    "actions of exploration must have the shape": [
-        ([0, 1], HALF),
+    "actions of exploration must be 1 to 3 labels for each of 2 samples": [
         ([[0, 1]], HALF[:1]),
         ([[0, 1, 2, 3], [0, 1, 2, 3]], np.full((2, 4, 4), 0.5)),
     ],
-    "must be integers": [([[0.0, 1.0], [1.0, 0.0]], HALF), ([["a", "b"], ["b", "a"]], HALF)],
-    "must be labels from 0 to 2": [([[0, 1], [1, 3]], HALF), ([[0, 1], [1, -1]], HALF)],
+    "must be integers from 0 to 2": [
+        ([[0.0, 1.0], [1.0, 0.0]], HALF),
+        ([["a", "b"], ["b", "a"]], HALF),
+        ([[0, 1], [1, 3]], HALF),
+        ([[0, 1], [1, -1]], HALF),
+    ],
     "a label twice": [([[0, 1], [1, 1]], HALF)],
-    "propensities of exploration are missing": [([[0, 1], [1, 0]], None)],
-    "propensities of exploration must be numbers of shape": [
+    "must have actions and propensities of the shapes": [
+        ([0, 1], HALF),
+        ([[0, 1], [1, 0]], None),
         ([[0, 1], [1, 0]], HALF[0]),
         ([[0, 1], [1, 0]], np.full((2, 2), 0.5)),
-        ([[0, 1], [1, 0]], HALF.astype(str)),
     ],
-    r"must be probabilities in \(0, 1\]": [
+    r"must be probabilities in \(0, 1\], at least 1e-60": [
+        ([[0, 1], [1, 0]], HALF.astype(str)),
+        ([[0, 1], [1, 0]], HALF * 1e-70),
         ([[0, 1], [1, 0]], HALF * [[1, 0], [0, 1]]),
         ([[0, 1], [1, 0]], HALF * 3),
         ([[0, 1], [1, 0]], -HALF),
@@ -218,7 +224,7 @@ def test_bounds_of_the_propensity_of_two_labels():
     ],
 )
 def test_records_of_misfitting_shapes_have_no_data_frame(actions, propensities):
-    with pytest.raises(ValueError, match="actions and propensities must have the shapes"):
+    with pytest.raises(ValueError, match="must have actions and propensities of the shapes"):
         Exploration(actions, propensities).to_frame()
 
 
@@ -254,6 +260,11 @@ def test_names_of_two_kinds_are_refused():
         Exploration.from_frame(frame, classes=list("abcdec"))
     with pytest.raises(ValueError, match="classes must name labels"):
         Exploration.from_frame(frame, classes=[list("abcde")])
+
+
+def test_records_of_one_label_where_one_is_needed():
+    with pytest.raises(ValueError, match="must be one label for each of 2 samples"):
+        check_exploration(Exploration([[0, 1], [1, 0]], HALF), 2, 3, single=True)
 
 
 def test_other_objects_are_refused():

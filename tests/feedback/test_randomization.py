@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank.feedback._randomization import RANDOMIZATIONS, SoftmaxRandomization
+from sklrank.feedback import RANDOMIZATIONS, SoftmaxRandomization
 
 SCHEMES = list(RANDOMIZATIONS.values())
 SIZES = [(2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (4, 4), (5, 2), (5, 3), (6, 3), (6, 5)]

@@ -177,7 +177,7 @@ def held_out_data(ranker, seed):
     return (RIDGE.decision_function(X) if isinstance(ranker, Scores) else X), Y
 
 
-@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("k", [1, pytest.param(2, marks=pytest.mark.slow)])
 @each_scorer
 def test_coverage_of_sets(ranker, k):
     """Over 1000 splits: at least the level, and not much more."""

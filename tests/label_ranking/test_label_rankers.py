@@ -38,6 +38,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.parallel import _get_threadpool_controller
 
+from sklrank.datasets import hide_labels, make_sparse_label_ranking
 from sklrank.label_ranking import (
     LabelwiseRanker,
     PairwiseRanker,
@@ -173,6 +174,47 @@ def test_out_of_bag_scores_of_incomplete_rankings():
         found = ranker.oob_decision_function_[:, label]
         assert_allclose(found[missing], scores[missing, label])
         assert_allclose(found[~missing], -model.oob_prediction_)
+
+
+def test_labelwise_learns_revealed_positions_of_incomplete_rankings():
+    """Definition 8: the positions of the ranked labels are those among all labels."""
+    revealed = hide_labels(Y, 0.6, keep_positions=True, random_state=0)
+    ranker = LabelwiseRanker(Ridge(), incomplete="absolute").fit(X, revealed)
+    for label in range(5):
+        known = ~np.isnan(revealed[:, label])
+        expected = Ridge().fit(X[known], Y[known, label] / 5).predict(X)
+        assert_allclose(ranker.decision_function(X)[:, label], -expected, atol=1e-12)
+    with pytest.raises(ValueError, match="positions from 1 to 5.*relative"):
+        LabelwiseRanker(Ridge(), incomplete="absolute").fit(X, revealed + 1)
+
+
+def test_revealed_positions_tell_more_than_the_order():
+    X, Y = make_sparse_label_ranking(1500, 20, 6, n_informative=4, random_state=0)
+    revealed = hide_labels(Y[:1000], 0.5, keep_positions=True, random_state=0)
+    forest = RandomForestRegressor(30, random_state=0)
+    relative, absolute = (
+        LabelwiseRanker(forest, incomplete=rule).fit(X[:1000], revealed).score(X[1000:], Y[1000:])
+        for rule in ("relative", "absolute")
+    )
+    assert absolute > relative + 0.03
+
+
+def test_random_ties_of_copeland():
+    """Printed rule: tied labels are in each order equally often; other labels are as before."""
+    votes = [[1, 2, 3], [2, 3, 1], [3, 1, 2]]  # A cycle: each label beats one other.
+    cycles = np.array([[*row, 4] for row in votes] * 7)
+    orders = []
+    for seed in range(60):
+        ranker = PairwiseRanker(DummyClassifier(), voting="copeland-random", random_state=seed)
+        ranker.fit(np.zeros((21, 1)), cycles)
+        found = ranker.predict(np.zeros((2, 1)))
+        assert_array_equal(found[0], found[1])
+        assert found[0, 3] == 4
+        orders.append(tuple(found[0, :3]))
+    counts = [orders.count(order) for order in permutations((1, 2, 3))]
+    assert sum(counts) == 60 and min(counts) >= 3
+    soft = PairwiseRanker(DummyClassifier(), random_state=0).fit(np.zeros((21, 1)), cycles)
+    assert_array_equal(soft.predict(np.zeros((1, 1))), [[1, 2, 3, 4]])
 
 
 @pytest.mark.parametrize("Y", [Y, INCOMPLETE, TIED], ids=["complete", "incomplete", "tied"])

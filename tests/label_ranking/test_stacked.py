@@ -1,6 +1,7 @@
 """StackedRanker: against slow statements, and in typical use."""
 
 import pickle
+from itertools import product
 
 import joblib
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from scipy.optimize import minimize, nnls
+from scipy.optimize import minimize_scalar, nnls
 from scipy.special import log_expit
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -33,12 +34,12 @@ from sklrank.label_ranking import (
     PlackettLuceRanker,
     StackedRanker,
     _pair_calibration,
-    _pair_correction,
+    _stack_weights,
+    recommended_rankers,
 )
+from sklrank.label_ranking._kernel_features import KernelFeatures
 from sklrank.label_ranking._pair_calibration import ordered_pairs
-from sklrank.label_ranking._pair_correction import PairCorrection
-from sklrank.label_ranking._stack_members import default_rankers
-from sklrank.label_ranking._stack_weights import WEIGHTINGS
+from sklrank.label_ranking._stack_weights import PairCorrection, non_negative_weights
 from sklrank.metrics import kendall_tau_score
 
 RANDOM = np.random.RandomState(0)
@@ -54,7 +55,7 @@ SAME_FOR_ALL = LabelwiseRanker(DummyRegressor())
 
 
 def stacked(**rankers):
-    return StackedRanker([*rankers.items()], cv=3, weighting="least_squares", pair_correction=False)
+    return StackedRanker([*rankers.items()], cv=3, pair_correction=False)
 
 
 @pytest.fixture(scope="module")
@@ -86,11 +87,8 @@ def test_weights_are_non_negative_least_squares_on_held_out_samples():
 
 
 def test_default_rankers_of_many_features():
-    few, many = dict(default_rankers(n_features=150)), dict(default_rankers(n_features=1000))
-    assert few.keys() - many.keys() == {"tied_tails", "splines", "pairwise_splines"}
-    for name in ("random_trees", "joint_trees"):
-        assert few[name].estimator.max_features == 1.0
-        assert many[name].estimator.max_features == 0.2
+    few, many = (dict(recommended_rankers(n_features)) for n_features in (300, 301))
+    assert few.keys() - many.keys() == {"splines", "pairwise_splines"}
 
 
 def test_labels_that_a_training_fold_does_not_rank_have_no_weight_in_its_scores():
@@ -126,7 +124,7 @@ def held_out_scores(rankers, Y=Y):
     return scores
 
 
-def slow_logistic_weights(scores, Y):
+def slow_logistic_factor(scores, Y):
     """Maximize the likelihood of all ordered pairs of labels, without derivatives."""
     pairs = [
         (row, a, b)
@@ -135,21 +133,20 @@ def slow_logistic_weights(scores, Y):
         for b in range(5)
         if positions[a] < positions[b]
     ]
-    differences = np.array([scores[:, i, a] - scores[:, i, b] for i, a, b in pairs])
+    differences = np.array([scores[i, a] - scores[i, b] for i, a, b in pairs])
     target = (len(pairs) + 1) / (len(pairs) + 2)
 
-    def loss(logs):
-        margins = differences @ np.exp(logs)
+    def loss(log):
+        margins = differences * np.exp(log)
         return -np.mean(target * log_expit(margins) + (1 - target) * log_expit(-margins))
 
-    options = {"xatol": 1e-8, "fatol": 1e-14, "maxiter": 10_000, "maxfev": 10_000}
-    return np.exp(minimize(loss, np.zeros(len(scores)), method="Nelder-Mead", options=options).x)
+    return np.exp(minimize_scalar(loss, (-5, 5), tol=1e-10).x)
 
 
 @pytest.mark.parametrize("block", [1, 60, 10**6])
 def test_pairs_are_drawn_from_many(monkeypatch, block):
     """All ordered pairs, or as many as are allowed, each with the same probability."""
-    monkeypatch.setattr(_pair_calibration, "BLOCK", block)
+    monkeypatch.setattr(_pair_calibration, "BLOCK_SIZE", block)
     every = [
         (row, a, b)
         for row, positions in enumerate(INCOMPLETE)
@@ -168,59 +165,16 @@ def test_pairs_are_drawn_from_many(monkeypatch, block):
     assert ordered_pairs(INCOMPLETE[:0])[0].shape == (0,)
 
 
-def test_logistic_weights_maximize_the_likelihood_of_held_out_pairs():
-    rankers = [TREE, LOGISTIC]
-    expected = slow_logistic_weights(held_out_scores(rankers), Y)
-    ranker = stacked(tree=TREE, logistic=LOGISTIC).set_params(weighting="logistic").fit(X, Y)
-    assert_allclose([*ranker.weights_.values()], expected, rtol=1e-3)
-    assert ranker.pair_scale_ == pytest.approx(1.0, rel=1e-3)
-    probabilities = ranker.predict_pair_proba(X[:3])
-    scores = ranker.decision_function(X[:3])
-    for row in range(3):
-        for a in range(5):
-            for b in range(5):
-                expected = 1 / (1 + np.exp(scores[row, b] - scores[row, a]))
-                assert probabilities[row, a, b] == pytest.approx(expected, rel=1e-3)
-
-
 def test_pair_probabilities_are_calibrated_on_held_out_samples():
     """The scale is that of a logistic model of the stacked held-out scores."""
     ranker = stacked(tree=TREE, logistic=LOGISTIC).fit(X, Y)
     held_out = held_out_scores([TREE, LOGISTIC])
     combined = np.tensordot([*ranker.weights_.values()], held_out, axes=1)
-    [expected] = slow_logistic_weights(combined[np.newaxis], Y)
-    assert ranker.pair_scale_ == pytest.approx(expected, rel=1e-3)
+    assert ranker.pair_scale_ == pytest.approx(slow_logistic_factor(combined, Y), rel=1e-3)
     probabilities = ranker.predict_pair_proba(X)
-    assert_allclose(probabilities + probabilities.transpose(0, 2, 1), 1.0)
-
-
-@pytest.mark.parametrize("rankers", [(TREE, LOGISTIC), (TREE, LINEAR), (LINEAR, LOGISTIC)])
-def test_the_weighting_is_chosen_by_held_out_tau(rankers):
-    """Weights from two folds score the third; logistic if better by a standard error."""
-    scores, taus = held_out_scores(rankers), {}
-    for name, compute in WEIGHTINGS.items():
-        combined = np.zeros(Y.shape)
-        for train, test in KFold(3).split(X):
-            weights, _ = compute(scores[:, train], Y[train])
-            combined[test] = np.tensordot(weights, scores[:, test], axes=1)
-        taus[name] = kendall_tau_score(Y, -combined, average=False)
-    gain = taus["logistic"] - taus["least_squares"]
-    expected = "logistic" if gain.mean() > gain.std() / np.sqrt(120) else "least_squares"
-    assert StackedRanker([*zip("ab", rankers)], cv=3).fit(X, Y).weighting_ == expected
-
-
-@pytest.mark.parametrize("best", ["least_squares", "logistic"])
-def test_the_better_weighting_is_chosen(best, monkeypatch):
-    """If the other one reverses the rankings."""
-
-    def reversed_weights(scores, positions):
-        return -np.ones(len(scores)), np.ones(len(scores))
-
-    for name in WEIGHTINGS:
-        if name != best:
-            monkeypatch.setitem(WEIGHTINGS, name, reversed_weights)
-    ranker = StackedRanker([("tree", TREE), ("linear", LINEAR)], cv=3).fit(X, Y)
-    assert ranker.weighting_ == best
+    scores = ranker.pair_scale_ * ranker.decision_function(X)
+    for a, b in product(range(5), repeat=2):
+        assert_allclose(probabilities[:, a, b], 1 / (1 + np.exp(scores[:, b] - scores[:, a])))
 
 
 def test_out_of_bag_scores_are_held_out_scores():
@@ -234,7 +188,7 @@ def test_out_of_bag_scores_are_held_out_scores():
         fold = clone(LINEAR).fit(X[train], INCOMPLETE[train])
         linear[test] = fold.decision_function(X[test])
     held_out = np.array([fitted.oob_decision_function_, linear])
-    expected, _ = WEIGHTINGS["least_squares"](held_out, INCOMPLETE)
+    expected, _ = non_negative_weights(held_out, INCOMPLETE)
     assert_allclose([*ranker.weights_.values()], expected)
     assert_array_equal(
         ranker.named_estimators_["forest"].decision_function(X), fitted.decision_function(X)
@@ -277,7 +231,7 @@ def rank_ties_by_index(n_samples, seed):
 @pytest.mark.parametrize("block", [1, 10**6])
 def test_votes_are_those_of_logistic_regressions(block, monkeypatch):
     """One for each pair, with ties, missing labels, and labels of which one is always first."""
-    monkeypatch.setattr(_pair_correction, "_BLOCK", block)
+    monkeypatch.setattr(_stack_weights, "_BLOCK", block)
     scores, positions = rank_ties_by_index(150, seed=1)
     scores = np.column_stack([scores, scores.sum(axis=1)])
     positions[:20, 0] = positions[:20, 1]
@@ -319,7 +273,7 @@ def test_pairs_are_corrected_by_votes_of_held_out_sums(first, overlapping, incom
     splitter = RepeatedKFold(n_splits=3, n_repeats=2, random_state=0) if overlapping else KFold(3)
     folds = [*splitter.split(samples)]
     rankers = {"first": first, "linear": LINEAR}
-    ranker = StackedRanker([*rankers.items()], cv=folds, weighting="least_squares")
+    ranker = StackedRanker([*rankers.items()], cv=folds)
     ranker.fit(samples, positions)
     weights = [*ranker.weights_.values()]
     combined = [
@@ -344,7 +298,7 @@ def test_pairs_are_corrected_by_votes_of_held_out_sums(first, overlapping, incom
         votes.append(slow_votes(*map(np.array, zip(*pairs)), combined[fold]))
     held_out = np.concatenate([positions[test] for _, test in folds])
     combined, votes = np.concatenate(combined), np.concatenate(votes)
-    expected, _ = WEIGHTINGS["least_squares"](np.array([combined, votes]), held_out)
+    expected, _ = non_negative_weights(np.array([combined, votes]), held_out)
     corrected = expected[0] * combined + expected[1] * votes
     if kendall_tau_score(held_out, -corrected) <= kendall_tau_score(held_out, -combined):
         expected = [1, 0]
@@ -392,7 +346,7 @@ def test_plackett_luce_models_are_stacked_as_expected_positions(in_pipeline):
         scaler = StandardScaler().fit(X[train])
         fold = PlackettLuceRanker(alpha=alpha).fit(scaler.transform(X[train]), Y[train])
         held_out[0, test] = -fold.expected_positions(scaler.transform(X[test]))
-    expected, _ = WEIGHTINGS["least_squares"](held_out, Y)
+    expected, _ = non_negative_weights(held_out, Y)
     assert_allclose([*ranker.weights_.values()], expected, rtol=1e-3)
 
 
@@ -434,11 +388,11 @@ def test_the_default_finds_the_rankers_that_suit_the_data(recommended):
     utility = more @ random.normal(size=(4, 5))
     truth = np.argsort(np.argsort(-utility, axis=1), axis=1) + 1
     assert recommended.score(more, truth) > 0.85
-    trees = ("forest", "random_trees", "joint_trees")
-    assert sum(recommended.shares_[name] for name in trees) < 0.5
+    assert recommended.shares_["forest"] < 0.5
     assert recommended.score(more, truth) >= clone(LINEAR).fit(X, Y).score(more, truth) - 0.02
 
 
+@pytest.mark.slow
 def test_the_default_is_reproducible():
     first = StackedRanker(random_state=0).fit(X[:30], Y[:30])
     with joblib.parallel_config("threading"):  # it takes seconds to start processes
@@ -472,7 +426,7 @@ def test_incomplete_rankings():
         stacked(linear=LabelwiseRanker(Ridge())).fit(X, INCOMPLETE)
 
 
-@pytest.mark.parametrize("n_ranked", [1, 2])
+@pytest.mark.parametrize("n_ranked", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_recommended_where_few_samples_rank_a_label(n_ranked):
     """The other labels are ranked as well as ever."""
     few = Y[:60].astype(float)
@@ -618,9 +572,10 @@ def test_scores_of_labels_that_are_not_ranked():
     scores = np.random.RandomState(0).normal(size=(3, 120, 5)) - INCOMPLETE
     known = np.where(np.isnan(INCOMPLETE), 0.0, scores)
     other = np.where(np.isnan(INCOMPLETE), 1e3, scores)
-    for compute in WEIGHTINGS.values():
-        for found, expected in zip(compute(other, INCOMPLETE), compute(known, INCOMPLETE)):
-            assert_allclose(found, expected)
+    for found, expected in zip(
+        non_negative_weights(other, INCOMPLETE), non_negative_weights(known, INCOMPLETE)
+    ):
+        assert_allclose(found, expected)
 
 
 @pytest.mark.parametrize(
@@ -676,3 +631,21 @@ def test_empty_folds(cv, message):
 def test_fewer_samples_than_folds():
     with pytest.raises(ValueError, match="cv='auto' makes 5 folds"):
         StackedRanker().fit(np.zeros((4, 1)), np.tile([1, 2], (4, 1)))
+
+
+def test_kernel_features_find_the_features_that_matter():
+    """The widths maximize the likelihood; the features reproduce the Matern kernel."""
+    random = np.random.RandomState(0)
+    samples = random.normal(size=(150, 4))
+    utility = np.column_stack([np.sin(3 * samples[:, 0]), samples[:, 1], np.zeros(150)])
+    positions = np.argsort(np.argsort(-utility)) + 1.0
+    features = KernelFeatures(random_state=0).fit(samples, positions)
+    assert features.widths_[:2].max() < features.widths_[2:].min() / 3
+    scaled = StandardScaler().fit_transform(samples) / features.widths_
+    distances = np.sqrt(3) * np.linalg.norm(scaled[:, np.newaxis] - scaled, axis=2)
+    found = features.transform(samples)
+    assert_allclose(found @ found.T, (1 + distances) * np.exp(-distances), atol=1e-6)
+    constant = KernelFeatures(random_state=0).fit(samples, np.ones((150, 3)))
+    assert_allclose(constant.widths_, 2.0)
+    many = KernelFeatures(random_state=0).fit(random.normal(size=(30, 101)), positions[:30])
+    assert len(set(many.widths_)) == 1

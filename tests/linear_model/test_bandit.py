@@ -19,17 +19,22 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklrank.feedback._schedules import SCHEDULES, make_schedule
 
 from sklrank._typing import ExplorationRate
-from sklrank.feedback import Exploration
+from sklrank.feedback import (
+    RANDOMIZATIONS,
+    SCHEDULES,
+    Exploration,
+    exploration_rates,
+    make_schedule,
+)
 from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
 from sklrank.model_selection import progressive_val_score
 
 MODELS = {
     "constant": BanditronClassifier(exploration=0.2, random_state=0),
     "decay, bare": BanditronClassifier(exploration="decay", fit_intercept=False, random_state=0),
-    "self-tuned": BanditronClassifier(exploration="ag3-forgetting", random_state=0),
+    "self-tuned": BanditronClassifier(exploration="ag3", random_state=0),
     "positive": BanditronClassifier(mirror_map="positive", exploration="ag2", random_state=0),
     "p-norm": BanditronClassifier(mirror_map="p-norm", random_state=0),
     "entropy": BanditronClassifier(mirror_map="entropy", random_state=0),
@@ -207,6 +212,7 @@ class SlowLinUCB:
 def slow_rounds(model, X, y, n_classes):
     """Return the slow model, the scores before each round, the classes shown, and the schedule."""
     schedule, K, random = make_schedule(model.exploration), n_classes, np.random.RandomState(0)
+    schedule.prepare(lambda t: exploration_rates(model.exploration, t), len(X))
     if isinstance(model, LinUCBClassifier):
         slow = SlowLinUCB(model, X.shape[1], K, random)
     else:
@@ -219,7 +225,7 @@ def slow_rounds(model, X, y, n_classes):
         p = (1 - rate) * (action == best) + rate / K
         shown.append((action, p))
         slow.learn(x, best, action, p, float(action == label), rate)
-        schedule.record_rounds([action == best == label], [p])
+        schedule.record_rounds([action == best == label])
     return slow, np.array(scores), shown, schedule
 
 
@@ -229,7 +235,27 @@ def not_clipped(model, X):
     return np.all(np.abs((X - X.mean(axis=0)) / X.std(axis=0)) <= model.clip, axis=1)
 
 
-@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("randomization", RANDOMIZATIONS)
+@pytest.mark.parametrize("model", [BanditronClassifier(), LinUCBClassifier(bonus=0)], ids=repr)
+def test_policies(model, randomization):
+    """The policies of top-k rankers, with k = 1 and the rate of the schedule, at the scores."""
+    model = clone(model).set_params(
+        exploration=lambda t: 1 / (1 + t), randomization=randomization, random_state=0
+    )
+    for i in range(8):
+        shown, more = model.explore(X0[[i]], classes=range(4)), model.explore(X0)
+        scheme = RANDOMIZATIONS[randomization](1 / (2 + i))
+        laws = scheme.propensities(model.decision_function(X0).reshape(len(X0), -1), 1)
+        if i and isinstance(model, BanditronClassifier):
+            assert_allclose(
+                more.propensities, laws[np.arange(len(X0)), more.actions, more.actions], rtol=1e-9
+            )
+        model.partial_fit_feedback(X0[[i]], shown, shown.actions == i % 4)
+    played = clone(model).partial_fit(X0, Y0, classes=np.unique(Y0))
+    assert set(played.explore(np.tile(X0, (50, 1))).actions) == set(range(len(np.unique(Y0))))
+
+
+@pytest.mark.parametrize("n_classes", [4, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", MODELS)
 def test_rounds_match_the_algorithms(name, n_classes):
     """Same draws, classes shown and scores; in one call, and in the two halves of a round."""
@@ -518,6 +544,9 @@ X0, Y0 = stream(n_rows=20)
 BAD_PARAMETERS = {
     BanditronClassifier: {
         "exploration": [-0.1, 1.5, "ag4", None, 0],
+        "randomization": ["greedy", None],
+        "kernel": ["linear", 3],
+        "gamma": [0, -1, "scale"],
         "mirror_map": ["hyperbolic", None, np.maximum],
         "learning_rate": [0, -1, 1e61, "fast"],
         "fit_intercept": ["yes", None],
@@ -534,6 +563,7 @@ BAD_PARAMETERS = {
         "clip": [0, -1, "no"],
         "drift_threshold": [0, -1, "no"],
         "exploration": [-0.1, 1.5, "ag4", None],
+        "randomization": ["greedy", None],
         "fit_intercept": ["yes", None],
         "max_iter": [0, 1.5],
         "random_state": ["seed", -1],
@@ -580,13 +610,13 @@ BAD_FEEDBACK = {
     "several labels": (
         Exploration(np.tile([0, 1], (20, 1)), np.ones((20, 2, 2))),
         np.ones(20),
-        "one label per sample",
+        "one label for each",
     ),
-    "too few rows": (SHOWN[:7], np.ones(20), "shape \\(20,\\)"),
+    "too few rows": (SHOWN[:7], np.ones(20), "each of 20 samples"),
     "p = 0": (Exploration(Y0, np.zeros(20)), np.ones(20), "in \\(0, 1\\]"),
     "p > 1": (Exploration(Y0, np.full(20, 1.1)), np.ones(20), "in \\(0, 1\\]"),
     "p NaN": (Exploration(Y0, np.full(20, np.nan)), np.ones(20), "in \\(0, 1\\]"),
-    "p text": (Exploration(Y0, np.full(20, "a")), np.ones(20), "must be numbers"),
+    "p text": (Exploration(Y0, np.full(20, "a")), np.ones(20), "must be probabilities"),
     "reward NaN": (SHOWN, np.full(20, np.nan), "rewards must be 0 or 1"),
     "reward 2": (SHOWN, np.full(20, 2), "rewards must be 0 or 1"),
     "reward missing": (SHOWN, np.ones(19), "rewards must have the shape"),

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from class_streams import stream
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import LinearSVC
-from sklrank.feedback._schedules import SCHEDULES
 
 from sklrank.datasets import make_keyword_documents
-from sklrank.feedback import Exploration
+from sklrank.feedback import SCHEDULES, Exploration
 from sklrank.linear_model import BanditronClassifier
-from sklrank.linear_model._mirror._parameter import MIRROR_MAPS
+from sklrank.linear_model._mirror import MIRROR_MAPS
 
 
-@pytest.mark.parametrize("exploration", [0.2, "ag2", "ag3-forgetting"])
+@pytest.mark.parametrize("exploration", [0.2, "ag2", "ag3"])
 def test_update_is_unbiased(exploration):
     """The expected step of the dual weights over all draws is that of the perceptron (Eq. 5.6)."""
     n_classes = 4
@@ -91,3 +92,40 @@ def test_mistake_bound(exploration):
         sums.append([np.sum(~hits), rates.sum(), np.where(hits, rates, n_classes / rates).sum()])
     mistakes, explored, under_root = np.mean(sums, axis=0)
     assert mistakes <= explored + length * np.sqrt(2 * under_root)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("kernel, gamma", [("rbf", 0.3), ("poly", None)])
+@pytest.mark.parametrize("exploration", [0.2, "ag1"])
+def test_kernel_is_the_dual_of_algorithm_7(kernel, gamma, fit_intercept, exploration):
+    """Scores are sums over all earlier rounds; samples that repeat share a support vector."""
+    rng, K = np.random.RandomState(0), 4
+    X = np.repeat(rng.normal(size=(60, 3)), rng.choice([1, 2], 60), axis=0)
+    y = np.abs(X @ rng.normal(size=(3, K))).argmax(axis=1)
+    parameters = {"gamma": gamma or 1 / 3} | ({"degree": 3} if kernel == "poly" else {})
+    gram = pairwise_kernels(X, metric=kernel, **parameters) + fit_intercept
+    model = BanditronClassifier(
+        kernel=kernel,
+        gamma=gamma,
+        fit_intercept=fit_intercept,
+        exploration=exploration,
+        random_state=0,
+    )
+    dual = np.zeros((len(X), K))
+    for t in range(len(X)):
+        shown = model.explore(X[[t]], classes=range(K))
+        scores = gram[t] @ dual
+        assert_allclose(model.decision_function(X[[t]])[0], scores, rtol=1e-9, atol=1e-9)
+        best, (action,) = scores.argmax(), shown.actions
+        dual[t, best] -= 1
+        dual[t, action] += (action == y[t]) / shown.propensities[0]
+        model.partial_fit_feedback(X[[t]], shown, [action == y[t]])
+    whole = BanditronClassifier(**model.get_params()).partial_fit(X, y, classes=range(K))
+    assert_array_equal(whole.decision_function(X), model.decision_function(X))
+    parts = BanditronClassifier(**model.get_params()).partial_fit(X[:30], y[:30], classes=range(K))
+    parts = pickle.loads(pickle.dumps(parts)).partial_fit(sparse.csr_array(X[30:]), y[30:])
+    assert_array_equal(parts.decision_function(X), model.decision_function(X))
+    with pytest.raises(AttributeError, match="not available for models with a kernel"):
+        _ = model.coef_
+    with pytest.raises(ValueError, match="does not go with kernel"):
+        model.set_params(mirror_map="entropy").fit(X, y)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from sklrank.linear_model import BanditronClassifier
-from sklrank.linear_model._mirror._parameter import make_mirror_map
+from sklrank.linear_model._mirror import make_mirror_map
 
 N_CLASSES, N_FEATURES, N_ROUNDS, RATE = 9, 60, 40_000, 0.2
 

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklrank.linear_model._rows import Rows
 
 from sklrank.linear_model import BanditronClassifier
-from sklrank.linear_model._mirror._parameter import make_mirror_map
+from sklrank.linear_model._mirror import make_mirror_map
 
 
 @dataclass

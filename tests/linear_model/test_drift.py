@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklrank._drift import DriftTest
 
-from sklrank.linear_model import LinUCBClassifier, OnlineRidgeClassifier
+from sklrank.linear_model import LinUCBClassifier, OnlineRidgeClassifier, SemiBanditRanker
 from sklrank.online_boosting import AdaOLMR
 
 N, N_CLASSES = 1200, 4
@@ -187,9 +187,10 @@ def test_models_recover(name, fingerprint):
     assert fingerprint(chunked) == fingerprint(model)
 
 
-@pytest.mark.parametrize(("target", "n_drifts"), [("costs", 0), ("relevance", 1)])
-def test_costs_of_a_booster_are_not_tested(target, n_drifts):
-    """They depend on the other learners."""
-    ridge = OnlineRidgeClassifier(boosting_target=target)
-    model = AdaOLMR(ridge, n_estimators=1, random_state=0).fit(X, Y)
-    assert model.estimators_[0].n_drifts_ == n_drifts
+def test_costs_of_a_booster_are_not_tested():
+    """They depend on the other learners. The relevance of labels is tested."""
+    ridge, Y_rows = OnlineRidgeClassifier(), np.eye(Y.max() + 1, dtype=int)[Y] if Y.ndim == 1 else Y
+    model = AdaOLMR(ridge, n_estimators=1, random_state=0).fit(X, Y_rows)
+    assert model.estimators_[0].n_drifts_ == 0
+    ranker = SemiBanditRanker(k=Y_rows.shape[1], estimators=[ridge], random_state=0)
+    assert ranker.fit(X, Y_rows).estimators_[0].n_drifts_ == 1

@@ -153,7 +153,7 @@ def test_errors_on_digits(covariance):
     model = LinUCBClassifier(covariance=covariance)
     assert played_error(model, X, y) < 0.16
     assert played_error(model, X, y, n_passes=10, n_seeds=1) < 0.04
-    assert played_error(BanditronClassifier(exploration="ag3-forgetting"), X, y) > 0.5
+    assert played_error(BanditronClassifier(exploration="ag3"), X, y) > 0.5
 
 
 def test_errors_on_nonlinear_rewards():
@@ -191,3 +191,17 @@ def test_errors_on_the_benchmark_sets(name, covariance, benchmark_folder):
         X = np.vstack([data["X_train"], data["X_test"]])
         y = np.concatenate([data["y_train"], data["y_test"]])
     assert played_error(LinUCBClassifier(covariance=covariance), X, y) < bounds[name][covariance]
+
+
+def test_penalty_of_many_weights():
+    """With full matrices, the samples of 500 rounds outweigh it; and never a larger penalty."""
+    X, y = np.random.RandomState(0).normal(size=(40, 200)), np.arange(40) % 20
+    for parameters, columns, alpha in [
+        ({"kernel": "linear"}, 200, 500 / (20 * 200)),
+        ({"kernel": "linear"}, 9, 0.2),
+        ({"kernel": "rbf", "n_components": 3}, 200, 500 / (20 * 200)),
+        ({"covariance": "diagonal"}, 200, 0.4),
+        ({"kernel": "linear", "alpha": 3.0}, 200, 3.0),
+    ]:
+        model = LinUCBClassifier(**parameters).partial_fit(X[:, :columns], y)
+        assert model._rounds.model.alpha == alpha

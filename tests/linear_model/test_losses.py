@@ -35,15 +35,15 @@ def test_class_costs_are_a_copy(reject_cost):
     table = np.array([[0, 0.5, 9], [0, 0, 1], [2, 1, 0]])
     for given in (table, np.asfortranarray(table), table.T):
         before = given.copy()
-        costs = class_costs(given, CLASSES, reject_cost)
+        costs = class_costs(given, CLASSES, reject_cost=reject_cost)
         assert costs.flags.c_contiguous and not np.shares_memory(costs, given)
         assert_array_equal(costs[:, :3], before)
 
 
 def test_reject_is_the_last_prediction():
     """One cost for all classes, or one for each."""
-    assert_array_equal(class_costs("zero_one", CLASSES, 0.5)[:, 3], [0.5, 0.5, 0.5])
-    assert_array_equal(class_costs("absolute", CLASSES, [0, 0.5, 1])[:, 3], [0, 0.5, 1])
+    assert_array_equal(class_costs("zero_one", CLASSES, None, 0.5)[:, 3], [0.5, 0.5, 0.5])
+    assert_array_equal(class_costs("absolute", CLASSES, None, [0, 0.5, 1])[:, 3], [0, 0.5, 1])
     assert class_costs("zero_one", CLASSES).shape == (3, 3)
 
 
@@ -69,7 +69,7 @@ def test_class_losses_refused_by_name(loss):
 @pytest.mark.parametrize("reject_cost", [-0.1, np.inf, np.nan, [0.5, 0.5], "free"])
 def test_reject_costs_refused_by_name(reject_cost):
     with pytest.raises(ValueError, match="^reject_cost must"):
-        class_costs("zero_one", CLASSES, reject_cost)
+        class_costs("zero_one", CLASSES, None, reject_cost)
 
 
 def losses_by_set(name, predicted, relevant, labels):

@@ -11,13 +11,13 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import scale
 from sklearn.utils import get_tags
-from sklrank.feedback._schedules import ConstantSchedule
 from sklrank.linear_model._bandit._model import MirrorDescent
 from sklrank.linear_model._bandit._rounds import BanditRounds
 from sklrank.linear_model._rows import Rows
 
+from sklrank.feedback import make_schedule
 from sklrank.linear_model import BanditronClassifier, PredtronClassifier
-from sklrank.linear_model._mirror._parameter import MIRROR_MAPS, make_mirror_map
+from sklrank.linear_model._mirror import MIRROR_MAPS, make_mirror_map
 
 N_CLASSES, N_FEATURES = 9, 11
 
@@ -103,7 +103,7 @@ def test_weights_follow_the_definition(name, constant, kind):
     theta = np.zeros((N_CLASSES, N_FEATURES + int(constant)))
     full = with_constant(X, constant)
     for i, size in enumerate(random.choice([0.01, 1.0, 30.0], 300)):
-        rounds = BanditRounds(MirrorDescent(N_FEATURES, mirror_map, size), ConstantSchedule(0.5))
+        rounds = BanditRounds(MirrorDescent(N_FEATURES, mirror_map, size), make_schedule(0.5))
         row = Rows(kind(X[i : i + 1]), constant)
         action, reward = random.randint(N_CLASSES), random.randint(2)
         best = int(np.argmax(rounds.score(row)[0]))
@@ -156,10 +156,10 @@ def test_reading_and_pickling_change_nothing(name, kind, fingerprint):
         read.take_steps(row, directions[i : i + 1])
         read.weights  # noqa: B018
         if i % 7 == 0:
-            rounds = BanditRounds(MirrorDescent(N_FEATURES, read, 1.0), ConstantSchedule(0.5))
+            rounds = BanditRounds(MirrorDescent(N_FEATURES, read, 1.0), make_schedule(0.5))
             before = rounds.score(row)
             read = pickle.loads(pickle.dumps(read))
-            rounds = BanditRounds(MirrorDescent(N_FEATURES, read, 1.0), ConstantSchedule(0.5))
+            rounds = BanditRounds(MirrorDescent(N_FEATURES, read, 1.0), make_schedule(0.5))
             assert_array_equal(rounds.score(row), before)
     assert_array_equal(read.weights, plain.weights)
     states = [mirror_map.__getstate__() for mirror_map in (read, plain)]
@@ -194,7 +194,7 @@ def test_entropic_weights_stay_a_distribution():
     random = np.random.RandomState(1)
     mirror_map = make_mirror_map("entropy", 2, 50)
     for size in (1e-3, 1e4, 1.0):
-        rounds = BanditRounds(MirrorDescent(50, mirror_map, size), ConstantSchedule(0.5))
+        rounds = BanditRounds(MirrorDescent(50, mirror_map, size), make_schedule(0.5))
         X = sparse.random(5000, 50, 0.04, "csr", random_state=random)
         shown = random.randint(2, size=5000)
         rewards = random.randint(2, size=5000).astype(np.int8)

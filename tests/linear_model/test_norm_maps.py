@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklrank.linear_model._rows import Rows
 
-from sklrank.linear_model._mirror._parameter import make_mirror_map
+from sklrank.linear_model._mirror import make_mirror_map
 
 
 def p_norm(W, r):
@@ -145,7 +145,9 @@ def test_other_maps_have_no_convexity():
         assert make_mirror_map(name, 3, 4).convexity is None
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    "kind", [sparse.csr_array, pytest.param(np.asarray, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_of_all_sizes(name, kind):
     """Dual weights that grow and shrink by many powers of ten, with thousands of features."""

@@ -1,7 +1,5 @@
 """PredtronClassifier: classes, label sets and rejections."""
 
-from functools import cache
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -86,7 +84,7 @@ def test_classes_have_names(names, reject_cost):
     kept = len(names) > SPECIES
     X, y = IRIS[kept], SPECIES[kept]
     indices = np.argsort(np.argsort(names))[y]
-    plain = PredtronClassifier(reject_cost=reject_cost, reject_label=None).fit(X, indices)
+    plain = PredtronClassifier(reject_cost=reject_cost, mirror_map="positive").fit(X, indices)
     for kind in (None, object) if isinstance(names[0], str) else (None,):
         model = clone(plain).fit(X, np.array(names, dtype=kind)[y])
         assert model.classes_.tolist() == sorted(names)
@@ -136,109 +134,7 @@ def test_two_classes():
 
 
 def rejecting_model(**parameters):
-    return PredtronClassifier(reject_cost=0.1, average=True, **parameters)
-
-
-def margins_of(scores):
-    """Differences between the two greatest scores."""
-    if scores.ndim == 1:
-        return np.abs(scores)
-    ranked = np.sort(scores, axis=1)
-    return ranked[:, -1] - ranked[:, -2]
-
-
-def candidate_thresholds(margins):
-    """Powers of two in steps of 1/8, in a unit near the first margin, and both ends."""
-    unit = np.floor(np.log2(margins[margins > 0][0]))
-    return np.array([0.0, *2.0 ** (np.arange(1, 2048) / 8 - 128 + unit), np.inf])
-
-
-@cache
-def held_out_scores(n_classes, loss, average, mirror_map):
-    """Held-out scores of each sample, by the weights after those before, or by their mean."""
-    kept = n_classes > SPECIES
-    X, y = np.column_stack([IRIS[kept], np.ones(kept.sum())]), SPECIES[kept]
-    learner = PredtronClassifier(loss=loss, mirror_map=mirror_map, fit_intercept=False)
-    history, scores = np.zeros((len(y), 1 if n_classes == 2 else n_classes, 5)), []
-    for i in range(len(y)):
-        weights = history[:i].mean(axis=0) if average and i else history[i - 1]
-        scores.append(weights @ X[i])
-        history[i] = learner.partial_fit(X[[i]], y[[i]], np.arange(n_classes)).coef_
-    return np.squeeze(scores)
-
-
-@pytest.mark.parametrize(
-    ("average", "mirror_map"), [(False, "euclidean"), (True, "euclidean"), (True, "p-norm")]
-)
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("cost", [0.02, 0.1, [0.05, 0.4, 0.1], 1.0, 0.0])
-@pytest.mark.parametrize("loss", ["zero_one", (3, 1, 2)])
-def test_threshold_of_margins(n_classes, cost, loss, average, mirror_map):
-    """It would have cost least for the held-out scores of the first pass."""
-    kept = n_classes > SPECIES
-    X, y = IRIS[kept], SPECIES[kept]
-    loss = loss if isinstance(loss, str) else loss[:n_classes]
-    model = PredtronClassifier(
-        reject_cost=cost if np.ndim(cost) == 0 else cost[:n_classes],
-        loss=loss,
-        average=average,
-        mirror_map=mirror_map,
-    )
-    scores = held_out_scores(n_classes, loss, average, mirror_map)
-    margins = margins_of(scores)
-    found = (scores > 0) * 1 if n_classes == 2 else scores.argmax(axis=1)
-    mistakes = np.where(found != y, 1.0 if isinstance(loss, str) else np.array(loss)[y], 0.0)
-    thresholds = candidate_thresholds(margins)
-    rejected = margins[:, np.newaxis] < thresholds
-    each = np.broadcast_to(cost, 3)[y] if np.ndim(cost) == 0 else np.array(cost)[y]
-    totals = np.where(rejected, each[:, np.newaxis], mistakes[:, np.newaxis]).sum(axis=0)
-    for passes in (1, 3):
-        fitted = clone(model).set_params(max_iter=passes).fit(X, y)
-        threshold = fitted.reject_threshold_
-        at = np.flatnonzero(np.isclose(thresholds, threshold, rtol=1e-9, atol=0))
-        assert_allclose(totals[at], totals.min())
-        assert (totals[: at[0]] > totals.min()).all()
-        rejected = margins_of(fitted.decision_function(X)) < threshold
-        assert_array_equal(fitted.predict(X) == -1, rejected)
-        assert_allclose(fitted.coverage(X), np.mean(~rejected))
-    if cost == 1.0 and isinstance(loss, str):
-        assert threshold == 0
-
-
-def test_threshold_under_a_kernel():
-    """It equals that of the linear model, for more samples than one compiled call gets."""
-    X, y = load_digits(return_X_y=True)
-    linear = rejecting_model().fit(X[:500], y[:500])
-    dual = rejecting_model(kernel="linear").fit(X[:500], y[:500])
-    assert_allclose(dual.reject_threshold_, linear.reject_threshold_)
-    assert 0 < linear.coverage(X) < 1
-
-
-@pytest.mark.parametrize("exponent", [-150, -50, 50, 150])
-def test_rejections_do_not_depend_on_units(exponent):
-    """The threshold scales with the samples, and the same samples are rejected."""
-    model = PredtronClassifier(reject_cost=0.3, fit_intercept=False, max_iter=3)
-    near = clone(model).fit(IRIS, SPECIES)
-    far = clone(model).fit(IRIS * 2.0**exponent, SPECIES)
-    assert 0 < near.coverage(IRIS) < 1
-    assert far.reject_threshold_ == near.reject_threshold_ * 4.0**exponent
-    assert_array_equal(far.predict(IRIS * 2.0**exponent), near.predict(IRIS))
-
-
-def test_cheaper_rejections_reject_more():
-    """Accuracy on the samples that are not rejected is higher than without rejections."""
-    X, y = load_digits(return_X_y=True)
-    always = PredtronClassifier(average=True).fit(X[:1200], y[:1200])
-    coverages = []
-    for cost in (0.02, 0.1, 0.3):
-        model = clone(always).set_params(reject_cost=cost).fit(X[:1200], y[:1200])
-        predictions = model.predict(X[1200:])
-        better = selective_accuracy_score(y[1200:], predictions)
-        assert better > always.score(X[1200:], y[1200:]) + 0.01
-        # Rejections have no effect on the weights.
-        assert_array_equal(model.coef_, always.coef_)
-        coverages.append(model.coverage(X[1200:]))
-    assert 0.2 < coverages[0] <= coverages[1] <= coverages[2] < 1
+    return PredtronClassifier(**{"reject_cost": 0.1, "mirror_map": "positive"} | parameters)
 
 
 def test_score_of_rejections_among_costs():
@@ -300,40 +196,37 @@ def test_score_of_rejections_refuses_bad_input(y, weights, message):
 
 
 @pytest.mark.parametrize(
-    ("classes", "label", "expected"),
+    ("classes", "expected"),
     [
-        ([0, 1, 2], None, -1),
-        ([-1, 0, 1], None, -2),
-        ([-7, 0, 1], None, -1),
-        ([-7, -1, 1], None, -8),
-        ([-1.0, 0.0, 2.0], None, -2),
-        ([3, 4, 5], 99, 99),
-        ([3, 4, 5], 0.5, 0.5),
-        (list("abc"), None, "reject"),
-        (list("abc"), "no idea", "no idea"),
+        ([0, 1, 2], -1),
+        ([-1, 0, 1], -2),
+        ([-7, 0, 1], -1),
+        ([-7, -1, 1], -8),
+        ([-1.0, 0.0, 2.0], -2),
+        (list("abc"), "reject"),
+        (["a", "reject", "reject_"], "reject__"),
     ],
 )
-def test_labels_of_rejections(classes, label, expected):
+def test_labels_of_rejections(classes, expected):
     """They are no classes but of the same type; strings may be longer."""
     y = np.array(classes)[SPECIES]
     for kind in (y, y.astype(object)) if y.dtype.kind == "U" else (y,):
-        model = rejecting_model(reject_label=label).fit(IRIS, kind)
+        model = rejecting_model().fit(IRIS, kind)
         assert model.reject_label_ == expected
         predictions = model.predict(IRIS)
         assert {expected} < set(predictions.tolist()) <= {*classes, expected}
+        assert_array_equal(model.predictions_, [*classes, expected])
         assert_allclose(model.coverage(IRIS), np.mean(predictions != expected))
         hits = predictions == y
         assert_allclose(model.score(IRIS, y), np.mean(hits + 0.9 * (predictions == expected)))
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint32, np.uint64, np.int64])
-@pytest.mark.parametrize("label", [None, 7])
-def test_rejections_leave_large_numbers_as_they_are(kind, label):
+def test_rejections_leave_large_numbers_as_they_are(kind):
     """Also those that no float represents exactly."""
     classes = np.iinfo(kind).max - np.arange(3, dtype=kind)
-    model = rejecting_model(reject_label=label).fit(IRIS, classes[SPECIES])
-    predictions = model.predict(IRIS).tolist()
-    assert set(predictions) == {*classes.tolist(), model.reject_label_}
+    predictions = rejecting_model().fit(IRIS, classes[SPECIES]).predict(IRIS).tolist()
+    assert set(predictions) <= {*classes.tolist(), -1}
     assert {type(label) for label in predictions} == {int}
 
 
@@ -341,7 +234,6 @@ def test_without_the_option():
     model = PredtronClassifier().fit(IRIS, SPECIES)
     assert model.reject_label_ is None
     assert model.coverage(IRIS) == 1
-    assert not hasattr(model, "reject_threshold_")
     assert_allclose(model.score(IRIS, SPECIES), np.mean(model.predict(IRIS) == SPECIES))
 
 
@@ -439,15 +331,18 @@ def test_invalid_indicators_do_not_change_the_model(fingerprint):
         ({"loss": lambda true, guess: 1}, "loss must be 0 where"),
         ({"reject_cost": np.inf}, "reject_cost"),
         ({"reject_cost": -0.1}, "reject_cost"),
-        ({"reject_cost": [0.1, 0.2]}, "reject_cost must be a finite number of 0 or more, or one"),
+        ({"reject_cost": [0.1, 0.2]}, "reject_cost must be a number from 0 to 1e.60, or one"),
         ({"reject_cost": [0.1, 0.2, np.nan]}, "reject_cost must be"),
         ({"reject_cost": "cheap"}, "reject_cost"),
-        ({"reject_cost": 0.3, "reject_rule": "never"}, "'reject_rule' parameter"),
-        ({"reject_cost": 0.3, "reject_rule": "representation"}, "'reject_rule' parameter"),
-        ({"reject_cost": 0.3, "reject_label": 2}, "reject_label=2 is a class"),
-        ({"reject_cost": 0.3, "reject_label": "no"}, "reject_label='no' must be a number"),
-        ({"reject_cost": 0.3, "reject_label": np.nan}, "'reject_label' parameter"),
-        ({"reject_cost": 0.3, "reject_label": [1, 2]}, "'reject_label' parameter"),
+        ({"reject_cost": 0.3, "representation": "simplex"}, "does not go with representation"),
+        ({"representation": "binary"}, "'representation' parameter"),
+        ({"representation": np.ones(3)}, "representation must have a row"),
+        ({"representation": np.eye(3) * [1, 1, 0]}, "representation must have a row"),
+        ({"representation": np.eye(3) * [1, 1, np.nan]}, "representation must have a row"),
+        ({"representation": np.ones((3, 2))}, "representation must have rows of different"),
+        ({"representation": lambda classes: "abc"}, "representation must be numbers"),
+        ({"representation": np.eye(4)}, "loss must give one cost for each of the 3 classes"),
+        ({"representation": np.eye(2), "loss": [[0, 1], [1, 0], [1, 1]]}, "loss must be 0 for"),
         ({"fit_intercept": "yes"}, "'fit_intercept' parameter"),
     ],
 )
@@ -462,13 +357,6 @@ def test_bad_parameters_are_named(parameters, message, fingerprint):
         with pytest.raises(ValueError, match=message):
             getattr(model, method)(IRIS, SPECIES)
         assert not hasattr(model, "classes_")
-
-
-def test_labels_of_rejections_are_strings_if_classes_are():
-    with pytest.raises(ValueError, match="reject_label=-1 must be a string"):
-        PredtronClassifier(reject_cost=0.1, reject_label=-1).fit(
-            IRIS, np.array(list("abc"))[SPECIES]
-        )
 
 
 @pytest.mark.parametrize(
@@ -489,9 +377,10 @@ def test_bad_losses_of_label_sets(loss, message):
         assert not hasattr(model, "classes_")
 
 
-def test_indicators_cannot_be_rejected():
+@pytest.mark.parametrize("parameters", [{"reject_cost": 0.1}, {"representation": "simplex"}])
+def test_options_of_class_labels(parameters):
     with pytest.raises(ValueError, match="y is an indicator matrix"):
-        PredtronClassifier(reject_cost=0.1).fit(TEXTS, TAGS)
+        PredtronClassifier(**parameters).fit(TEXTS, TAGS)
 
 
 # -- With scikit-learn's tools.

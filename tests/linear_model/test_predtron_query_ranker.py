@@ -167,7 +167,7 @@ def test_attributes():
 def test_radii_of_queries(n_documents):
     """The greatest singular value of the documents, for fewer and more documents than features."""
     model = PredtronQueryRanker(learning_rate="theory").fit(X[:n_documents], GRADES[:n_documents])
-    radii = model._model.radii(X, np.arange(n_documents), np.array([0, n_documents]))
+    radii = model._model.radii(X[:n_documents], np.array([0, n_documents]))
     assert_allclose(radii, np.linalg.norm(X[:n_documents], 2))
 
 

@@ -20,6 +20,7 @@ from sklrank.linear_model._mirror._maps import EntropicMap, EuclideanMap
 from sklrank.linear_model._predtron._rounds import make_sums
 
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
+from sklrank.linear_model._predtron._losses import class_codes
 
 ROUNDING = 1e-9
 N_ROUNDS, N_FEATURES = 12, 30
@@ -37,7 +38,9 @@ def norms(theta, kind):
 
 
 def weights_of(theta, kind):
-    if kind == "euclidean" or not theta.any():
+    if kind == "entropy":
+        return np.exp(theta) / np.exp(theta).sum(axis=1, keepdims=True)
+    if kind in ("euclidean", "positive") or not theta.any():
         return theta
     if kind == "schatten":
         left, values, right = np.linalg.svd(theta, full_matrices=False)
@@ -49,7 +52,7 @@ def weights_of(theta, kind):
 
 def radius_of(x, kind, n_scores):
     """Return the norm of Eq. 6 for a row, or the rows of a query, and the convexity."""
-    if kind == "euclidean":
+    if kind in ("euclidean", "positive", "entropy"):
         return np.linalg.norm(x, 2), 1.0
     if kind == "schatten":
         # For one row: the outer product of two vectors has one singular value.
@@ -117,6 +120,7 @@ class SlowPredtron:
         for d in directions:
             step = np.outer(d, step_row) if step_row.ndim == 1 else (d @ step_row)[np.newaxis]
             theta, supports = self.theta - size * step, self.supports
+            theta = np.maximum(theta, 0) if self.map == "positive" else theta
             if self.budget:
                 touched = np.flatnonzero(step.any(axis=0))
                 supports = supports + [i for i in touched if i not in supports]
@@ -152,6 +156,19 @@ def class_rounds(y, m, loss):
     costs = COSTS[loss](m)
     basis = np.array([[-1.0], [1.0]]) if m == 2 else np.eye(m)
     return [(basis, costs[label], costs) for label in y]
+
+
+def with_rejection(vectors, costs, reject_cost):
+    """Section 3: REJECT is the last prediction."""
+    total = vectors.sum(axis=0)
+    rejection = np.broadcast_to(reject_cost, len(costs))
+    return np.vstack([vectors, total / np.linalg.norm(total)]), np.column_stack([costs, rejection])
+
+
+def center_of_simplex(m):
+    """Unit vectors from the center of a simplex to its corners, in the space of all classes."""
+    vectors = np.eye(m) - 1 / m
+    return vectors / np.linalg.norm(vectors[0])
 
 
 def own_counts(tp, fp, fn, tn):
@@ -316,6 +333,96 @@ def test_classes(loss, update, mirror_map):
         check_rows(model, rows(m), y, class_rounds(y, m, loss))
 
 
+@pytest.mark.parametrize("mirror_map", [*MAPS, "schatten", "positive", "entropy"])
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("m", [2, 4, 9])
+def test_rejections(m, update, mirror_map):
+    """REJECT is a prediction with its own losses and vector, in training and in prediction."""
+    n_rejected = 0
+    for seed, (loss, cost) in enumerate([("zero_one", 0.3), ("absolute", np.linspace(0, 0.7, m))]):
+        model = PredtronClassifier(
+            loss=loss, update=update, mirror_map=mirror_map, reject_cost=cost, fit_intercept=False
+        )
+        X, y = np.abs(rows(seed)), labels(m, seed)
+        predictions, costs = with_rejection(np.eye(m), COSTS[loss](m), cost)
+        rounds = [(predictions, costs[label], costs) for label in y]
+        check_rows(model, X, y, rounds, atol=1e-8)
+        model.fit(X, y)
+        similarities = X @ model.coef_.T @ predictions.T
+        found, best = model.predict(X), similarities.max(axis=1)
+        index = np.where(found == -1, m, found)
+        assert_allclose(similarities[np.arange(N_ROUNDS), index], best, atol=1e-9)
+        n_rejected += np.count_nonzero(found == -1)
+        lost = costs[y, index]
+        assert_allclose(model.score(X, y), 1 - lost.mean())
+        assert model.coverage(X) == np.mean(found != -1)
+        assert_allclose(
+            np.atleast_2d(model.decision_function(X).T).T,
+            X @ (np.diff(model.coef_, axis=0) if m == 2 else model.coef_).T,
+            atol=1e-12,
+        )
+        # Between classes, steps with the Euclidean map keep the sum of the scores at zero.
+        if mirror_map == "euclidean" and loss == "zero_one":
+            assert n_rejected == 0
+    assert n_rejected > 0 or mirror_map not in ("positive", "entropy")
+
+
+REPRESENTATIONS = {
+    "simplex": ("simplex", center_of_simplex),
+    "ordinal": ("ordinal", lambda m: np.sign(np.arange(m)[:, None] - np.arange(m - 1) - 0.5)),
+    "array": (np.random.RandomState(0).normal(size=(4, 3)), None),
+    "callable": (
+        lambda classes: np.vander(classes + 1.0, 3),
+        lambda m: np.vander(1.0 + np.arange(m), 3),
+    ),
+}
+
+
+@pytest.mark.parametrize("mirror_map", ["euclidean", "positive", "entropy"])
+@pytest.mark.parametrize("update", UPDATES)
+@pytest.mark.parametrize("name", REPRESENTATIONS)
+def test_representations_of_classes(name, update, mirror_map):
+    """The steps and predictions are those of the algorithm with these vectors."""
+    given, vectors_of = REPRESENTATIONS[name]
+    y = labels(4, seed=3)
+    model = PredtronClassifier(
+        representation=given, loss="absolute", update=update, mirror_map=mirror_map
+    )
+    vectors = given if vectors_of is None else vectors_of(4)
+    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    if name == "simplex":
+        # Its vectors are determined up to a rotation, which these inner products determine.
+        model.fit(rows(3), y)
+        own = class_codes("simplex", range(4))
+        assert own.shape == (4, 3)
+        assert_allclose(own @ own.T, vectors @ vectors.T, atol=1e-12)
+        vectors = own
+    costs = COSTS["absolute"](4)
+    check_rows(model, rows(3), y, [(vectors, costs[label], costs) for label in y])
+    model.fit(rows(3), y)
+    similarities = (rows(3) @ model.coef_.T + model.intercept_) @ vectors.T
+    assert_allclose(model.decision_function(rows(3)), similarities, atol=1e-10)
+    assert_array_equal(model.predict(rows(3)), similarities.argmax(axis=1))
+
+
+@pytest.mark.parametrize("update", UPDATES)
+def test_predictions_that_are_no_classes(update):
+    """Four classes, three predictions: each class has a correct one, and two classes share one."""
+    y, vectors = labels(4, seed=4), np.array([[3.0, 0], [0, 1], [-1, -1]])
+    costs = np.array([[0.0, 1, 2], [0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    model = PredtronClassifier(representation=vectors, loss=costs, update=update)
+    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    check_rows(model, rows(4), y, [(vectors, costs[label], costs) for label in y])
+    predictions = model.fit(rows(4), y).predict(rows(4))
+    assert_array_equal(model.predictions_, [0, 1, 2])
+    assert_allclose(model.score(rows(4), y), 1 - costs[y, predictions].mean())
+    by_function = clone(model).set_params(loss=lambda true, index: costs[true, index])
+    assert_array_equal(by_function.fit(rows(4), y).coef_, model.coef_)
+    rejecting = clone(model).set_params(reject_cost=0.1, mirror_map="positive")
+    predictions, with_cost = with_rejection(vectors, costs, 0.1)
+    check_rows(rejecting, rows(4), y, [(predictions, with_cost[label], with_cost) for label in y])
+
+
 @pytest.mark.parametrize("mirror_map", MAPS)
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("loss", COUNTS)
@@ -400,6 +507,11 @@ KERNEL_MODELS = {
 }
 
 
+def rejection_rounds(y):
+    predictions, costs = with_rejection(np.eye(3), COSTS["zero_one"](3), [0.0, 0.3, 0.4])
+    return [(predictions, costs[label], costs) for label in y]
+
+
 def kernel_problem(name):
     """Samples, targets, the rows of each round, and the rounds."""
     if name.startswith("documents"):
@@ -413,7 +525,7 @@ def kernel_problem(name):
     targets, rounds = {
         "classes": (y, class_rounds(y, 3, "absolute")),
         "classes, theory, bare": (y, class_rounds(y, 3, "zero_one")),
-        "rejections": (y, class_rounds(y, 3, "zero_one")),
+        "rejections": (y, rejection_rounds(y)),
         "sets": (Y % 2, subset_rounds(Y % 2, "hamming")),
         "labels": (Y, ranking_rounds(Y, "ndcg", "power")),
     }[name]

@@ -13,7 +13,13 @@ from scipy.optimize import linear_sum_assignment
 from sklrank.linear_model._predtron._ranking_task import MAX_STATES, RankingTask
 from sklrank.linear_model._predtron._tasks import ClassTask, SubsetTask
 
-from sklrank.linear_model._predtron._losses import SUBSET_LOSSES, SubsetLosses, class_costs
+from sklrank.linear_model._predtron._losses import (
+    SUBSET_LOSSES,
+    SubsetLosses,
+    class_codes,
+    class_costs,
+    without_basis,
+)
 from sklrank.linear_model._predtron._ranking_losses import (
     REPRESENTATIONS,
     discounts_of,
@@ -73,16 +79,28 @@ def draw_scores(random, n, kind):
 KINDS = ["tied", "small", "free", "large"]
 
 CLASS_PROBLEMS = {
-    "perceptron": (2, "zero_one"),
-    "uneven": (2, [1.0, 0.2]),
-    "multiclass": (4, "zero_one"),
-    "ordinal": (5, "absolute"),
-    "asymmetric": (3, [[0, 1, 2], [0.5, 0, 0], [3, 1, 0]]),
+    "perceptron": (2, "zero_one", None),
+    "uneven": (2, [1.0, 0.2], None),
+    "multiclass": (4, "zero_one", None),
+    "ordinal": (5, "absolute", None),
+    "asymmetric": (3, [[0, 1, 2], [0.5, 0, 0], [3, 1, 0]], None),
+    "reject": (2, "zero_one", 0.3),
+    "reject, ordinal": (4, "absolute", [0.0, 0.1, 0.5, 1.5]),
 }
 
 
-def class_representations(n_classes):
-    return np.array([[-1.0], [1.0]]) if n_classes == 2 else np.eye(n_classes)
+def class_task(n_classes, loss, reject_cost, labels, loss_driven):
+    """Return the task, and the costs and vectors of all predictions."""
+    costs = class_costs(loss, range(n_classes), None, reject_cost)
+    vectors = np.array([[-1.0], [1.0]])
+    if reject_cost is not None:
+        vectors = np.vstack([np.eye(n_classes), np.full(n_classes, 1 / np.sqrt(n_classes))])
+    elif n_classes > 2:
+        vectors = np.eye(n_classes)
+    assert_allclose(
+        class_codes("one_hot", range(n_classes), rejects=reject_cost is not None), vectors
+    )
+    return ClassTask(costs, without_basis(vectors), labels, loss_driven), costs, vectors
 
 
 @pytest.mark.parametrize("loss_driven", [False, True])
@@ -90,12 +108,9 @@ def class_representations(n_classes):
 @pytest.mark.parametrize("problem", CLASS_PROBLEMS)
 def test_classes_by_enumeration(problem, kind, loss_driven):
     """Binary, multiclass and ordinal classes, also with more than one prediction without loss."""
-    n_classes, loss = CLASS_PROBLEMS[problem]
     random = np.random.RandomState(0)
-    costs = class_costs(loss, range(n_classes))
-    representations = class_representations(n_classes)
-    labels = random.randint(n_classes, size=60)
-    task = ClassTask(costs, labels, loss_driven)
+    labels = random.randint(CLASS_PROBLEMS[problem][0], size=60)
+    task, costs, representations = class_task(*CLASS_PROBLEMS[problem], labels, loss_driven)
     assert (task.n_rounds, task.loss_driven) == (60, loss_driven)
     assert_allclose(task.loss_ranges(), np.tile(loss_range(costs), (60, 1)))
     losses = [
@@ -109,7 +124,7 @@ def test_classes_by_enumeration(problem, kind, loss_driven):
 
 def test_perceptron_learns_from_zero():
     """Ties are broken against the label, so zero weights make a mistake and take a step."""
-    task = ClassTask(class_costs("zero_one", range(2)), np.array([0, 1]))
+    task, _, _ = class_task(2, "zero_one", None, np.array([0, 1]), loss_driven=False)
     for i, sign in enumerate([1, -1]):
         loss, direction = task.evaluate(i, [0.0])
         assert loss == 1
@@ -288,7 +303,7 @@ def tasks_of_six_rounds():
     shared = discounts_of(make_ranking_loss("ndcg"), 20), position_values("power", 20)
 
     def class_task(driven, rounds=slice(None)):
-        return ClassTask(costs, classes[rounds], driven)
+        return ClassTask(costs, np.empty((0, 4)), classes[rounds], driven)
 
     def subset_task(driven, rounds=slice(None)):
         chosen = Y[rounds]
@@ -342,11 +357,14 @@ def test_missing_rounds_cannot_be_chosen(kind, rounds):
 def test_tasks_refuse_what_would_lead_out_of_bounds():
     """Each task checks the shapes and indices that its loops use."""
     costs = class_costs("zero_one", range(3))
+    basis = np.empty((0, 3))
     for bad in (costs[:, :2].copy(), np.column_stack([costs, costs[:, 0]])):
-        with pytest.raises(ValueError, match="costs"):
-            ClassTask(bad, np.array([0]))
+        with pytest.raises(ValueError, match="costs|codes"):
+            ClassTask(bad, basis, np.array([0]))
+    with pytest.raises(ValueError, match="codes"):
+        ClassTask(costs, np.ones((1, 3)), np.array([0]))
     with pytest.raises(ValueError, match="labels"):
-        ClassTask(costs, np.array([3]))
+        ClassTask(costs, basis, np.array([3]))
     tables = SubsetLosses("hamming", 3)
     tables.cover([1])
     with pytest.raises(ValueError, match="table of 2 relevant"):
@@ -361,7 +379,7 @@ def test_tasks_refuse_what_would_lead_out_of_bounds():
             RankingTask(np.ones(3), np.array(starts), -f, f)
     with pytest.raises(ValueError, match="discounts"):
         RankingTask(np.ones(3), np.array([0, 3]), np.ones(2), f[:2])
-    task = ClassTask(costs, np.array([0]))
+    task = ClassTask(costs, basis, np.array([0]))
     with pytest.raises(ValueError, match="scores"):
         task.evaluate(0, np.zeros(2))
     with pytest.raises(ValueError, match="i must be"):

@@ -70,6 +70,8 @@ def margin(scores, predictions, losses):
 def of_classes(costs):
     costs = np.asarray(costs, dtype=float)
     m = len(costs)
+    if costs.shape[1] > m:
+        return np.vstack([np.eye(m), np.full(m, 1 / np.sqrt(m))]), list(costs)
     return np.array([[-1.0], [1.0]]) if m == 2 else np.eye(m), list(costs)
 
 
@@ -89,6 +91,7 @@ CLASSES = {
     "perceptron": ({}, zero_one(2)),
     "uneven": ({"loss": [1.0, 0.4]}, zero_one(2) * [[1.0], [0.4]]),
     "multiclass": ({}, zero_one(4)),
+    "reject": ({"reject_cost": [0.5, 0.3]}, np.column_stack([zero_one(2), [0.5, 0.3]])),
     "ordinal": ({"loss": "absolute"}, np.abs(np.subtract.outer(range(4), range(4)))),
     "costs": ({"loss": [[0, 1, 3], [2, 0, 1], [1, 1, 0]]}, [[0, 1, 3], [2, 0, 1], [1, 1, 0]]),
 }

@@ -41,9 +41,3 @@ def test_tables_are_prefixes_of_longer_ones(representation):
 def test_representations_refused_by_name(representation):
     with pytest.raises(ValueError, match="^representation must"):
         position_values(representation, 4)
-
-
-@pytest.mark.parametrize("power", [0, -1, np.nan, np.inf, True, "2"])
-def test_powers_refused_by_name(power):
-    with pytest.raises(ValueError, match="^power must"):
-        position_values("power", 4, power=power)

@@ -11,17 +11,9 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import Ridge
 
 from sklrank import metrics
+from sklrank.metrics import _documents
 
-NAMES = [
-    "ndcg",
-    "average_precision",
-    "expected_reciprocal_rank",
-    "hit_rate",
-    "precision_at_k",
-    "rank_biased_precision",
-    "recall_at_k",
-    "reciprocal_rank",
-]
+NAMES = [name[: -len("_scorer")] for name in _documents.__all__ if name.endswith("_scorer")]
 SCORERS = {
     name: (getattr(metrics, f"{name}_scorer"), getattr(metrics, f"{name}_score")) for name in NAMES
 }

@@ -8,14 +8,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank import metrics
 from sklrank.metrics import (
+    _documents,
     alpha_inconsistency,
-    average_precision_score,
     beta_tau_gap,
     coverage_score,
     dcg_score,
     kendall_tau_distance,
     kendall_tau_score,
-    ndcg_score,
     rank_loss,
     reject_loss,
     selective_accuracy_score,
@@ -33,15 +32,11 @@ OF_ORDERS = {
     "spearman_distance": partial(spearman_distance, POSITIONS),
     "alpha_inconsistency": partial(alpha_inconsistency, POSITIONS),
     "beta_tau_gap": partial(beta_tau_gap, POSITIONS),
-    "ndcg_score": partial(ndcg_score, GRADES),
-    "dcg_score": partial(dcg_score, GRADES),
-    "average_precision_score": partial(average_precision_score, [[1, 0, 1], [0, 1, 0]]),
-    "expected_reciprocal_rank_score": partial(metrics.expected_reciprocal_rank_score, GRADES),
-    "hit_rate_score": partial(metrics.hit_rate_score, GRADES, k=1),
-    "precision_at_k_score": partial(metrics.precision_at_k_score, GRADES, k=2),
-    "rank_biased_precision_score": partial(metrics.rank_biased_precision_score, GRADES),
-    "recall_at_k_score": partial(metrics.recall_at_k_score, GRADES, k=2),
-    "reciprocal_rank_score": partial(metrics.reciprocal_rank_score, GRADES),
+    **{
+        name: partial(getattr(metrics, name), GRADES, k=2)
+        for name in _documents.__all__
+        if name.endswith("_score")
+    },
 }
 # Metrics of predicted classes, and metrics of scores that test_pairwise_loss.py tests.
 OTHERS = {"coverage_score", "reject_loss", "selective_accuracy_score"}

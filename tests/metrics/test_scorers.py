@@ -34,6 +34,7 @@ from sklrank.metrics import (
     spearman_distance,
     spearman_distance_scorer,
 )
+from sklrank.metrics._scorers import LabelRankingScorer
 from sklrank.online_boosting import AdaOLMR
 
 SCORERS = {
@@ -209,7 +210,7 @@ def test_requests_stay_with_the_clone():
 def test_scorers_pickle_clone_and_print(scorer, loss, multiclass):
     X, y = multiclass
     model = LogisticRegression().fit(X, y)
-    assert repr(scorer) == f"PairwiseLossScorer(loss='{loss.__name__}')"
+    assert repr(scorer) == f"LabelScorer({loss.__name__})"
     for copy in (clone(scorer), pickle.loads(pickle.dumps(scorer))):
         assert copy(model, X, y) == scorer(model, X, y)
         assert repr(copy) == repr(scorer)
@@ -347,7 +348,7 @@ def test_classifiers_rank_by_predict_ranks(multilabel):
 def test_ranking_scorers_pickle_clone_and_print(scorer, metric, sign, incomplete):
     X, y = incomplete
     model = PositionRegressor().fit(X, y)
-    assert repr(scorer) == f"LabelRankingScorer(metric='{metric.__name__}')"
+    assert repr(scorer) == f"LabelRankingScorer({metric.__name__})"
     for copy in (clone(scorer), pickle.loads(pickle.dumps(scorer))):
         assert copy(model, X, y) == scorer(model, X, y)
         assert repr(copy) == repr(scorer)
@@ -360,3 +361,20 @@ def test_estimators_that_do_not_rank(multiclass):
     model = LogisticRegression().fit(X, y == "ant")
     with pytest.raises(ValueError, match=r"y_pred must have the shape of y_true, \(90, 3\)"):
         kendall_tau_scorer(model, X, np.ones((90, 3)))
+
+
+def test_parameters_are_those_of_the_metric(incomplete, multiclass):
+    X, y = incomplete
+    y = np.round(y / 2)
+    model = PositionRegressor().fit(X, y)
+    gamma = clone(kendall_tau_scorer).set_params(variant="gamma")
+    assert repr(gamma) == "LabelRankingScorer(kendall_tau_score, variant='gamma')"
+    assert gamma(model, X, y) == kendall_tau_score(y, model.predict(X), variant="gamma")
+    assert gamma(model, X, y) != kendall_tau_scorer(model, X, y)
+    with pytest.raises(ValueError, match="Invalid parameter 'penalty'"):
+        clone(gamma).set_params(penalty=1)
+    with pytest.raises(TypeError, match="kendall_tau_score has no parameter 'penalty'"):
+        LabelRankingScorer(kendall_tau_score, penalty=1)
+    X, y = multiclass
+    full = clone(rank_loss_scorer).set_params(ties="full")
+    assert full(DummyClassifier(strategy="uniform").fit(X, y), X, y) == -1

@@ -34,8 +34,8 @@ X, Y = make_multilabel_classification(300, n_features=12, n_classes=5, random_st
 
 KINDS = {
     "ada": AdaOLMR("trees", n_estimators=8, random_state=0),
-    "bmr": OnlineBMR(n_estimators=8, random_state=0),
-    "bmr, rank loss": OnlineBMR(n_estimators=8, loss="rank", random_state=0),
+    "bmr": OnlineBMR("trees", n_estimators=8, random_state=0),
+    "bmr, rank loss": OnlineBMR("trees", n_estimators=8, loss="rank", random_state=0),
     "recommended": AdaOLMR(n_estimators=6, random_state=0),
     "mixed": AdaOLMR(
         [
@@ -282,7 +282,6 @@ def test_parameters_set_later_do_not_change_a_fitted_model(kind):
 @pytest.mark.parametrize(
     ("name", "valid", "invalid"),
     [
-        ("pair_weights", ["uniform", "dcg"], ["DCG", None, ["dcg"]]),
         ("n_jobs", [None, 1, 2, -1, np.int64(1)], ["all", 0, 1.0, True]),
         ("verbose", [0, 1, True, False, np.int64(0)], ["x", -1, None, 0.5]),
     ],

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from sklrank.online_boosting._gradients import LogisticCosts
-from sklrank.online_boosting._potentials import PotentialCosts
+from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
 
-from sklrank.online_boosting._random_walk import walk_tails
+from sklrank.online_boosting._losses import walk_tails
 
 
 def pair_loss(kind, gap):

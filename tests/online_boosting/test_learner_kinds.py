@@ -130,7 +130,7 @@ def test_learners_of_rows_receive_the_indicator_row():
 
 def test_unknown_labels_of_rows_are_the_learners_own():
     """With top-k feedback: the labels with more than a uniform share of its votes."""
-    model = TopKAdaptive([Rows()], n_estimators=1, k=2, exploration=1.0, random_state=0)
+    model = TopKAdaptive([Rows()], k=2, exploration=1.0, cost_estimate="pairs", random_state=0)
     checked = 0
     for i in range(len(X)):
         x = X[i : i + 1]
@@ -372,7 +372,14 @@ ALL_KINDS = {
 }
 
 
-@pytest.mark.parametrize("make", [AdaOLMR, OnlineBMR, TopKBBM, TopKAdaptive])
+@pytest.mark.parametrize(
+    "make",
+    [
+        AdaOLMR,
+        TopKBBM,
+        *(pytest.param(one, marks=pytest.mark.slow) for one in (OnlineBMR, TopKAdaptive)),
+    ],
+)
 @pytest.mark.parametrize("kind", ALL_KINDS)
 def test_all_kinds_in_chunks(make, kind, fingerprint):
     """Chunks, pickles in between and threads do not change the model."""

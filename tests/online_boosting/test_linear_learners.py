@@ -36,8 +36,8 @@ def standardized(clip):
 
 
 def test_ridge_regresses_on_the_negative_costs():
-    """Ridge regression in closed form; votes are scaled by `vote_scale` and clipped at zero."""
-    ridge = OnlineRidgeClassifier(alpha=2.0, vote_scale=4.0)
+    """Ridge regression in closed form; votes are clipped at zero."""
+    ridge = OnlineRidgeClassifier(alpha=2.0)
     model = AdaOLMR(ridge, n_estimators=1, max_features=None, random_state=0).fit(X, Y)
     F, target = standardized(3.0)[LEARNED], -first_costs()[LEARNED]
     penalty = np.diag([2.0, 2.0, 2.0, 1.0])
@@ -45,7 +45,7 @@ def test_ridge_regresses_on_the_negative_costs():
     learner = model.estimators_[0]
     assert_allclose(learner._learner.weight_table, weights, atol=1e-9)
     f = np.append(np.clip((X[0] - X[LEARNED].mean(axis=0)) / X[LEARNED].std(axis=0), -3, 3), 1.0)
-    votes = np.maximum(0.25 + 4 * f @ weights, 0)
+    votes = np.maximum(0.25 + f @ weights, 0)
     assert_allclose(learner.predict_proba(X[:1])[0], votes / votes.sum(), atol=1e-9)
 
 

@@ -8,14 +8,19 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from recording_learners import make_rows
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklrank.online_boosting._gradients import ExponentialCosts
-from sklrank.online_boosting._pair_feedback import FullInformation
-from sklrank.online_boosting._potentials import PotentialCosts, TabulatedCosts, potential_costs
+from sklrank.online_boosting._costs import (
+    LogisticCosts,
+    PotentialCosts,
+    TabulatedGradients,
+    TabulatedPotentials,
+    gradient_costs,
+    potential_costs,
+)
 
-from sklrank.feedback import Exploration, UniformRandomization
+from sklrank.feedback import Exploration
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
-from sklrank.online_boosting._random_walk import loss_pieces
+from sklrank.online_boosting._losses import loss_pieces
 
 LOSSES = {
     "hinge": lambda z: np.maximum(1 + z, 0.0),
@@ -55,7 +60,7 @@ def test_tabulated_potentials_are_exact(name, edge):
     """To 1e-9, over all tuples of votes."""
     loss, random, n_learners = LOSSES[name], np.random.RandomState(0), 5
     m = 4
-    rule = TabulatedCosts(m, n_learners, edge, loss)
+    rule = TabulatedPotentials(m, n_learners, edge, loss)
     assert rule.single_label == (name not in CONVEX)
     for i in range(n_learners):
         for relevant, irrelevant in [([1], [0, 2, 3]), ([0, 3], [1, 2]), ([0, 1, 2], [3])]:
@@ -91,7 +96,7 @@ def test_tabulated_potentials_of_many_learners(name, n_learners):
     """Each entry against the sum over the law of the walk, at scores of the whole range."""
     m, edge, random = 6, 0.1, np.random.RandomState(1)
     loss = LOSSES[name]
-    rule = TabulatedCosts(m, n_learners, edge, loss)
+    rule = TabulatedPotentials(m, n_learners, edge, loss)
     stay = (1 - edge) / m
     for i in {0, n_learners // 2, n_learners - 1}:
         for z in [*random.uniform(-i, i, 20), i, -i, 0, 0.25 * (i > 0)]:
@@ -108,9 +113,9 @@ def test_tabulated_hinge_and_rank_are_the_closed_forms():
     """Two implementations of the same potential."""
     random = np.random.RandomState(0)
     for name in ("hinge", "rank"):
-        closed = potential_costs(5, 30, 0.1, name)
-        table = potential_costs(5, 30, 0.1, LOSSES[name])
-        assert isinstance(closed, PotentialCosts) and isinstance(table, TabulatedCosts)
+        closed = potential_costs(5, 30, name, 0.1)
+        table = potential_costs(5, 30, LOSSES[name], 0.1)
+        assert isinstance(closed, PotentialCosts) and isinstance(table, TabulatedPotentials)
         for i in range(30):
             scores = random.randint(0, i + 1, 5).astype(float)
             arguments = (i, scores, [0, 2], [1, 3, 4], random.uniform(size=(2, 3)))
@@ -146,11 +151,10 @@ def test_bad_losses_are_refused(make, loss, message, fingerprint):
 
 def test_pieces_cover_the_range():
     """Constants at integers if the loss is not convex, polynomials otherwise."""
-    pieces, per_unit, convex = loss_pieces(LOSSES["rank"], 3)
-    assert (per_unit, convex) == (1, False)
+    pieces, per_unit = loss_pieces(LOSSES["rank"], 3, or_integers=True)
+    assert per_unit == 1
     assert_array_equal(pieces[:, 0], [0, 0, 0, 0.5, 1, 1, 1])
-    pieces, per_unit, convex = loss_pieces(LOSSES["logistic"], 3)
-    assert convex
+    pieces, per_unit = loss_pieces(LOSSES["logistic"], 3)
     for z in np.linspace(-3, 3, 100):
         row = int(np.floor((z + 3) * per_unit))
         t = (z + 3) * per_unit - row
@@ -159,7 +163,7 @@ def test_pieces_cover_the_range():
 
 def test_tabulated_rules_pickle():
     """The tables are saved, not the function."""
-    rule = TabulatedCosts(4, 3, 0.1, lambda z: np.exp(z))
+    rule = TabulatedPotentials(4, 3, 0.1, lambda z: np.exp(z))
     arguments = (1, [0.0, 0.1, 0.2, 0.3], [1], [0, 3], [[0.5, 0.5]])
     again = pickle.loads(pickle.dumps(rule))
     assert_array_equal(again.cost_vector(*arguments), rule.cost_vector(*arguments))
@@ -168,21 +172,77 @@ def test_tabulated_rules_pickle():
 # -- Gradients.
 
 
-def test_exponential_costs_are_the_gradient():
-    """Each pair by the formula; differences above 30 count as 30."""
-    random = np.random.RandomState(0)
-    for scale in (1.0, 40.0):
-        scores, relevant, irrelevant = scale * random.normal(size=6), [1, 4], [0, 2, 3, 5]
-        weights = random.uniform(size=(2, 4))
-        expected = np.zeros(6)
-        for (j, a), (k, b) in product(enumerate(relevant), enumerate(irrelevant)):
-            slope = weights[j, k] * np.exp(min(scores[b] - scores[a], 30.0))
-            expected[a] -= slope
-            expected[b] += slope
-        rule = ExponentialCosts(6, 1)
-        costs = rule.cost_vector(0, scores, relevant, irrelevant, weights)
-        assert_allclose(costs, expected, rtol=1e-12)
+@pytest.mark.parametrize("name", sorted(set(LOSSES) - {"rank"}))
+def test_gradients_of_any_loss(name):
+    """Finite differences of the weighted sum over the pairs; and the loss of an expert."""
+    random, loss, n_learners = np.random.RandomState(0), LOSSES[name], 3
+    rule = TabulatedGradients(6, n_learners, 1.0, np.inf, 0.5, loss, True)
     assert rule.learns_weights
+    relevant, irrelevant = [1, 4], [0, 2, 3, 5]
+
+    def total(scores, weights):
+        return (weights * loss(scores[irrelevant][None] - scores[relevant][:, None])).sum()
+
+    for scale in (0.1, 1.0, 3.0):
+        scores = np.clip(scale * random.normal(size=6), -2.9, 2.9)
+        weights = random.uniform(size=(2, 4))
+        costs = rule.cost_vector(0, scores, relevant, irrelevant, weights)
+        steps = 1e-6 * np.eye(6)
+        expected = [(total(scores + e, weights) - total(scores - e, weights)) / 2e-6 for e in steps]
+        assert_allclose(costs, expected, rtol=1e-6, atol=1e-7)
+        found = rule.loss_of_expert(scores, relevant, irrelevant, weights)
+        half = 2 * loss(np.zeros(1))[0]
+        assert_allclose(found, total(scores, weights) / half, rtol=1e-8, atol=1e-9)
+
+
+def test_tabulated_gradients_of_the_logistic_loss():
+    """Two implementations of the same gradient; names and callables give the same rule."""
+    random = np.random.RandomState(0)
+    rules = [gradient_costs(5, 4, loss, 1.0, 1.0, 0.5) for loss in ("logistic", LOSSES["logistic"])]
+    assert [type(rule) for rule in rules] == [LogisticCosts, TabulatedGradients]
+    for _ in range(10):
+        scores, weights = random.uniform(-4, 4, 5), random.uniform(size=(2, 3))
+        costs = [rule.cost_vector(0, scores, [0, 2], [1, 3, 4], weights) for rule in rules]
+        assert_allclose(*costs, atol=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["exponential", "hinge", LOSSES["squared hinge"]])
+def test_ada_olmr_with_any_loss(loss):
+    """Costs, weights and Hedge of Algorithm 3 with another loss, by its definition."""
+    X, Y = make_rows(m=4)
+    model = AdaOLMR(LEARNERS, loss=loss, expert_loss="loss", random_state=0).fit(X, Y)
+    function = LOSSES[loss] if isinstance(loss, str) else loss
+    slope = {
+        "exponential": np.exp,
+        "hinge": lambda z: (z >= -1.0) * 1.0,
+    }.get(loss, lambda z: 2 * np.maximum(1 + z, 0))
+    alpha, log_v, turn = np.zeros(3), np.zeros(3), 0
+    for t, y in enumerate(Y):
+        a, b = np.flatnonzero(y), np.flatnonzero(1 - y)
+        if not len(a) or not len(b):
+            continue
+        h = np.array([each.calls_[turn][1] for each in model.estimators_])
+        s = np.vstack([np.zeros(4), np.cumsum(alpha[:, None] * h, axis=0)])
+        for i, each in enumerate(model.estimators_):
+            costs = []
+            for scores in (s[i], s[i + 1]):
+                slopes = slope(scores[b][None] - scores[a][:, None]) / (len(a) * len(b))
+                costs.append(np.zeros(4))
+                costs[-1][a], costs[-1][b] = -slopes.sum(axis=1), slopes.sum(axis=0)
+            assert_allclose(each.calls_[turn][0], costs[0], atol=1e-7)
+            alpha[i] = np.clip(alpha[i] - np.clip(costs[1] @ h[i], -1, 1) / np.sqrt(t + 1), -2, 2)
+            gaps = s[i + 1][b][None] - s[i + 1][a][:, None]
+            log_v[i] -= function(gaps).mean() / (2 * function(np.zeros(1))[0])
+        turn += 1
+    assert_allclose(model.estimator_weights_, alpha, atol=1e-6)
+    assert_allclose(model._log_expert_weights, log_v, atol=1e-6)
+
+
+def test_losses_without_a_slope_have_no_gradient():
+    X, Y = make_rows(m=5)
+    for make in (AdaOLMR, TopKAdaptive):
+        with pytest.raises(ValueError, match="loss must have a slope"):
+            make(loss=LOSSES["rank"]).fit(X, Y)
 
 
 # -- Rounds.
@@ -212,78 +272,12 @@ class Recorder(ClassifierMixin, BaseEstimator):
 LEARNERS = [Recorder(tilt) for tilt in (0.5, -0.5, 1.0)]
 
 
-def discount(scores, label):
-    order = sorted(range(len(scores)), key=lambda l: (-scores[l], l))
-    return 1 / np.log2(2 + order.index(label))
-
-
-@pytest.mark.parametrize("m", [2, 5])
-def test_pairs_weighted_by_discounts(m):
-    """The discount of the better position; the sum of the weights is that of uniform weights."""
-    X, Y = make_rows(m=m)
-    model = OnlineBMR(LEARNERS, pair_weights="dcg", edge=0.2, random_state=0)
-    rule = PotentialCosts(m, 3, 0.2, "hinge")
-    seen = 0
-    for x, y in zip(X, Y):
-        scores = np.zeros(m) if not seen else model.decision_function(x[None])[0]
-        votes = [
-            each.predict_proba(x[None])[0] if seen else np.full(m, 1 / m)
-            for each in getattr(model, "estimators_", LEARNERS)
-        ]
-        if not seen:
-            scores = np.sum(votes, axis=0)
-        model.partial_fit(x[None], y[None])
-        a, b = np.flatnonzero(y), np.flatnonzero(1 - y)
-        if not len(a) or not len(b):
-            continue
-        seen += 1
-        d = [discount(scores, label) for label in range(m)]
-        weights = np.array([[max(d[i], d[j]) for j in b] for i in a])
-        weights /= weights.sum()
-        reached = np.zeros(m)
-        for i, (learner, vote) in enumerate(zip(model.estimators_, votes)):
-            expected = rule.cost_vector(i, reached, a, b, weights)
-            assert_allclose(learner.calls_[-1][0], expected, atol=1e-12)
-            reached = reached + vote
-    assert seen > 10
-
-
-def test_discounts_multiply_importance_weights():
-    """With top-k feedback, by the ranks of all labels."""
-    X, Y = make_rows(m=5)
-    m = 5
-    model = TopKBBM(
-        LEARNERS, k=3, exploration=0.5, pair_weights="dcg", propensity_clip=(0, 1), random_state=0
-    )
-    rule = PotentialCosts(m, 3, 0.1, "hinge")
-    model.partial_fit(X[:5], Y[:5])
-    for x, y in zip(X[5:], Y[5:]):
-        votes = [each.predict_proba(x[None])[0] for each in model.estimators_]
-        scores = np.sum(votes, axis=0)
-        shown = model.explore(x[None])
-        actions, p = shown.actions[0], shown.propensities[0]
-        model.partial_fit_feedback(x[None], shown, y[actions][None])
-        a = [i for i in range(3) if y[actions[i]]]
-        b = [i for i in range(3) if not y[actions[i]]]
-        if not a or not b:
-            continue
-        d = [discount(scores, label) for label in range(m)]
-        weights = [[max(d[actions[i]], d[actions[j]]) / p[i, j] for j in b] for i in a]
-        reached = np.zeros(m)
-        for i, (learner, vote) in enumerate(zip(model.estimators_, votes)):
-            expected = rule.cost_vector(i, reached, actions[a], actions[b], weights, 1)
-            assert_allclose(learner.calls_[-1][0], expected, atol=1e-12)
-            reached = reached + vote
-
-
 @pytest.mark.parametrize(
     ("make", "parameters"),
     [
         (AdaOLMR, {}),
         (AdaOLMR, {"loss": "exponential"}),
-        (AdaOLMR, {"pair_weights": "dcg"}),
-        (TopKAdaptive, {"exploration": 0.5}),
-        (TopKAdaptive, {"exploration": 0.5, "loss": "exponential"}),
+        (TopKAdaptive, {"exploration": 0.5, "cost_estimate": "pairs"}),
     ],
     ids=str,
 )
@@ -331,17 +325,6 @@ def test_empirical_edges_are_kept(fingerprint):
     for rows in np.array_split(np.arange(len(X)), 4):
         pieces = pickle.loads(pickle.dumps(pieces.partial_fit(X[rows], Y[rows])))
     assert fingerprint(pieces.empirical_edges_) == fingerprint(at_once.empirical_edges_)
-
-
-def test_feedback_refuses_no_sample():
-    """The weights of pairs are allocated for any number of relevant labels."""
-    for m in range(2, 7):
-        FullInformation(np.array([0, m // 2]), np.arange(m // 2), m, True)
-    shown = UniformRandomization(1.0).explore(np.zeros((4, 5)), 3, random_state=0)
-    model = TopKBBM("trees", n_estimators=2, pair_weights="dcg", random_state=0)
-    model.partial_fit_feedback(np.zeros((4, 2)), shown, shown.actions % 2, classes=range(5))
-    assert model.n_rounds_ == 4
-    assert np.isfinite(model.decision_function(np.zeros((1, 2)))).all()
 
 
 # -- Theorems.
@@ -462,9 +445,10 @@ def test_theorem_4_of_raman_and_others(seed):
     model = TopKAdaptive(
         [EdgeVoter(i) for i in range(n_learners)],
         exploration=rho,
-        initial_weight=0.0,
+        learning_rate="theory",
         gradient_clip=None,
-        propensity_clip=(0, 1),
+        cost_estimate="pairs",
+        propensity_clip=0,
         random_state=seed,
     )
     scores = model.progressive_fit(votes, Y, classes=range(m))

@@ -8,9 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from recording_learners import Recorder, check_calls, make_rows
 from scipy.sparse import csr_array
 from sklrank.online_boosting._adapter import EstimatorLearner
-from sklrank.online_boosting._gradients import LogisticCosts
+from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
 from sklrank.online_boosting._pair_feedback import FullInformation
-from sklrank.online_boosting._potentials import PotentialCosts
 from sklrank.online_boosting._rounds import Rounds
 
 from sklrank.metrics import rank_loss

@@ -18,8 +18,8 @@ from sklrank.tree import HoeffdingTreeClassifier
 class SlowLeaf:
     """A leaf that keeps the samples it has seen and the class weights it inherited."""
 
-    def __init__(self, depth=0, inherited=(), squares=0.0):
-        self.depth, self.inherited, self.squares = depth, dict(inherited), squares
+    def __init__(self, depth=0, inherited=()):
+        self.depth, self.inherited = depth, dict(inherited)
         self.samples = {}  # class -> [(sample, weight), ...]
         self.correct = {"mc": 0.0, "nb": 0.0}
         self.moments_of = {}
@@ -34,7 +34,6 @@ class SlowLeaf:
 
     def add(self, x, label, weight):
         self.samples.setdefault(label, []).append((x, weight))
-        self.squares += weight * weight
         self.moments_of = {key: m for key, m in self.moments_of.items() if key not in (label, None)}
 
     def moments(self, label):
@@ -144,7 +143,7 @@ class SlowTree:
                 node.correct[kind] += weight
         node.add(x, label, weight)
         if self.may_split(node):
-            size = self.size(node)
+            size = sum(node.counts().values())
             if size - node.last_size >= self.params["grace_period"]:
                 node.last_size = size
                 split = self.attempt(node, size)
@@ -152,10 +151,6 @@ class SlowTree:
                     self.root = split
                 elif split is not None:
                     parent[side] = split
-
-    def size(self, leaf):
-        total = sum(leaf.counts().values())
-        return total if self.params["sample_size"] == "weight_sum" else total**2 / leaf.squares
 
     def may_split(self, leaf):
         depth, leaves = self.params["max_depth"], self.params["max_leaves"]
@@ -187,14 +182,13 @@ class SlowTree:
         _, _, _, low, high = leaf.moments(None)[f]
         if not classes or low == high:
             return
-        n_points = self.params["n_split_points"]
-        for t in range(1, n_points + 1):
-            threshold = low + (high - low) * (t / (n_points + 1))
+        for t in range(1, 11):
+            threshold = low + (high - low) * (t / 11)
             whole = [leaf.moments(label)[f][0] for label in classes]
             left = [self.left_weight(leaf, label, f, threshold) for label in classes]
             right = [w - part for w, part in zip(whole, left, strict=True)]
             share = sum(left) / sum(whole)
-            if min(share, 1 - share) <= self.params["min_branch_fraction"]:
+            if min(share, 1 - share) <= 0.01:
                 yield None
                 continue
             before, after_left, after_right = (
@@ -221,11 +215,10 @@ class SlowTree:
         for c, samples in leaf.samples.items():
             heavier[c] += sum(weight for x, weight in samples if math.isnan(x[feature]))
         node = {"feature": feature, "threshold": threshold, "weights": {}}
-        parent_weight = sum(leaf.counts().values())
         for side, inherited in (("left", left), ("right", right)):
             weight = sum(inherited.values())
-            child = SlowLeaf(leaf.depth + 1, inherited, leaf.squares * weight / parent_weight)
-            child.last_size = self.size(child)
+            child = SlowLeaf(leaf.depth + 1, inherited)
+            child.last_size = sum(child.counts().values())
             node[side], node["weights"][side] = child, weight
         return node
 
@@ -329,15 +322,12 @@ def test_agrees_with_slow_tree(seed):
         y,
         weights,
         n_classes,
+        # No grace period equals a sum of weights: rounding would decide such ties.
         grace_period=[30.3, 60.7, 45.2][seed % 3],
         delta=[0.3, 0.05, 0.1][seed % 3],
         tau=[0.3, 0.15][seed // 2 % 2],
         leaf_prediction=["mc", "nb", "nba", "nba"][seed % 4],
         criterion=["entropy", "entropy", "gini"][seed // 2 % 3],
-        # No grace period equals a sum of weights: rounding would decide such ties.
-        sample_size=["weight_sum", "effective"][seed // 4 % 2],
-        n_split_points=[10, 10, 4][seed // 3 % 3],
-        min_branch_fraction=[0.01, 0.1][seed // 5 % 2],
         weight_scale=[1.0, 2.5][seed // 3 % 2],
     )
     assert tree.get_n_leaves() >= 2
@@ -500,17 +490,11 @@ def test_a_value_up_to_the_threshold_goes_left():
 # -- Weights.
 
 
-def weighted_params(leaf_prediction, **more):
-    base = {"grace_period": 20, "delta": 0.2, "tau": 0.3, "leaf_prediction": leaf_prediction}
-    return base | more
-
-
-@pytest.mark.parametrize("sample_size", ["weight_sum", "effective"])
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
-def test_weight_scale_multiplies_the_weights(leaf_prediction, sample_size):
+def test_weight_scale_multiplies_the_weights(leaf_prediction):
     """weight_scale=c gives exactly the same tree as weights multiplied by c."""
     X, y, weights = stream(8)
-    params = weighted_params(leaf_prediction, sample_size=sample_size)
+    params = {"grace_period": 20, "delta": 0.2, "tau": 0.3, "leaf_prediction": leaf_prediction}
     scaled = HoeffdingTreeClassifier(weight_scale=3.7, **params).fit(X, y, weights)
     multiplied = HoeffdingTreeClassifier(**params).fit(X, y, 3.7 * weights)
     assert multiplied.get_n_leaves() > 1
@@ -518,11 +502,10 @@ def test_weight_scale_multiplies_the_weights(leaf_prediction, sample_size):
     assert np.array_equal(scaled.predict_proba(X), multiplied.predict_proba(X))
 
 
-@pytest.mark.parametrize("sample_size", ["weight_sum", "effective"])
-def test_products_of_weights_are_bounded(sample_size, fingerprint):
+def test_products_of_weights_are_bounded(fingerprint):
     """The largest products give the same tree as smaller ones, and larger ones are refused."""
     X, y, weights = stream(8)
-    tree = HoeffdingTreeClassifier(sample_size=sample_size, grace_period=20, delta=0.2, tau=0.3)
+    tree = HoeffdingTreeClassifier(grace_period=20, delta=0.2, tau=0.3)
     for scale in (np.inf, np.nextafter(1e60, 2e60), 0.0):
         with pytest.raises(ValueError, match="weight_scale"):
             clone(tree).set_params(weight_scale=scale).fit(X, y)
@@ -542,32 +525,13 @@ def test_products_of_weights_are_bounded(sample_size, fingerprint):
         tree.partial_fit(X, y, sample_weight=1.1 * weights)
 
 
-@pytest.mark.parametrize("factor", [7.3, 1e-12, 1e12, 1e-140, 1e140])
-@pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
-def test_effective_sample_size_has_no_scale(leaf_prediction, factor):
-    """With the effective sample size the scale of the weights does not matter."""
-    X, y, weights = stream(9)
-    params = weighted_params(leaf_prediction, sample_size="effective")
-    one = HoeffdingTreeClassifier(**params).fit(X, y, weights)
-    other = HoeffdingTreeClassifier(**params).fit(X, y, factor * weights)
-    assert one.get_n_leaves() > 2
-
-    def without_weights(tree):
-        return re.sub("weight [^)]*", "", tree.export_text(decimals=9))
-
-    assert without_weights(other) == without_weights(one)
-    assert_allclose(other.predict_proba(X), one.predict_proba(X), atol=1e-8)
-
-
 def test_sum_of_weights_counts_towards_the_grace_period():
-    """By default ten samples of weight ten count as a hundred samples."""
+    """Ten samples of weight ten count as a hundred samples."""
     y = np.arange(20) % 2
     X = y[:, None].astype(float)
     params = {"grace_period": 100, "delta": 0.5, "tau": 1.0}
     assert HoeffdingTreeClassifier(**params).fit(X, y).get_n_leaves() == 1
     assert HoeffdingTreeClassifier(**params).fit(X, y, np.full(20, 10.0)).get_n_leaves() == 2
-    effective = HoeffdingTreeClassifier(sample_size="effective", **params)
-    assert effective.fit(X, y, np.full(20, 10.0)).get_n_leaves() == 1
 
 
 # -- Limits.

@@ -1,4 +1,4 @@
-"""HonestTreeRegressor and HonestForestRegressor: leaf values, and averages of trees."""
+"""Honest trees and forests: leaf values, averages of trees, and classes."""
 
 import pickle
 
@@ -12,10 +12,19 @@ from scipy.stats import truncnorm
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.exceptions import NotFittedError
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from sklrank.tree import HonestForestRegressor, HonestTreeRegressor, LevelSplitsRegressor
-from sklrank.tree._honest_regressor import draw_halves
+from sklrank.label_ranking import PairwiseRanker
+from sklrank.metrics import kendall_tau_score
+from sklrank.tree import (
+    HonestForestClassifier,
+    HonestForestRegressor,
+    HonestTreeClassifier,
+    HonestTreeRegressor,
+    LevelSplitsClassifier,
+    LevelSplitsRegressor,
+)
+from sklrank.tree._honest import draw_halves
 
 X, y = make_friedman1(400, random_state=0)
 Y = np.column_stack([y, y**2, -X[:, 5]])
@@ -71,33 +80,59 @@ def test_without_honesty_it_is_the_tree_of_scikit_learn():
     assert_allclose(tree.feature_importances_, theirs.feature_importances_)
 
 
-def slow_limited_tree(X, y, budget):
-    """Split the cells in the order in which they were created; return the samples of each leaf."""
-    queue, leaves = [np.arange(len(X))], []
+def slow_breiman(X, y, D, V, budget):
+    """A slow, direct statement of Algorithm 10 for random rows D and V.
+
+    Cells are sets of rows, split in the order in which they were created. Each leaf is returned
+    with its value: an empty side of a cut keeps the mean of the cell that was cut.
+    """
+    queue, leaves = [(np.arange(len(X)), None)], []
     while queue:
-        cell = queue.pop(0)
-        stump = DecisionTreeRegressor(max_depth=1, random_state=0).fit(X[cell], y[cell])
-        if len(queue) + len(leaves) + 1 < budget and stump.tree_.node_count > 1:
-            sides = stump.apply(X[cell])
-            queue += [cell[sides == 1], cell[sides == 2]]
+        A, inherited = queue.pop(0)
+        in_V, in_D = np.intersect1d(A, V), np.intersect1d(A, D)
+        value = y[in_V].mean(axis=0) if len(in_V) else inherited
+        cut = None
+        if len(in_V) > 1 and len(in_D) > 1 and len(queue) + len(leaves) + 1 < budget:  # line 14
+            cut = best_cut(X, y, in_D)
+        if cut is None:
+            leaves.append((A, value))
         else:
-            leaves.append(cell)
+            feature, threshold = cut
+            right = X[A, feature] > threshold
+            queue += [(A[~right], value), (A[right], value)]
     return leaves
 
 
+def best_cut(X, y, rows):
+    """Return the cut of least squared error of the rows (Equation 10), or None without any."""
+    errors = {}
+    for feature in range(X.shape[1]):
+        values = np.unique(X[rows, feature])
+        for threshold in (values[1:] + values[:-1]) / 2:
+            right = X[rows, feature] > threshold
+            errors[feature, threshold] = sum(
+                ((y[side] - y[side].mean(axis=0)) ** 2).sum()
+                for side in (rows[right], rows[~right])
+            )
+    return min(errors, key=errors.get, default=None)
+
+
 @pytest.mark.parametrize("budget", [1, 2, 3, 6, 11, 1000])
-def test_a_budget_of_leaves(budget):
-    rows = X[:40].astype(np.float32)
-    tree = HonestTreeRegressor(max_leaf_nodes=budget, honest=False, random_state=0)
-    tree.fit(rows, Y[:40, :2])
-    leaves = slow_limited_tree(rows, Y[:40, :2], budget)
-    assert len(leaves) == min(budget, 40)
-    expected = np.empty((40, 2))
-    for leaf in leaves:
-        expected[leaf] = Y[leaf, :2].mean(axis=0)
+@pytest.mark.parametrize("honest", [True, False])
+def test_is_algorithm_10(budget, honest):
+    """With one feature, no two cuts of a cell are equally good."""
+    rows, targets = X[:50, :1].astype(np.float32), Y[:50, :2]
+    tree = HonestTreeRegressor(max_leaf_nodes=budget, honest=honest, random_state=0)
+    tree.fit(rows, targets)
+    halves = draw_halves(50, honest, np.random.RandomState(0))
+    leaves = slow_breiman(rows.astype(float), targets, *halves, budget)
+    assert 1 < len(leaves) <= budget or budget == 1
+    if honest:
+        assert len(leaves) < 30  # cells that one sample of V would have to fill are not cut
+    for leaf, value in leaves:
         assert len(set(tree.apply(rows[leaf]))) == 1
+        assert_allclose(tree.predict(rows[leaf]), np.tile(value, (len(leaf), 1)), atol=1e-9)
     assert len(set(tree.apply(rows))) == len(leaves)
-    assert_allclose(tree.predict(rows), expected)
     assert_allclose(tree.feature_importances_.sum(), budget > 1)
 
 
@@ -162,6 +197,59 @@ def test_leaves_without_samples_predict_the_value_of_an_ancestor():
     tree = HonestTreeRegressor(random_state=0).fit(rows, targets)
     assert tree.estimator_.get_depth() == 1
     assert_array_equal(tree.predict([[0], [1]]), [6.5, 6.5])
+
+
+@pytest.mark.parametrize(
+    ("classifier", "regressor"),
+    [
+        (HonestTreeClassifier(), HonestTreeRegressor()),
+        (HonestTreeClassifier(honest=False), HonestTreeRegressor(honest=False)),
+        (LevelSplitsClassifier(max_depth=4), LevelSplitsRegressor(max_depth=4)),
+        (LevelSplitsClassifier(honest="estimation"), LevelSplitsRegressor(honest="estimation")),
+        (HonestForestClassifier(5), HonestForestRegressor(5)),
+        (
+            HonestForestClassifier(6, splits="level", trees_per_bag=2),
+            HonestForestRegressor(6, splits="level", trees_per_bag=2),
+        ),
+    ],
+)
+@pytest.mark.parametrize("n_classes", [1, 2, 3])
+def test_classifiers_predict_proportions(classifier, regressor, n_classes):
+    """The probabilities are the predictions for the indicator matrix of the classes."""
+    labels = np.digitize(y, [14, 18])[:200] % n_classes
+    names = np.array(["low", "middle", "top"])[labels]
+    classifier.set_params(random_state=0).fit(X[:200], names)
+    assert classifier.classes_.tolist() == ["low", "middle", "top"][:n_classes]
+    regressor.set_params(random_state=0).fit(X[:200], np.eye(n_classes)[labels])
+    expected = regressor.predict(X).reshape(-1, n_classes)
+    probabilities = classifier.predict_proba(X)
+    assert_array_equal(probabilities, expected)
+    assert_allclose(probabilities.sum(axis=1), 1)
+    assert (probabilities >= 0).all()
+    assert_array_equal(classifier.predict(X), classifier.classes_[expected.argmax(axis=1)])
+    assert_array_equal(classifier.feature_importances_, regressor.feature_importances_)
+    if getattr(classifier, "trees_per_bag", None):
+        _, std = classifier.predict_proba(X, return_std=True)
+        assert_array_equal(std, regressor.predict(X, return_std=True)[1].reshape(-1, n_classes))
+
+
+def test_gini_impurity_without_honesty():
+    labels = np.digitize(y, [14, 18])
+    tree = HonestTreeClassifier(honest=False, max_depth=4, random_state=0).fit(X, labels)
+    seed = tree.estimator_.random_state
+    theirs = DecisionTreeClassifier(max_depth=4, random_state=seed).fit(X, labels)
+    assert_allclose(tree.predict_proba(X), theirs.predict_proba(X))
+
+
+@pytest.mark.parametrize("splits", SPLITS)
+def test_pairs_of_labels(splits):
+    """Pairwise decomposition of incomplete rankings by honest trees."""
+    positions = Y[:300].argsort(axis=1).argsort(axis=1) + 1.0
+    positions[::3, 0] = np.nan
+    ranker = PairwiseRanker(HonestForestClassifier(10, splits=splits, random_state=0))
+    ranked = ranker.fit(X[:300], positions).predict(X[300:])
+    truth = Y[300:].argsort(axis=1).argsort(axis=1) + 1
+    assert kendall_tau_score(truth, ranked) > 0.7
 
 
 @pytest.mark.parametrize("splits", SPLITS)

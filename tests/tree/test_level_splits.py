@@ -10,10 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 
+from sklrank._binning import find_candidates, midpoints
 from sklrank.label_ranking import LabelwiseRanker
 from sklrank.tree import LevelSplitsRegressor
-from sklrank.tree._binning import find_candidates, midpoints
-from sklrank.tree._honest_regressor import draw_halves
+from sklrank.tree._honest import draw_halves
 
 RANDOM = np.random.RandomState(0)
 X = np.column_stack([RANDOM.randint(2, size=(300, 6)), RANDOM.normal(size=(300, 2))])
@@ -26,7 +26,7 @@ def squared_error(Y, rows):
 
 
 class SlowTree:
-    """A slow, direct statement of Algorithm 9."""
+    """A slow, direct statement of Algorithm 9, with both halves in all cells if it is honest."""
 
     def __init__(self, X, Y, structure, estimation, *, least=1, max_depth=None):
         self.X, self.least = X, least
@@ -96,6 +96,43 @@ def test_is_the_slow_tree(seed, n_samples, n_values, n_outputs, least, max_depth
         importances[feature] += gain / sum(slow.gains)
     assert_allclose(tree.feature_importances_, importances, atol=1e-9)
     assert len(tree.values_) == len(slow.cells)
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    seed=st.integers(0, 2**16),
+    n_samples=st.integers(4, 30),
+    n_values=st.integers(2, 5),
+    least=st.integers(1, 3),
+    max_depth=st.none() | st.integers(1, 3),
+)
+def test_printed_honesty(seed, n_samples, n_values, least, max_depth):
+    """Algorithm 9 with h = 1: D chooses the directions, and V = D' decides which cells are split.
+
+    V_n(S) of line 11 depends on D alone, so the directions are those of a tree on D with h = 0.
+    """
+    random = np.random.RandomState(seed)
+    X = random.randint(n_values, size=(n_samples, 4)).astype(float)
+    Y = random.randint(4, size=(n_samples, 2)).astype(float)
+    parameters = {"max_depth": max_depth, "min_samples_leaf": least, "random_state": seed}
+    tree = LevelSplitsRegressor(honest="estimation", **parameters).fit(X, Y)
+    D, V = draw_halves(n_samples, True, np.random.RandomState(seed))
+    values = [np.unique(X[:, j]) for j in range(4)]
+    levels = SlowTree(X, Y, D, D, least=least, max_depth=max_depth).splits
+    assert tree.splits_.tolist() == levels
+    assert all(t in (values[j][1:] + values[j][:-1]) / 2 for j, t in levels)
+    cells = [np.arange(n_samples)]
+    for j, t in levels:
+        parts = []
+        for cell in cells:
+            sides = cell[X[cell, j] <= t], cell[X[cell, j] > t]
+            split = all(len(np.intersect1d(V, side)) >= least for side in sides)
+            parts += sides if split else [cell]
+        cells = parts
+    for cell in cells:
+        expected = Y[np.intersect1d(V, cell)].mean(axis=0)
+        assert_allclose(tree.predict(X[cell]), np.tile(expected, (len(cell), 1)), atol=1e-12)
+    assert len(tree.values_) == len(cells)
 
 
 def test_unseen_combinations_belong_to_the_cell_that_was_not_split():

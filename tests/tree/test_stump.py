@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
+from sklrank._binning import find_thresholds
 from sklrank.tree import StumpClassifier
-from sklrank.tree._binning import find_thresholds
 
 
 def make_data(seed, n=40, n_values=6):

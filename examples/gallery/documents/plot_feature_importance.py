@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_friedman1
 
-from sklrank.boosting import NDCGBoost
+from sklrank.boosting import HistGradientBoostingRanker
 from sklrank.metrics import ndcg_scorer
 from sklrank.model_selection import query_permutation_importance, query_train_test_split
 
@@ -23,7 +23,7 @@ qid = np.random.RandomState(0).randint(80, size=len(y))
 X, X_test, y, y_test, qid, qid_test = query_train_test_split(
     X, y, qid=qid, test_size=0.4, random_state=0
 )
-ranker = NDCGBoost(random_state=0).fit(X, y, qid=qid)
+ranker = HistGradientBoostingRanker(random_state=0).fit(X, y, qid=qid)
 permuted = query_permutation_importance(
     ranker, X_test, y_test, qid=qid_test, scoring=ndcg_scorer, n_repeats=10, random_state=0
 )

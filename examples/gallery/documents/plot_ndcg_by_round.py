@@ -3,19 +3,18 @@
 NDCG by round
 =============
 
-:class:`~sklrank.boosting.NDCGBoost` adds one weak ranker in each round. `staged_predict` yields the
-scores after each round, from which the curves are computed. With its default parameters, it chooses
-the size and the number of trees by the loss of held-out *queries*.
+:class:`~sklrank.boosting.HistGradientBoostingRanker` adds one tree in each round. `staged_predict`
+yields the scores after each round, from which the curves are computed. With its default parameters,
+it chooses the size and the number of trees by the loss of held-out *queries*.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_friedman1
 
-from sklrank.boosting import NDCGBoost
+from sklrank.boosting import HistGradientBoostingRanker
 from sklrank.metrics import ndcg_score
 from sklrank.model_selection import query_train_test_split
-from sklrank.tree import HistogramTreeRegressor, StumpClassifier
 
 X, quality = make_friedman1(4000, n_features=15, noise=4.0, random_state=0)
 y = np.digitize(quality, np.quantile(quality, [0.7, 0.85, 0.95]))
@@ -26,8 +25,10 @@ X, X_test, y, y_test, qid, qid_test = query_train_test_split(
 print(f"{len(np.unique(qid))} queries for training, {len(np.unique(qid_test))} for testing")
 
 models = {
-    "stumps": NDCGBoost(StumpClassifier(), 150),
-    "trees of 31 leaves": NDCGBoost(HistogramTreeRegressor(max_leaf_nodes=31), 150),
+    name: HistGradientBoostingRanker(
+        max_iter=150, max_leaf_nodes=number, linear_start=False, early_stopping=False
+    )
+    for name, number in {"stumps": 2, "trees of 31 leaves": 31}.items()
 }
 parts = {"training": (X, y, qid), "test": (X_test, y_test, qid_test)}
 curves = {}
@@ -40,7 +41,7 @@ for name, model in models.items():
 
 # %%
 # By default, the size and the number of rounds are chosen by held-out queries.
-default = NDCGBoost(n_estimators=150, random_state=0).fit(X, y, qid=qid)
+default = HistGradientBoostingRanker(max_iter=150, random_state=0).fit(X, y, qid=qid)
 n_rounds = len(default.estimators_)
 score = ndcg_score(y_test, default.predict(X_test), qid=qid_test, k=10)
 print(f"default: {n_rounds} rounds of trees of {default.max_leaf_nodes_} leaves,", end=" ")

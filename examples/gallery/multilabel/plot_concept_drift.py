@@ -6,26 +6,23 @@ When the meaning of a label changes
 After 3000 samples the weights of all labels change at once. A model that was fitted before and is
 not updated stays wrong. Online rankers recover, at a speed that depends on how much they trust the
 past. Ridge regressions that learn relevance detect the change by a test of their losses, and forget
-the past (`drift_threshold`). `process_noise` tells them that weights may move: they forget all the
-time, so that the change hardly shows, and pay with a higher loss while the weights are constant.
+the past (`drift_threshold`).
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from sklrank.datasets import make_multilabel_ranking_stream
-from sklrank.linear_model import OnlineRidgeClassifier
+from sklrank.linear_model import OnlineRidgeClassifier, SemiBanditRanker
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR
 
 X, Y = make_multilabel_ranking_stream(6000, n_labels=8, drift="abrupt", random_state=0)
-ridge = OnlineRidgeClassifier(boosting_target="relevance")
-drifting = OnlineRidgeClassifier(boosting_target="relevance", process_noise=0.001)
+ridges = [OnlineRidgeClassifier()]
 models = {
     "AdaOLMR": AdaOLMR(random_state=0),
     "AdaOLMR of trees": AdaOLMR("trees", n_estimators=50, random_state=0),
-    "AdaOLMR of a ridge": AdaOLMR(ridge, n_estimators=1, random_state=0),
-    "AdaOLMR of a ridge with process_noise": AdaOLMR(drifting, n_estimators=1, random_state=0),
+    "ridge regression": SemiBanditRanker(k=8, estimators=ridges, random_state=0),
 }
 losses = {
     name: rank_loss(Y, model.progressive_fit(X, Y), average=False) for name, model in models.items()

@@ -42,7 +42,7 @@ display = ProgressiveValidationDisplay.from_estimators(
     {
         "AdaOLMR": AdaOLMR(),
         "AdaOLMR of trees": AdaOLMR("trees", n_estimators=50),
-        "OnlineBMR of trees": OnlineBMR(n_estimators=50, edge=0.05),
+        "OnlineBMR of trees": OnlineBMR("trees", n_estimators=50, edge=0.05),
         "AdaOLMR of one linear model": AdaOLMR(OnlineLogisticRegression(), n_estimators=1),
     },
     X,

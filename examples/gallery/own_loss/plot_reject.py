@@ -4,8 +4,8 @@ The reject option
 =================
 
 If a rejected sample costs less than a mistake, a classifier should decline to answer where it is
-unsure. `reject_cost` is this cost; a mistake costs 1. The classifier chooses its threshold on the
-scores of samples that it has not learned yet.
+unsure. `reject_cost` is this cost; a mistake costs 1. The threshold of the margin is chosen by
+cross-validation.
 """
 
 import matplotlib.pyplot as plt
@@ -15,17 +15,17 @@ from sklearn.model_selection import train_test_split
 
 from sklrank.linear_model import PredtronClassifier
 from sklrank.metrics import coverage_score, reject_loss, selective_accuracy_score
+from sklrank.model_selection import RejectOptionClassifier
 
 X, y = load_digits(return_X_y=True)
 # Noise makes the problem harder.
 X = X + np.random.RandomState(0).normal(scale=5, size=X.shape)
 X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 costs = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8])
+plain = PredtronClassifier(average=True, max_iter=5, shuffle=True, random_state=0)
 rows = []
 for reject_cost in costs:
-    model = PredtronClassifier(
-        reject_cost=reject_cost, average=True, max_iter=5, shuffle=True, random_state=0
-    )
+    model = RejectOptionClassifier(plain, reject_cost=reject_cost)
     predicted = model.fit(X, y).predict(X_test)
     label = model.reject_label_
     rows.append(
@@ -36,8 +36,7 @@ for reject_cost in costs:
         ]
     )
 coverage, accuracy, loss = np.transpose(rows)
-plain = PredtronClassifier(average=True, max_iter=5, shuffle=True, random_state=0).fit(X, y)
-error = 1 - plain.score(X_test, y_test)
+error = 1 - plain.fit(X, y).score(X_test, y_test)
 
 # %%
 # On the right, the mean cost is below that of the classifier that answers always, and of the one

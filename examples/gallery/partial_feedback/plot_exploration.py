@@ -13,8 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sklrank.datasets import make_multilabel_ranking_stream
+from sklrank.linear_model import SemiBanditRanker
 from sklrank.metrics import rank_loss
-from sklrank.online_boosting import TopKBBM
 
 X, Y = make_multilabel_ranking_stream(3000, n_labels=15, cardinality=3.0, random_state=0)
 rates = (0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -24,7 +24,8 @@ losses = np.zeros_like(clicks)
 for i, scheme in enumerate(schemes):
     for j, rate in enumerate(rates):
         for seed in range(2):
-            ranker = TopKBBM(k=3, exploration=rate, randomization=scheme, random_state=seed)
+            options = {"exploration": rate, "randomization": scheme, "random_state": seed}
+            ranker = SemiBanditRanker(k=3, **options)
             rewards = []
             for batch in np.array_split(np.arange(2500), 100):
                 shown = ranker.explore(X[batch], classes=range(15))

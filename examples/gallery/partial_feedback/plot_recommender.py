@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sklrank.datasets import make_multilabel_ranking_stream
-from sklrank.online_boosting import TopKBBM
+from sklrank.linear_model import SemiBanditRanker
 
 X, Y = make_multilabel_ranking_stream(
     6000, n_labels=20, cardinality=4.0, drift="abrupt", random_state=0
@@ -37,7 +37,9 @@ def play(ranker, delay=2, batch=50):
 
 
 clicked = {
-    f"TopKBBM, exploration={rate}": play(TopKBBM(k=3, exploration=rate, random_state=0))
+    f"SemiBanditRanker, exploration={rate}": play(
+        SemiBanditRanker(k=3, exploration=rate, random_state=0)
+    )
     for rate in (0.05, 0.2)
 }
 popular = np.argsort(-Y.mean(axis=0))[:3]
@@ -55,4 +57,4 @@ ax.axvline(len(X) / 2, color="0.5", linestyle=":")
 ax.set(xlabel="visitors", ylabel=f"click rate (last {window} visitors)", ylim=(0, 1))
 ax.legend(fontsize="small", loc="lower right")
 for name, share in clicked.items():
-    print(f"{name:<30} click rate {share.mean():.3f}")
+    print(f"{name:<35} click rate {share.mean():.3f}")

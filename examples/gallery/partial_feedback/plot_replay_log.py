@@ -14,8 +14,8 @@ import numpy as np
 
 from sklrank.datasets import make_multilabel_ranking_stream
 from sklrank.feedback import UniformRandomization
+from sklrank.linear_model import SemiBanditRanker
 from sklrank.metrics import rank_loss
-from sklrank.online_boosting import TopKBBM
 
 X, Y = make_multilabel_ranking_stream(8000, n_labels=8, random_state=0)
 popularity = np.tile(Y.mean(axis=0), (len(Y), 1))
@@ -37,9 +37,9 @@ def estimate(scores, rows):
 test = slice(4000, 8000)
 candidates = {"popular tags": popularity[test]}
 for n in (100, 300, 1000, 4000):
-    ranker = TopKBBM(random_state=0)
+    ranker = SemiBanditRanker(random_state=0)
     ranker.partial_fit_feedback(X[:n], shown[:n], clicks[:n], classes=range(8))
-    candidates[f"TopKBBM, {n} entries"] = ranker.decision_function(X[test])
+    candidates[f"SemiBanditRanker, {n} entries"] = ranker.decision_function(X[test])
 
 figure, ax = plt.subplots(figsize=(6.5, 4.2))
 for name, scores in candidates.items():
@@ -47,7 +47,7 @@ for name, scores in candidates.items():
     error = 1.96 * values.std() / np.sqrt(len(values))
     truth = rank_loss(Y[test], scores, normalize=False, ties="full")
     ax.errorbar(truth, values.mean(), error, fmt="o", capsize=3, label=name)
-    print(f"{name:<22} estimate {values.mean():.2f} +- {error:.2f}, true {truth:.2f}")
+    print(f"{name:<31} estimate {values.mean():.2f} +- {error:.2f}, true {truth:.2f}")
 limits = (0, 1.05 * max(ax.get_xlim()[1], ax.get_ylim()[1]))
 ax.plot(limits, limits, color="0.6", linestyle=":")
 ax.set(xlabel="true wrong pairs of a visitor", ylabel="estimate from the log (95 % interval)")

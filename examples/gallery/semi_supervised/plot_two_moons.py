@@ -4,8 +4,8 @@ Six labels and six hundred points
 =================================
 
 Only three points of each moon have labels (large symbols). A classifier of the labeled points alone
-cannot see the moons. :class:`~sklrank.boosting.MCSSBClassifier` uses the similarity of neighbors,
-:class:`~sklrank.boosting.AssembleClassifier` the margins of its own predictions.
+cannot see the moons. :class:`~sklrank.semi_supervised.MCSSBClassifier` uses the similarity of
+neighbors, :class:`~sklrank.semi_supervised.AssembleClassifier` the margins of its own predictions.
 """
 
 import matplotlib.pyplot as plt
@@ -14,7 +14,7 @@ from sklearn.datasets import make_moons
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from sklrank.boosting import AssembleClassifier, MCSSBClassifier
+from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
 
 X, truth = make_moons(600, noise=0.09, random_state=0)
 labeled = np.concatenate([np.flatnonzero(truth == c)[[0, 40, 80]] for c in (0, 1)])

@@ -10,8 +10,9 @@ import numpy as np
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR
 from sklrank.linear_model._bandit._base import BaseBanditClassifier
+from sklrank.linear_model._bandit._kernel_map import KernelMap
 from sklrank.linear_model._bandit._model import MirrorDescent
-from sklrank.linear_model._mirror._parameter import CONSTRAINTS, make_mirror_map, scores_poorly
+from sklrank.linear_model._mirror import CONSTRAINTS, make_mirror_map, scores_poorly
 
 if TYPE_CHECKING:
     from sklrank._typing import ExplorationRate, MirrorMap
@@ -45,21 +46,20 @@ class BanditronClassifier(BaseBanditClassifier):
     exploration : float, str, SelfTunedExploration or callable, default=0.1
         Exploration rate :math:`\gamma_t`: the probability that the class shown is drawn uniformly
         at random from all classes. It is either a number above 0 and at most 1, or the name of a
-        schedule, whose rates are at most 1/2. The default is the constant rate of the published
-        Banditron [1]_. The schedule "ag3-forgetting", which is not from the papers, usually leads
-        to fewer mistakes and is recommended.
+        schedule. The default is the constant rate of the published Banditron [1]_.
 
-        - "decay": the rate is :math:`t^{-1/3} / 2`. (The boosters with top-k feedback have another
-          schedule of this name, :math:`t^{-1/4}`.)
+        - "ag0": the rate is :math:`t^{-1/3} / 2`, as in the experiments of [2]_.
         - "ag1", "ag2", "ag3": the rate depends on the feedback of the previous rounds ([2]_,
           Eqs. 6.4, 6.5 and 6.3, with the support function :math:`(1 + z)^{0.1}`).
-        - "ag2-unbiased": this schedule is "ag2" with an unbiased estimate of the number of
-          mistakes. The estimate of [2]_ is too high and leads to too much exploration.
-        - "ag3-forgetting": this schedule is "ag3" computed from about the last hundred rounds. It
-          is not in [2]_.
+        - "decay": the rate is :math:`t^{-1/4}`.
         - A :class:`~sklrank.feedback.SelfTunedExploration`: "ag1", "ag2" or "ag3" with other
-          support functions.
-        - A callable: it maps the round t = 1, 2, ... to its rate, a number in (0, 1].
+          exponents of the support functions.
+        - A callable, such as a :class:`~sklrank.feedback.DecayingExploration`: it maps the round
+          t = 1, 2, ... to its rate, a number in (0, 1].
+    randomization : str, default="uniform"
+        Name of an exploration policy of :mod:`sklrank.feedback`, which draws the class to show:
+        "uniform" is that of the papers. "plackett-luce" explores by the softmax of the scores, and
+        "softmax" always draws the class in this way.
     mirror_map : str or object, default="euclidean"
         Function that maps :math:`\Theta` to the weights W.
 
@@ -77,14 +77,22 @@ class BanditronClassifier(BaseBanditClassifier):
         - An object with a method ``weights(dual_weights)``. The method is called after each step
           with :math:`\Theta`, a read-only array of shape
           `(n_classes, n_features_in_ + fit_intercept)`, and returns W, an array of the same shape.
+    kernel : {"rbf", "poly"} or None, default=None
+        Kernel in whose feature space the classifier is linear, as in [2]_, Section 5.3.1: the
+        Gaussian kernel ``exp(-gamma * |x - z|**2)``, or the polynomial ``(1 + gamma * x . z)**3``.
+        It requires the Euclidean mirror map. Each round in which the weights change adds its sample
+        to the support vectors, so that the time of a round is proportional to the number of rounds
+        before. If None, the classifier is linear in the features.
+    gamma : float or None, default=None
+        Parameter of the kernel. If None, it is ``1 / n_features``.
     learning_rate : float or "auto", default="auto"
         Step size :math:`\eta`. For all named mirror maps except "entropy", it multiplies the
         weights and does not change the predictions. If "auto", the step size for "entropy" is given
         by [2]_, Eq. 5.12, where the total number of rounds is replaced by the current number, and
         samples are divided by the largest absolute value observed so far. For other maps it is 1.
     fit_intercept : bool, default=True
-        Whether to add a constant feature with value one. The models in the papers have no
-        intercept.
+        Whether to add a constant feature with value one, or one to the kernel values. The models in
+        the papers have no intercept.
     max_iter : int, default=5
         Number of passes over the samples in `fit`. `partial_fit` makes one pass.
     random_state : int, RandomState instance or None, default=None
@@ -98,7 +106,7 @@ class BanditronClassifier(BaseBanditClassifier):
         Weights of the features. For two classes, the difference between the weights of the second
         and the first class.
     intercept_ : ndarray of shape (n_classes,) or (1,)
-        Intercepts; zero if `fit_intercept` is False.
+        Intercepts; zero if `fit_intercept` is False. Like `coef_`, not defined with a kernel.
     exploration_ : float
         Exploration rate :math:`\gamma_t` of the next round.
     error_rate_ : float
@@ -144,7 +152,7 @@ class BanditronClassifier(BaseBanditClassifier):
     >>> from sklrank.datasets import make_keyword_documents
     >>> from sklrank.linear_model import BanditronClassifier
     >>> X, y = make_keyword_documents(5000, random_state=0)
-    >>> model = BanditronClassifier(exploration="ag3-forgetting", random_state=0)
+    >>> model = BanditronClassifier(exploration="ag3", random_state=0)
     >>> bool(model.partial_fit(X, y).score(X, y) > 0.95)
     True
 
@@ -159,6 +167,8 @@ class BanditronClassifier(BaseBanditClassifier):
     _parameter_constraints: dict = {
         **BaseBanditClassifier._parameter_constraints,
         "mirror_map": CONSTRAINTS,
+        "kernel": [StrOptions({"rbf", "poly"}), None],
+        "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right"), StrOptions({"auto"})],
     }
 
@@ -166,14 +176,20 @@ class BanditronClassifier(BaseBanditClassifier):
         self,
         *,
         exploration: ExplorationRate = 0.1,
+        randomization: str = "uniform",
         mirror_map: MirrorMap = "euclidean",
+        kernel: Literal["rbf", "poly"] | None = None,
+        gamma: float | None = None,
         learning_rate: float | Literal["auto"] = "auto",
         fit_intercept: bool = True,
         max_iter: int = 5,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.exploration = exploration
+        self.randomization = randomization
         self.mirror_map = mirror_map
+        self.kernel = kernel
+        self.gamma = gamma
         self.learning_rate = learning_rate
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
@@ -193,6 +209,22 @@ class BanditronClassifier(BaseBanditClassifier):
         learning_rate = self.learning_rate
         if learning_rate == "auto":
             learning_rate = np.nan if self.mirror_map == "entropy" else 1.0
-        width = self.n_features_in_ + self.fit_intercept
-        mirror_map = make_mirror_map(self.mirror_map, n_classes, width)
-        return MirrorDescent(self.n_features_in_, mirror_map, learning_rate)
+        n_features = self.n_features_in_
+        if self.kernel is None:
+            mirror_map = make_mirror_map(
+                self.mirror_map, n_classes, n_features + self.fit_intercept
+            )
+        elif self.mirror_map == "euclidean":
+            gamma = 1 / n_features if self.gamma is None else self.gamma
+            mirror_map = KernelMap(n_classes, n_features, self.kernel, gamma)
+        else:
+            raise ValueError(
+                f"mirror_map={self.mirror_map!r} does not go with kernel={self.kernel!r}, which "
+                "requires 'euclidean'; or leave the kernel out"
+            )
+        return MirrorDescent(n_features, mirror_map, learning_rate)
+
+    def _weights(self, name):
+        if isinstance(self._fitted_rounds().model.mirror_map, KernelMap):
+            raise AttributeError(f"{name} is not available for models with a kernel")
+        return super()._weights(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import nullcontext
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -11,21 +11,22 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from sklrank._base_online import (
-    BATCH,
-    BaseOnlineClassifier,
-    row_blocks,
-    to_dense,
-    undrawn_on_error,
-)
-from sklrank._call_guard import exclusive_call, shared_call
-from sklrank._progress import with_task_tree
-from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import unchanged_on_error
+from sklrank._base_online import BATCH, BaseOnlineClassifier, row_blocks, to_dense
+from sklrank._model_lock import exclusive_call, shared_call
+from sklrank._sklearn import Interval, StrOptions, with_task_tree
+from sklrank._validation import is_number
 from sklrank.base import ClassScoresMixin, two_class_weights
-from sklrank.feedback import Exploration, SelfTunedExploration
-from sklrank.feedback._exploration import check_rewards, check_single_actions
-from sklrank.feedback._schedules import SCHEDULES, make_schedule
+from sklrank.feedback import (
+    RANDOMIZATIONS,
+    SCHEDULES,
+    Exploration,
+    SelfTunedExploration,
+    check_exploration,
+    check_rewards,
+    exploration_rates,
+    make_sampler,
+    make_schedule,
+)
 from sklrank.linear_model._bandit._rounds import BanditRounds
 from sklrank.linear_model._rows import Rows
 
@@ -39,11 +40,12 @@ __all__ = ["BaseBanditClassifier"]
 class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     """Base class of linear classifiers that learn from bandit feedback.
 
-    A subclass must have the parameters `exploration`, `fit_intercept`, `max_iter` and
-    `random_state`.
+    A subclass must have the parameters `exploration`, `randomization`, `fit_intercept`, `max_iter`
+    and `random_state`.
     """
 
     _accepts_sparse = True
+    _pickles_copies = True
     _parameter_constraints: dict = {
         "exploration": [
             Interval(Real, 0, 1, closed="both"),
@@ -51,6 +53,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             SelfTunedExploration,
             callable,
         ],
+        "randomization": [StrOptions(set(RANDOMIZATIONS))],
         "fit_intercept": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -63,8 +66,6 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     def _make_model(self, n_classes, random_state):
         """Return an untrained :class:`~sklrank.linear_model._bandit._model.BanditModel`."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @exclusive_call
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model from scratch in `max_iter` passes, with one round for each sample.
 
@@ -87,26 +88,13 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             the custom `mirror_map` of a :class:`BanditronClassifier` returns invalid weights. In
             these cases, a fitted model does not change.
         """
-        with unchanged_on_error(self):
-            X, labels = self._prepare_rounds(X, y, None, restart=True)
-            n_blocks = len(self._blocks(X))
-            for i in self._track(range(self.max_iter), "pass", n_subtasks=n_blocks):
-                self.n_iter_ = i + 1
-                self._play(X, labels)
-        return self
+        return super().fit(X, y)
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @exclusive_call
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Update the model with one round for each sample, in the order of the samples.
 
         Passing the samples in one call or in several calls gives bit-identical models. Pickling
         the model between calls does not change the result.
-
-        If Ctrl-C interrupts the call (KeyboardInterrupt), the model keeps the samples of whole
-        batches (of up to 10,000 samples). If memory runs out (MemoryError), the model keeps
-        what it has learned before, which may include a part of a sample. In both cases, there is no
-        model after a first call.
 
         Parameters
         ----------
@@ -131,12 +119,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             the model has already learned from some of the samples.
             After an error in the first call, there is no model.
         """
-        with self._discard_failed_start():
-            self._play(*self._prepare_rounds(X, y, classes))
-        return self
+        return super().partial_fit(X, y, classes)
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    @exclusive_call
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
     ) -> np.ndarray:
@@ -166,11 +150,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         ValueError
             If `partial_fit` raises it for the same data.
         """
-        with self._discard_failed_start():
-            X, labels = self._prepare_rounds(X, y, classes)
-            scores = np.empty((X.shape[0], len(self.classes_)))
-            self._play(X, labels, scores)
-        return scores
+        return super().progressive_fit(X, y, classes)
 
     def explore(self, X: ArrayLike, classes: ArrayLike | None = None) -> Exploration:
         """Draw the class to show for each sample.
@@ -205,10 +185,11 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
 
     @shared_call
     def _explore(self, X):
-        draws = self._random_state.random_sample(X.shape[0])
+        sampler = self._make_sampler()
+        draws = self._random_state.random_sample((X.shape[0], sampler.n_uniforms))
         actions, propensities = np.empty(len(draws), dtype=np.intp), np.empty(len(draws))
         for block in self._blocks(X):
-            shown = self._rounds.explore(self._rows(X, block), draws[block])
+            shown = self._rounds.explore(self._rows(X, block), sampler, draws[block])
             actions[block], propensities[block] = shown
         return Exploration(actions, propensities)
 
@@ -259,9 +240,9 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         """
         with self._discard_failed_start():
             X = self._check_X_and_start(X, classes, indicators=False)
-            shown = check_single_actions(exploration, X.shape[0], len(self.classes_))
+            shown = check_exploration(exploration, X.shape[0], len(self.classes_), single=True)
             rewards = check_rewards(rewards, (X.shape[0],))
-            self._rounds.schedule.prepare(self._exploration, X.shape[0])
+            self._prepare_schedule(X.shape[0])
             for block in self._track(self._blocks(X), "batch"):
                 feedback = [values[block] for values in (*shown, rewards)]
                 self._rounds.learn_feedback(self._rows(X, block), *feedback)
@@ -313,17 +294,24 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             scores[block] = rounds.score(self._rows(X, block))
         return scores
 
-    def _play(self, X, labels, scores=None):
-        self._rounds.schedule.prepare(self._exploration, X.shape[0])
-        blocks = self._blocks(X)
-        for block in self._track(blocks, "batch", may_stop=scores is None):
+    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
+        self._prepare_schedule(X.shape[0])
+        sampler = self._make_sampler()
+        for block in self._track(self._blocks(X), "batch", may_stop=scores is None):
             rows, block_scores = self._rows(X, block), None if scores is None else scores[block]
-            # Saving the state of the generator takes longer than learning a few samples.
-            with (
-                undrawn_on_error(self._random_state, self._rounds) if blocks[1:] else nullcontext()
-            ):
-                draws = self._random_state.random_sample(block.stop - block.start)
-                self._rounds.play(rows, labels[block], draws, block_scores)
+            draws = self._random_state.random_sample((rows.n_rows, sampler.n_uniforms))
+            self._rounds.play(rows, labels[block], sampler, draws, block_scores)
+
+    def _make_sampler(self):
+        # A new one takes as long as learning a sample. Its memory is not part of a saved model.
+        if self._rounds.sampler is None:
+            self._rounds.sampler = make_sampler(self._policy, len(self.classes_), 1)
+        return self._rounds.sampler
+
+    def _prepare_schedule(self, n_rounds):
+        if not is_number(self._exploration):
+            rates_of = partial(exploration_rates, self._exploration)
+            self._rounds.schedule.prepare(rates_of, n_rounds)
 
     def _blocks(self, X):
         """Return slices that divide the samples into the blocks of the compiled loops."""
@@ -334,18 +322,14 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         X = X[block]
         return Rows(to_dense(X) if self._rounds.model.needs_dense else X, self._constant)
 
-    def _prepare_rounds(self, X, y, classes, *, restart=False):
-        X, _, labels, _ = self._check_and_start(X, y, classes, None, restart=restart)
-        return X, labels
-
     def _start_model(self, classes):
         random_state = check_random_state(self.random_state)
         model = self._make_model(len(classes), random_state)
         self.classes_ = classes
         self._constant = float(self.fit_intercept)
         self._random_state = random_state
-        # Later changes of the parameter have no effect.
-        self._exploration = self.exploration
+        # Later changes of the parameters have no effect.
+        self._exploration, self._policy = self.exploration, self.randomization
         self._rounds = BanditRounds(model, make_schedule(self.exploration))
 
     def _check_rows(self, X, *, reset):

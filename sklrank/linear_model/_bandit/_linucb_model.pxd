@@ -28,10 +28,8 @@ cdef class LinUCBModel(BanditModel):
     cdef double[::1] z_scores               # (n_features,) scratch memory
     cdef double[::1] variances              # (n_classes,) scratch memory
 
-    # Return the entries of the state that represent the matrices A_k^-1, with the samples so far or
-    # without samples.
-    cdef dict inverses(self)
-    cdef dict initial_inverses(self, Py_ssize_t n_classes, Py_ssize_t width, double alpha)
+    # Create the matrices A_k^-1 without samples.
+    cdef int create_inverses(self) except -1
 
     # Standardize and scale a sample, and write it into `scaled`. The statistics are those of the
     # samples learned and of this sample.

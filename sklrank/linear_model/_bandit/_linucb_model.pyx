@@ -54,17 +54,19 @@ from libc.math cimport sqrt
 import numpy as np
 
 from sklrank._drift cimport DriftTest
-from sklrank._state cimport State
+from sklrank._state cimport Archive
 from sklrank.linear_model._symmetric cimport (
     quadratic_form, rank_k_downdate, symmetric_matvec
 )
 from sklrank.linear_model._online._feature_map cimport random_features
 from sklrank.linear_model._rows cimport first_largest, table_products
 
-# Number of fictitious rounds with squared error one, from which s is computed initially.
+# Number of fictitious rounds with squared error one, the largest of a 0/1 reward, from which s is
+# computed initially. Without them, a lucky first round would set s to 0 and end the exploration.
 cdef double PRIOR_ROUNDS = 3.0
 
-# Number of rounds after which random features have half of their final variance.
+# Number of rounds after which random features have half of their final variance. The model should
+# be nearly linear while there are fewer rounds than weights of the linear part, about a hundred.
 cdef double GROWTH_ROUNDS = 100.0
 
 cdef enum:
@@ -72,11 +74,11 @@ cdef enum:
 
 # Values of the constant feature, next to samples of norm one. They determine the penalty on the
 # intercept, which is `alpha` divided by the square of the value, and its part in the confidence
-# bounds. A diagonal ignores that the constant is correlated with the other features.
+# bounds, at first the square of the value. With 1, the constant of a class that was not shown would
+# weigh as much as its sample. A diagonal ignores that the constant is correlated with the other
+# features, and learns it more slowly.
 cdef double FULL_CONSTANT = 0.25
 cdef double DIAGONAL_CONSTANT = 0.5
-
-INTC = np.dtype(np.intc)
 
 
 cdef class LinUCBModel(BanditModel):
@@ -89,86 +91,50 @@ cdef class LinUCBModel(BanditModel):
         self, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width, double alpha,
         double bonus, double clip=0.0, frequencies=None, phases=None, drift_threshold=None,
     ):
-        self.start(
-            {
-                "alpha": alpha,
-                "bonus": bonus,
-                "clip": clip,
-                "sum_squares": 0.0,
-                "linear_sum_squares": 0.0,
-                "mean_squared_error": 0.0,
-                "n_seen": 0.0,
-                "n_recent": 0.0,
-                "drift_test": DriftTest(drift_threshold),
-                "means": np.zeros(n_features),
-                "m2": np.zeros(n_features),
-                "minima": np.full(n_features, np.inf),
-                "maxima": np.full(n_features, -np.inf),
-                "frequencies": np.empty((n_features, 0)) if frequencies is None else frequencies,
-                "phases": np.empty(0) if phases is None else phases,
-                "coefficients": np.zeros((n_classes, width)),
-            }
-            | self.initial_inverses(n_classes, width, alpha)
+        self.n_features, self.n_classes, self.width = n_features, n_classes, width
+        self.alpha, self.bonus, self.clip = alpha, bonus, clip
+        self.drift_test = DriftTest(drift_threshold)
+        self.means, self.m2 = np.zeros((2, n_features))
+        self.minima, self.maxima = np.full(n_features, np.inf), np.full(n_features, -np.inf)
+        self.frequencies = np.empty((n_features, 0)) if frequencies is None else frequencies
+        self.phases = np.empty(0) if phases is None else phases
+        self.coefficients = np.zeros((n_classes, width))
+        self.create_inverses()
+        self.start()
+
+    cdef int create_inverses(self) except -1:
+        return 0
+
+    cdef int exchange(self, Archive archive) except -1:
+        self.means = archive.floats("means", self.means, (-1,))
+        cdef Py_ssize_t n = self.means.shape[0]
+        self.m2 = archive.floats("m2", self.m2, (n,))
+        self.minima = archive.floats("minima", self.minima, (n,))
+        self.maxima = archive.floats("maxima", self.maxima, (n,))
+        self.phases = archive.constants("phases", self.phases, (-1,))
+        self.n_features, self.n_components = n, self.phases.shape[0]
+        shape = n, self.n_components
+        self.frequencies = archive.constants("frequencies", self.frequencies, shape)
+        self.coefficients = archive.floats("coefficients", self.coefficients, (-1, -1))
+        self.n_classes, self.width = self.coefficients.shape[0], self.coefficients.shape[1]
+        self.alpha = archive.number("alpha", self.alpha, 0.0)
+        self.bonus = archive.number("bonus", self.bonus, 0.0)
+        self.clip = archive.number("clip", self.clip, 0.0)
+        self.n_seen = archive.number("n_seen", self.n_seen, 0.0)
+        self.n_recent = archive.number("n_recent", self.n_recent, 0.0)
+        self.drift_test = archive.part("drift_test", self.drift_test, DriftTest)
+        self.sum_squares = archive.any_number("sum_squares", self.sum_squares)
+        self.linear_sum_squares = archive.any_number("linear_sum_squares", self.linear_sum_squares)
+        self.mean_squared_error = archive.any_number("mean_squared_error", self.mean_squared_error)
+        archive.require(
+            self.n_components == 0 or self.clip > 0.0, "random features need a clip above 0"
         )
-
-    cdef dict inverses(self):
-        return {}
-
-    cdef dict initial_inverses(self, Py_ssize_t n_classes, Py_ssize_t width, double alpha):
-        return {}
-
-    cdef dict get_state(self):
-        return {
-            "alpha": self.alpha,
-            "bonus": self.bonus,
-            "clip": self.clip,
-            "sum_squares": self.sum_squares,
-            "linear_sum_squares": self.linear_sum_squares,
-            "mean_squared_error": self.mean_squared_error,
-            "n_seen": self.n_seen,
-            "n_recent": self.n_recent,
-            "drift_test": self.drift_test,
-            "means": np.array(self.means),
-            "m2": np.array(self.m2),
-            "minima": np.array(self.minima),
-            "maxima": np.array(self.maxima),
-            "frequencies": np.asarray(self.frequencies),
-            "phases": np.asarray(self.phases),
-            "coefficients": np.array(self.coefficients),
-        } | self.inverses()
-
-    cdef int set_state(self, State state) except -1:
-        means = state.floats("means", (-1,))
-        cdef Py_ssize_t n_features = len(means)
-        m2, minima, maxima = [
-            state.floats(name, (n_features,)) for name in ("m2", "minima", "maxima")
-        ]
-        phases = state.constants("phases", (-1,))
-        cdef Py_ssize_t n_components = len(phases)
-        frequencies = state.constants("frequencies", (n_features, n_components))
-        coefficients = state.floats("coefficients", (-1, -1))
-        n_classes, width = coefficients.shape
-        cdef double alpha = state.number("alpha", 0.0), bonus = state.number("bonus", 0.0)
-        cdef double clip = state.number("clip", 0.0), n_seen = state.number("n_seen", 0.0)
-        cdef double n_recent = state.number("n_recent", 0.0)
-        cdef DriftTest drift_test = state.part("drift_test", DriftTest)
-        cdef double sum_squares = state.any_number("sum_squares")
-        cdef double linear_sum_squares = state.any_number("linear_sum_squares")
-        cdef double mean_squared_error = state.any_number("mean_squared_error")
-        state.require(n_components == 0 or clip > 0.0, "random features need a clip above 0")
-        scaled_values, variances = np.empty(n_features + n_components), np.empty(n_classes)
-        z_scores = np.empty(n_features)
-        self.set_sizes(state, n_features, n_components, n_classes, width)
-        self.n_scratch = 2 * n_features + n_components if n_components else 0
-        self.means, self.m2, self.minima, self.maxima = means, m2, minima, maxima
-        self.coefficients = coefficients
-        self.alpha, self.bonus, self.clip, self.n_seen = alpha, bonus, clip, n_seen
-        self.n_recent, self.drift_test = n_recent, drift_test
-        self.needs_dense, self.needs_greedy = clip > 0.0, False
-        self.sum_squares, self.mean_squared_error = sum_squares, mean_squared_error
-        self.linear_sum_squares = linear_sum_squares
-        self.frequencies, self.phases = frequencies, phases
-        self.scaled_values, self.z_scores, self.variances = scaled_values, z_scores, variances
+        self.check_sizes(archive)
+        self.n_scratch = 2 * n + self.n_components if self.n_components else 0
+        self.needs_dense = self.clip > 0.0
+        if archive.loads:
+            self.scaled_values, self.z_scores = np.empty(n + self.n_components), np.empty(n)
+            self.variances = np.empty(self.n_classes)
         return 0
 
     @property
@@ -358,36 +324,25 @@ cdef class FullLinUCB(LinUCBModel):
     products with the sample already require a pass over each matrix.
     """
 
-    cdef dict initial_inverses(self, Py_ssize_t n_classes, Py_ssize_t width, double alpha):
+    cdef int create_inverses(self) except -1:
+        cdef Py_ssize_t n_classes = self.n_classes, width = self.width
         try:
-            matrices = np.repeat((np.eye(width) / alpha)[np.newaxis], n_classes, axis=0)
+            self.matrices = np.repeat((np.eye(width) / self.alpha)[np.newaxis], n_classes, axis=0)
         except MemoryError as error:
             raise MemoryError(
                 f"covariance='full' keeps a matrix of {width} x {width} numbers for each of "
                 f"{n_classes} classes, which do not fit into memory: use covariance='diagonal'"
             ) from error
-        return {
-            "matrices": matrices,
-            "pending": np.zeros((n_classes, MAX_PENDING, width)),
-            "n_pending": np.zeros(n_classes, dtype=np.intc),
-        }
+        self.pending = np.zeros((n_classes, MAX_PENDING, width))
+        self.n_pending = np.zeros(n_classes, dtype=np.intc)
+        return 0
 
-    cdef dict inverses(self):
-        return {
-            "matrices": np.array(self.matrices),
-            "pending": np.array(self.pending),
-            "n_pending": np.array(self.n_pending),
-        }
-
-    cdef int set_state(self, State state) except -1:
-        matrices = state.floats("matrices", (-1, -1, -1))
-        n_classes, width, _ = matrices.shape
-        state.constants("coefficients", matrices.shape[:2])
-        state.require(matrices.shape[2] == width, "matrices are not square")
-        pending = state.floats("pending", (n_classes, MAX_PENDING, width))
-        n_pending = state.integers("n_pending", (n_classes,), 0, MAX_PENDING - 1, INTC)
-        LinUCBModel.set_state(self, state)
-        self.matrices, self.pending, self.n_pending = matrices, pending, n_pending
+    cdef int exchange(self, Archive archive) except -1:
+        LinUCBModel.exchange(self, archive)
+        cdef Py_ssize_t n = self.n_classes, width = self.width
+        self.matrices = archive.floats("matrices", self.matrices, (n, width, width))
+        self.pending = archive.floats("pending", self.pending, (n, MAX_PENDING, width))
+        self.n_pending = archive.integers("n_pending", self.n_pending, (n,), 0, MAX_PENDING - 1)
         self.constant = FULL_CONSTANT
         return 0
 
@@ -443,19 +398,17 @@ cdef class FullLinUCB(LinUCBModel):
 cdef class DiagonalLinUCB(LinUCBModel):
     """LinUCB with diagonal matrices, in which the cost of a step is linear in the sample's size."""
 
-    cdef dict initial_inverses(self, Py_ssize_t n_classes, Py_ssize_t width, double alpha):
-        return {"diagonals": np.full((n_classes, width), 1.0 / alpha)}
+    cdef int create_inverses(self) except -1:
+        self.diagonals = np.full((self.n_classes, self.width), 1.0 / self.alpha)
+        return 0
 
-    cdef dict inverses(self):
-        return {"diagonals": np.array(self.diagonals)}
-
-    cdef int set_state(self, State state) except -1:
-        diagonals = state.floats("diagonals", (-1, -1))
-        state.constants("coefficients", diagonals.shape)
-        squared_values = np.empty(diagonals.shape[1])
-        LinUCBModel.set_state(self, state)
-        self.diagonals, self.squared_values = diagonals, squared_values
+    cdef int exchange(self, Archive archive) except -1:
+        LinUCBModel.exchange(self, archive)
+        shape = self.n_classes, self.width
+        self.diagonals = archive.floats("diagonals", self.diagonals, shape)
         self.constant = DIAGONAL_CONSTANT
+        if archive.loads:
+            self.squared_values = np.empty(self.width)
         return 0
 
     cdef void compute_variances(self, const Row* scaled) noexcept nogil:

@@ -1,6 +1,6 @@
 """Compiled linear models that learn from bandit feedback."""
 
-from sklrank._state cimport Persistent, State
+from sklrank._state cimport Archive, Persistent
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._rows cimport Row
 
@@ -16,17 +16,15 @@ cdef struct BanditFeedback:
 cdef class BanditModel(Persistent):
     cdef readonly Py_ssize_t n_features, n_classes
     cdef readonly Py_ssize_t n_components   # number of random features beside these features
-    cdef readonly Py_ssize_t width      # number of all features, plus 1 if there is a constant
+    # Number of all features, plus 1 if there is a constant; 0 for a kernel.
+    cdef readonly Py_ssize_t width
     cdef readonly Py_ssize_t n_scratch  # number of doubles of the scratch memory of `score`
     cdef readonly bint needs_dense      # whether samples must be dense arrays
     cdef readonly bint needs_greedy     # whether `learn` depends on the greedy class
     cdef double[::1] values             # (n_classes,) values of the classes, from `choose`
 
-    # Set the sizes and allocate `values`. Raise ValueError if the sizes do not fit each other.
-    cdef int set_sizes(
-        self, State state, Py_ssize_t n_features, Py_ssize_t n_components, Py_ssize_t n_classes,
-        Py_ssize_t width,
-    ) except -1
+    # Allocate `values`. Raise ValueError if the sizes do not fit each other.
+    cdef int check_sizes(self, Archive archive) except -1
 
     # Make `score` safe to be called by several threads, until the model learns (see MirrorMap).
     cdef int prepare(self) except -1

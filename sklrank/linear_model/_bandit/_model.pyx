@@ -16,7 +16,7 @@ from libc.math cimport NAN, fabs, isnan, log, sqrt
 
 import numpy as np
 
-from sklrank._state cimport State
+from sklrank._state cimport Archive
 from sklrank.linear_model._rows cimport first_largest
 
 
@@ -24,32 +24,25 @@ cdef class BanditModel:
     """Base class of the models, which score classes and learn from bandit feedback.
 
     A subclass overrides `score` and `learn`. It overrides `choose` if the values of the classes
-    differ from their scores, or if `score` needs scratch memory. Its `set_state` calls `set_sizes`,
-    and sets `needs_greedy`; if this is False, the subclass overrides `prepare_to_learn` if
-    necessary.
+    differ from their scores, or if `score` needs scratch memory. Its `exchange` sets the sizes
+    and `needs_greedy` and calls `check_sizes`; if `needs_greedy` is False, the subclass overrides
+    `prepare_to_learn` if necessary.
     """
 
-    cdef int set_sizes(
-        self, State state, Py_ssize_t n_features, Py_ssize_t n_components, Py_ssize_t n_classes,
-        Py_ssize_t width,
-    ) except -1:
-        cdef Py_ssize_t n_outputs = n_features + n_components
-        state.require(n_features > 0, "there are no features")
-        state.require(n_classes > 0, "there are no classes")
-        state.require(
-            n_outputs <= width <= n_outputs + 1,
-            f"there are {n_outputs} features, but the weights have the width {width}",
+    cdef int check_sizes(self, Archive archive) except -1:
+        cdef Py_ssize_t n_outputs = self.n_features + self.n_components
+        archive.require(self.n_features > 0, "there are no features")
+        archive.require(self.n_classes > 0, "there are no classes")
+        archive.require(
+            self.width == 0 or n_outputs <= self.width <= n_outputs + 1,
+            f"there are {n_outputs} features, but the weights have the width {self.width}",
         )
-        state.require(
-            not self.is_ready
-            or (n_features, n_components, n_classes, width)
-            == (self.n_features, self.n_components, self.n_classes, self.width),
-            "its sizes are not those of the object",
-        )
-        self.values = np.empty(n_classes)
-        self.n_features, self.n_components = n_features, n_components
-        self.n_classes, self.width = n_classes, width
+        if archive.loads:
+            self.values = np.empty(self.n_classes)
         return 0
+
+    cdef tuple sizes(self):
+        return self.n_features, self.n_components, self.n_classes, self.width
 
     cdef int prepare(self) except -1:
         return 0
@@ -81,34 +74,21 @@ cdef class MirrorDescent(BanditModel):
     """
 
     def __init__(self, Py_ssize_t n_features, MirrorMap mirror_map, double learning_rate=NAN):
-        self.start(
-            {
-                "n_features": n_features,
-                "mirror_map": mirror_map,
-                "learning_rate": learning_rate,
-                "n_seen": 0.0,
-                "largest": 0.0,
-            }
-        )
+        self.n_features, self.mirror_map = n_features, mirror_map
+        self.learning_rate = learning_rate
+        self.start()
 
-    cdef dict get_state(self):
-        return {
-            "n_features": self.n_features,
-            "mirror_map": self.mirror_map,
-            "learning_rate": self.learning_rate,
-            "n_seen": self.n_seen,
-            "largest": self.largest,
-        }
-
-    cdef int set_state(self, State state) except -1:
-        cdef MirrorMap mirror_map = state.part("mirror_map", MirrorMap)
-        cdef Py_ssize_t n_features = state.count("n_features")
-        cdef double learning_rate = state.any_number("learning_rate")
-        cdef double n_seen = state.number("n_seen", 0.0), largest = state.number("largest", 0.0)
-        self.set_sizes(state, n_features, 0, mirror_map.n_classes, mirror_map.width)
+    cdef int exchange(self, Archive archive) except -1:
+        self.n_features = archive.count("n_features", self.n_features)
+        self.mirror_map = archive.part("mirror_map", self.mirror_map, MirrorMap)
+        self.learning_rate = archive.any_number("learning_rate", self.learning_rate)
+        self.n_seen = archive.number("n_seen", self.n_seen, 0.0)
+        self.largest = archive.number("largest", self.largest, 0.0)
+        self.n_classes, self.width = self.mirror_map.n_classes, self.mirror_map.width
+        # A kernel has no table of weights, whose width must fit the rows.
+        self.needs_dense = self.width == 0
         self.needs_greedy = True
-        self.mirror_map, self.learning_rate = mirror_map, learning_rate
-        self.n_seen, self.largest = n_seen, largest
+        self.check_sizes(archive)
         return 0
 
     @property

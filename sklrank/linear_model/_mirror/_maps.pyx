@@ -25,7 +25,7 @@ from libc.math cimport exp, fabs, pow
 
 import numpy as np
 
-from sklrank._state cimport State
+from sklrank._state cimport Archive
 from sklrank.linear_model._rows cimport Row, Rows, add_outer, add_row, table_products
 
 
@@ -41,22 +41,18 @@ cdef class MirrorMap:
     convexity = None
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        self.start({"duals": np.zeros((n_classes, width))})
+        self.duals = np.zeros((n_classes, width))
+        self.start()
 
-    cdef dict get_state(self):
-        return {"duals": np.array(self.duals)}
-
-    cdef int set_state(self, State state) except -1:
-        duals = state.floats("duals", (-1, -1))
-        state.require(len(duals) > 0, "there are no classes")
-        state.require(
-            not self.is_ready or duals.shape == (self.n_classes, self.width),
-            "its sizes are not those of the object",
-        )
-        self.n_classes, self.width = duals.shape
-        self.duals = duals
+    cdef int exchange(self, Archive archive) except -1:
+        self.duals = archive.floats("duals", self.duals, (-1, -1))
+        self.n_classes, self.width = self.duals.shape[0], self.duals.shape[1]
+        archive.require(self.n_classes > 0, "there are no classes")
         self.error = None
         return 0
+
+    cdef tuple sizes(self):
+        return self.n_classes, self.width
 
     @property
     def dual_weights(self):
@@ -124,7 +120,8 @@ cdef class EuclideanMap(MirrorMap):
     def of(cls, weights):
         """Return a map with the given weights, `(n_classes, width)`."""
         cdef EuclideanMap mirror_map = cls.__new__(cls)
-        mirror_map.start({"duals": np.array(weights, dtype=np.float64, order="C")})
+        mirror_map.duals = np.array(weights, dtype=np.float64, order="C")
+        mirror_map.start()
         return mirror_map
 
     def radii(self, X, double constant):
@@ -163,38 +160,21 @@ cdef class EntropicMap(MirrorMap):
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        self.start(
-            {
-                "duals": np.zeros((n_classes, width)),
-                "unnormalized": np.ones((n_classes, width)),
-                "shifts": np.zeros(n_classes),
-                "totals": np.full(n_classes, float(width)),
-                "max_totals": np.full(n_classes, float(width)),
-                "n_changed": np.zeros(n_classes, dtype=np.intp),
-            }
-        )
+        self.duals, self.unnormalized = np.zeros((n_classes, width)), np.ones((n_classes, width))
+        self.shifts = np.zeros(n_classes)
+        self.totals, self.max_totals = np.full((2, n_classes), float(width))
+        self.n_changed = np.zeros(n_classes, dtype=np.intp)
+        self.start()
 
-    cdef dict get_state(self):
-        return MirrorMap.get_state(self) | {
-            "unnormalized": np.array(self.unnormalized),
-            "shifts": np.array(self.shifts),
-            "totals": np.array(self.totals),
-            "max_totals": np.array(self.max_totals),
-            "n_changed": np.array(self.n_changed),
-        }
-
-    cdef int set_state(self, State state) except -1:
-        unnormalized = state.floats("unnormalized", (-1, -1))
-        n_classes, width = unnormalized.shape
-        state.require(width > 0, "there are no features")
-        state.constants("duals", (n_classes, width))
-        shifts, totals, max_totals = [
-            state.floats(name, (n_classes,)) for name in ("shifts", "totals", "max_totals")
-        ]
-        n_changed = state.integers("n_changed", (n_classes,), 0, width)
-        MirrorMap.set_state(self, state)
-        self.unnormalized, self.shifts = unnormalized, shifts
-        self.totals, self.max_totals, self.n_changed = totals, max_totals, n_changed
+    cdef int exchange(self, Archive archive) except -1:
+        MirrorMap.exchange(self, archive)
+        cdef Py_ssize_t n = self.n_classes
+        archive.require(self.width > 0, "there are no features")
+        self.unnormalized = archive.floats("unnormalized", self.unnormalized, (n, self.width))
+        self.shifts = archive.floats("shifts", self.shifts, (n,))
+        self.totals = archive.floats("totals", self.totals, (n,))
+        self.max_totals = archive.floats("max_totals", self.max_totals, (n,))
+        self.n_changed = archive.integers("n_changed", self.n_changed, (n,), 0, self.width)
         return 0
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
@@ -259,19 +239,13 @@ cdef class CustomMap(MirrorMap):
         self.mirror_map = mirror_map
         duals = np.zeros((n_classes, width))
         self.compute_weights(np.random.RandomState(0).normal(size=duals.shape))
-        primals = self.compute_weights(duals)
-        self.start({"mirror_map": mirror_map, "duals": duals, "primals": primals})
+        self.duals, self.primals = duals, self.compute_weights(duals)
+        self.start()
 
-    cdef dict get_state(self):
-        state = {"mirror_map": self.mirror_map, "primals": np.array(self.primals)}
-        return MirrorMap.get_state(self) | state
-
-    cdef int set_state(self, State state) except -1:
-        primals = state.floats("primals", (-1, -1))
-        mirror_map = state.get("mirror_map")
-        state.constants("duals", primals.shape)
-        MirrorMap.set_state(self, state)
-        self.primals, self.mirror_map = primals, mirror_map
+    cdef int exchange(self, Archive archive) except -1:
+        MirrorMap.exchange(self, archive)
+        self.mirror_map = archive.anything("mirror_map", self.mirror_map)
+        self.primals = archive.floats("primals", self.primals, (self.n_classes, self.width))
         return 0
 
     def compute_weights(self, duals):

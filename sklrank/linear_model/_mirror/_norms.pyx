@@ -1,6 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Mirror maps of norms, for weights with few large entries, features or singular values.
 
+The table of all mirror maps is at the end of the file.
+
 The conjugate of the potential Phi(W) = 1/2 ||W||^2 is 1/2 ||Theta||_*^2, and the weights are the
 gradient of this conjugate. Each norm is the l_r norm of p numbers, and its dual norm is the l_q
 norm of the same numbers of Theta, with 1/r + 1/q = 1. The numbers are
@@ -32,11 +34,17 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from sklrank._state cimport State
+from sklrank._state cimport Archive
 from sklrank.linear_model._mirror._maps cimport add_scaled, is_inaccurate
 from sklrank.linear_model._rows cimport Row, add_outer, add_row, table_products
 
-from sklrank.linear_model._mirror._maps import row_norms
+from sklrank.linear_model._mirror._maps import (
+    CustomMap,
+    EntropicMap,
+    EuclideanMap,
+    PositiveMap,
+    row_norms,
+)
 
 # Smallest unit of a Gram matrix. Products of smaller numbers may underflow.
 cdef double MIN_UNIT = 1e-100
@@ -62,46 +70,24 @@ cdef class GroupedMap(MirrorMap):
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        cdef Py_ssize_t n_groups = self.count_groups(n_classes, width)
-        self.start(
-            {
-                "duals": np.zeros((n_classes, width)),
-                "unnormalized": np.zeros((n_classes, width)),
-                "powers": np.zeros(n_groups),
-                "unit": 0.0,
-                "total": 0.0,
-                "max_total": 0.0,
-                "factor": 0.0,
-                "n_changed": 0,
-            }
+        self.duals, self.unnormalized = np.zeros((2, n_classes, width))
+        self.powers = np.zeros(self.count_groups(n_classes, width))
+        self.start()
+
+    cdef int exchange(self, Archive archive) except -1:
+        MirrorMap.exchange(self, archive)
+        archive.require(self.width > 0, "there are no features")
+        self.n_groups = self.count_groups(self.n_classes, self.width)
+        self.exponent = dual_exponent(self.n_groups)
+        self.unnormalized = archive.floats(
+            "unnormalized", self.unnormalized, (self.n_classes, self.width)
         )
-
-    cdef dict get_state(self):
-        return MirrorMap.get_state(self) | {
-            "unnormalized": np.array(self.unnormalized),
-            "powers": np.array(self.powers),
-            "unit": self.unit,
-            "total": self.total,
-            "max_total": self.max_total,
-            "factor": self.factor,
-            "n_changed": self.n_changed,
-        }
-
-    cdef int set_state(self, State state) except -1:
-        unnormalized = state.floats("unnormalized", (-1, -1))
-        n_classes, width = unnormalized.shape
-        state.require(n_classes > 0 and width > 0, "there are no classes or no features")
-        state.constants("duals", (n_classes, width))
-        cdef Py_ssize_t n_groups = self.count_groups(n_classes, width)
-        powers = state.floats("powers", (n_groups,))
-        cdef double unit = state.any_number("unit"), factor = state.any_number("factor")
-        cdef double total = state.any_number("total"), max_total = state.any_number("max_total")
-        cdef Py_ssize_t n_changed = state.count("n_changed", 0, n_groups)
-        MirrorMap.set_state(self, state)
-        self.n_groups, self.exponent = n_groups, dual_exponent(n_groups)
-        self.unnormalized, self.powers = unnormalized, powers
-        self.unit, self.factor, self.n_changed = unit, factor, n_changed
-        self.total, self.max_total = total, max_total
+        self.powers = archive.floats("powers", self.powers, (self.n_groups,))
+        self.unit = archive.any_number("unit", self.unit)
+        self.total = archive.any_number("total", self.total)
+        self.max_total = archive.any_number("max_total", self.max_total)
+        self.factor = archive.any_number("factor", self.factor)
+        self.n_changed = archive.count("n_changed", self.n_changed, 0, self.n_groups)
         return 0
 
     cdef Py_ssize_t count_groups(self, Py_ssize_t n_classes, Py_ssize_t width) noexcept:
@@ -214,35 +200,20 @@ cdef class SchattenMap(MirrorMap):
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        self.start(
-            {
-                "duals": np.zeros((n_classes, width)),
-                "gram": np.zeros((n_classes, n_classes)),
-                "unit": 0.0,
-                "max_trace": 0.0,
-                "n_changed": 0,
-            }
-        )
+        self.duals, self.gram = np.zeros((n_classes, width)), np.zeros((n_classes, n_classes))
+        self.start()
 
-    cdef dict get_state(self):
-        return MirrorMap.get_state(self) | {
-            "gram": np.array(self.gram),
-            "unit": self.unit,
-            "max_trace": self.max_trace,
-            "n_changed": self.n_changed,
-        }
-
-    cdef int set_state(self, State state) except -1:
-        n, width = state.constants("duals", (-1, -1)).shape
-        gram = state.floats("gram", (n, n))
-        cdef double unit = state.any_number("unit"), max_trace = state.any_number("max_trace")
-        cdef Py_ssize_t n_changed = state.count("n_changed", 0, n * width)
-        left_factor, direction, products = np.zeros((n, n)), np.zeros(n), np.empty(n)
-        MirrorMap.set_state(self, state)
-        self.exponent = dual_exponent(min(n, width))
-        self.gram, self.unit, self.max_trace, self.n_changed = gram, unit, max_trace, n_changed
-        self.left_factor, self.direction, self.products = left_factor, direction, products
-        self.is_stale = True
+    cdef int exchange(self, Archive archive) except -1:
+        MirrorMap.exchange(self, archive)
+        cdef Py_ssize_t n = self.n_classes
+        self.exponent = dual_exponent(min(n, self.width))
+        self.gram = archive.floats("gram", self.gram, (n, n))
+        self.unit = archive.any_number("unit", self.unit)
+        self.max_trace = archive.any_number("max_trace", self.max_trace)
+        self.n_changed = archive.count("n_changed", self.n_changed, 0, n * self.width)
+        if archive.loads:
+            self.left_factor, self.is_stale = np.zeros((n, n)), True
+            self.direction, self.products = np.zeros(n), np.empty(n)
         return 0
 
     @property
@@ -382,3 +353,33 @@ def compute_left_factor(gram, exponent):
     values /= largest
     norm = (values**exponent).sum() ** (1.0 / exponent)
     return (vectors * (values / norm) ** (exponent - 2.0)).dot(vectors.T)
+
+
+MIRROR_MAPS = {
+    "euclidean": EuclideanMap,
+    "p-norm": PNormMap,
+    "group-norm": GroupNormMap,
+    "schatten": SchattenMap,
+    "entropy": EntropicMap,
+    "positive": PositiveMap,
+}
+
+
+def make_mirror_map(mirror_map, n_classes, width):
+    """Return the map with the given name, or of a user's object, with dual weights of zero."""
+    if isinstance(mirror_map, str):
+        return MIRROR_MAPS[mirror_map](n_classes, width)
+    return CustomMap(n_classes, width, mirror_map)
+
+
+def scores_poorly(mirror_map, *, one_score):
+    """Return whether a map may fail on linearly separable data, scikit-learn's tag `poor_score`.
+
+    Weights that are a distribution may fail if a feature is evidence against a class. Nonnegative
+    weights can use such a feature as evidence for the other classes. But if two classes share one
+    score (`one_score`), no feature can be evidence for the first class. A user-defined map may
+    always fail, since nothing is known about it.
+    """
+    if not isinstance(mirror_map, str):
+        return True
+    return mirror_map == "entropy" or (mirror_map == "positive" and one_score)

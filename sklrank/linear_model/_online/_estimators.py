@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._base_online import BATCH, row_blocks, to_dense
-from sklrank._compiled_classifier import CompiledClassifier
+from sklrank._base_online import BATCH, CompiledClassifier, row_blocks, to_dense
 from sklrank._randomness import MAX_FEATURES, draw_features, draw_frequencies
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR
 from sklrank.base import ClassScoresMixin, two_class_weights
-from sklrank.linear_model._online._feature_map import KERNELS, FeatureMap
+from sklrank.linear_model._online._feature_map import FeatureMap
 from sklrank.linear_model._online._logistic import LogisticLearner
 from sklrank.linear_model._online._ridge import RidgeLearner
 
@@ -29,7 +28,6 @@ _FEATURE_MAP_CONSTRAINTS = {
     "normalize": [StrOptions({"l2"}), None],
     "intercept_scaling": [Interval(Real, 0, MAX_FACTOR, closed="right")],
     "max_features": MAX_FEATURES,
-    "clip": [Interval(Real, 0, None, closed="neither")],
     "random_state": ["random_state"],
 }
 
@@ -54,7 +52,15 @@ def _candidates(name, values, low, high, low_is_allowed):
 
 
 class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
-    """Base class of classifiers whose scores are linear in the features of a feature map."""
+    """Base class of classifiers whose scores are linear in the features of a feature map.
+
+    The features are standardized and clipped, at ten standard deviations for gradient steps, whose
+    length is bounded, and at three for least squares. A ranker that has the model sets
+    `_learns_relevance` before it calls `_init_model`: then the model learns the relevance of known
+    labels.
+    """
+
+    _learns_relevance = False
 
     def _multiplies_entries(self):
         # Standardized values are clipped, and normalized samples have the norm one.
@@ -109,7 +115,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     def _check_linear(self, name):
         self._check_fitted()
         # The parameter `kernel` may have changed since training started.
-        if self._learner.feature_map.kernel == KERNELS["rbf"]:
+        if self._learner.feature_map.is_rbf:
             raise AttributeError(
                 f"{name} is not available for models with kernel='rbf', whose weights are those "
                 "of random features"
@@ -118,12 +124,6 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     def _standardization(self):
         self._check_fitted()
         return self._learner.standardization
-
-
-def make_relevance_learner(n_features, n_labels):
-    """Return an untrained compiled learner that predicts the relevance of each label by itself."""
-    model = OnlineLogisticRegression(multi_class="ovr", normalize="l2")
-    return model._init_model(n_features, np.arange(n_labels))._learner
 
 
 class OnlineLogisticRegression(_OnlineLinearClassifier):
@@ -140,8 +140,8 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
 
     As a weak learner of a booster, the model learns from the known labels of each sample.
     With ``multi_class="multinomial"``, it uses only the relevant labels. With "ovr", it uses all
-    known labels, relevant and irrelevant. With top-k feedback and "ovr", the binary models of
-    labels that were not shown do not change.
+    known labels, relevant and irrelevant; the binary models of labels that were not shown do not
+    change. In a :class:`SemiBanditRanker`, it always learns one-versus-rest.
 
     Parameters
     ----------
@@ -171,8 +171,6 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Number of features that the model uses: an int, a fraction of the features, "sqrt", "log2",
         or None for all features. The features are drawn at random once.
-    clip : float, default=10.0
-        Bound of the standardized values. They are clipped at plus and minus this number.
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of the features if `max_features` is not None.
 
@@ -235,7 +233,6 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         normalize: Literal["l2"] | None = None,
         intercept_scaling: float = 1.0,
         max_features: MaxFeatures = None,
-        clip: float = 10.0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.multi_class = multi_class
@@ -245,7 +242,6 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         self.normalize = normalize
         self.intercept_scaling = intercept_scaling
         self.max_features = max_features
-        self.clip = clip
         self.random_state = random_state
 
     def _make_learner(self, n_features, n_classes, random_state):
@@ -253,19 +249,22 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         columns = draw_features(self.max_features, n_features, random_state)
         no_frequencies = np.empty((len(columns), 0))
         features = FeatureMap(
-            "linear",
             n_features,
             columns,
             no_frequencies,
             np.empty(0),
-            self.clip,
+            10.0,
             1.0 / np.sqrt(len(columns)),
             standardize=self.standardize,
             normalize=self.normalize == "l2",
             intercept=self.intercept_scaling,
         )
         return LogisticLearner(
-            features, n_classes, self.multi_class == "multinomial", rates, self.alpha
+            features,
+            n_classes,
+            self.multi_class == "multinomial" and not self._learns_relevance,
+            rates,
+            self.alpha,
         )
 
 
@@ -280,18 +279,15 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     one.
 
     As a weak learner of a booster, the model is a regression of the negative costs of all labels,
-    which corresponds to a second-order step of gradient boosting for every sample. With top-k
-    feedback, these costs are estimated by importance weights and are therefore noisy. With
-    ``boosting_target="relevance"``, the model is instead a regression of the relevance of the
-    labels shown.
+    which corresponds to a second-order step of gradient boosting for every sample. In a
+    :class:`SemiBanditRanker`, it is a regression of the relevance of the labels shown.
 
     Parameters
     ----------
-    kernel : {"linear", "rbf", "constant"}, default="linear"
+    kernel : {"linear", "rbf"}, default="linear"
         Features of the regression. With "linear", they are the standardized features of the
         samples. With "rbf", they are random Fourier features, which approximate a Gaussian kernel
-        [1]_. With "constant", the only feature is the intercept, and the model estimates the
-        frequency of each label.
+        [1]_.
     alpha : float or array-like of floats, default=1.0
         Strength of the L2 penalty, at least 1e-10. The penalty on the intercept is the smaller of
         `alpha` and 1. Sample weights must not exceed 1e10 times `alpha`. If several values are
@@ -306,24 +302,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         vectors of standardized features and `d` is the number of features used, or 1 if `normalize`
         is "l2". With ``normalize=None``, the value 1 corresponds to ``gamma="scale"`` in
         scikit-learn.
-    process_noise : float, default=0.0
-        Variance, per sample, of the random walk that the weights are assumed to follow, as in a
-        Kalman filter. If it is above 0, the influence of old samples decreases over time.
-    boosting_target : {"costs", "relevance"}, default="costs"
-        Target of the regression in a booster. With "costs", it is the negative costs of all labels.
-        With "relevance", it is the relevance of the known labels. Then the weights of unknown
-        labels do not change, and the steps of labels that are known more often than the average are
-        shorter.
-        The predicted relevance of a label that was never known is 1/2, so that it is soon shown.
-        "costs" is suited to full information; use "relevance" in boosters with top-k feedback.
-    vote_scale : float, default=1.0
-        Factor that multiplies the predicted deviations from a uniform vote before the votes are
-        clipped at zero. If `boosting_target` is "relevance", the votes are the predicted
-        relevances, and the factor multiplies their deviations from 1/2.
-    vote_smoothing : float, default=0.0
-        Smoothness of the clipping. If it is above 0, the votes have the same order as the
-        predictions of the regression: instead of ``max(v, 0)``, the vote is
-        ``(v + sqrt(v**2 + s**2)) / 2``, where `s` is this value divided by the number of classes.
     drift_threshold : float or None, default=25.0
         Threshold of a Page-Hinkley test [3]_ for concept drift, in standard deviations of the rank
         losses of the samples, each before it is learned. The rank loss is the proportion of classes
@@ -350,8 +328,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Number of features that the model uses: an int, a fraction of the features, "sqrt", "log2",
         or None for all features. The features are drawn at random once.
-    clip : float, default=3.0
-        Bound of the standardized values. They are clipped at plus and minus this number.
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of the features and the random Fourier features.
 
@@ -405,14 +381,10 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     """
 
     _parameter_constraints: dict = {
-        "kernel": [StrOptions(set(KERNELS))],
+        "kernel": [StrOptions({"linear", "rbf"})],
         "alpha": [Interval(Real, 1 / MAX_WEIGHT_TO_ALPHA, None, closed="left"), "array-like"],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
-        "process_noise": [Interval(Real, 0, MAX_FACTOR, closed="both")],
-        "boosting_target": [StrOptions({"costs", "relevance"})],
-        "vote_scale": [Interval(Real, 0, MAX_FACTOR, closed="right")],
-        "vote_smoothing": [Interval(Real, 0, MAX_FACTOR, closed="both")],
         "drift_threshold": [Interval(Real, 0, None, closed="neither"), None],
         "sketch_size": [Interval(Integral, 1, None, closed="left"), None],
         **_FEATURE_MAP_CONSTRAINTS,
@@ -421,39 +393,33 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     def __init__(
         self,
         *,
-        kernel: Literal["linear", "rbf", "constant"] = "linear",
+        kernel: Literal["linear", "rbf"] = "linear",
         alpha: float | Sequence[float] = 1.0,
         n_components: int = 100,
         gamma: float = 0.5,
-        process_noise: float = 0.0,
-        boosting_target: Literal["costs", "relevance"] = "costs",
-        vote_scale: float = 1.0,
-        vote_smoothing: float = 0.0,
         drift_threshold: float | None = 25.0,
         standardize: bool = True,
         normalize: Literal["l2"] | None = None,
         intercept_scaling: float = 1.0,
         sketch_size: int | None = None,
         max_features: MaxFeatures = None,
-        clip: float = 3.0,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
         self.n_components = n_components
         self.gamma = gamma
-        self.process_noise = process_noise
-        self.boosting_target = boosting_target
-        self.vote_scale = vote_scale
-        self.vote_smoothing = vote_smoothing
         self.drift_threshold = drift_threshold
         self.standardize = standardize
         self.normalize = normalize
         self.intercept_scaling = intercept_scaling
         self.sketch_size = sketch_size
         self.max_features = max_features
-        self.clip = clip
         self.random_state = random_state
+
+    # Factor of the predicted deviations from a uniform vote, and smoothness of the clipping of
+    # votes at 0: instead of max(v, 0), a vote is (v + sqrt(v^2 + (smoothing / n_classes)^2)) / 2.
+    _vote_scale, _vote_smoothing = 1.0, 0.0
 
     @property
     def n_drifts_(self) -> int:
@@ -473,8 +439,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         alphas = _candidates("alpha", self.alpha, 1 / MAX_WEIGHT_TO_ALPHA, np.inf, True)
         n_components = self.n_components if self.kernel == "rbf" else 0
         columns = draw_features(self.max_features, n_features, random_state)
-        if self.kernel == "constant":
-            columns = columns[:0]
         n_slots = min(len(columns), self.sketch_size or len(columns))
         # Samples of norm one have the kernel exp(-gamma |z - z'|^2), which does not depend on the
         # number of features.
@@ -489,12 +453,11 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
             )
             sketch["signs"] = random_state.choice([-1.0, 1.0], len(columns))
         features = FeatureMap(
-            self.kernel,
             n_features,
             columns,
             frequencies,
             phases,
-            self.clip,
+            3.0,
             standardize=self.standardize,
             normalize=self.normalize == "l2",
             intercept=self.intercept_scaling,
@@ -504,9 +467,8 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
             features,
             n_classes,
             alphas,
-            self.process_noise,
-            self.vote_scale,
-            self.boosting_target == "relevance",
-            self.vote_smoothing,
+            self._vote_scale,
+            1.0 if self._learns_relevance else self._vote_smoothing,
+            self._learns_relevance,
             self.drift_threshold,
         )

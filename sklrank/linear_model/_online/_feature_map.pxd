@@ -3,26 +3,20 @@
 from sklrank._state cimport Persistent
 
 
-cdef enum Kernel:
-    CONSTANT = 0
-    LINEAR = 1
-    RBF = 2
-
-
 cdef class FeatureMap(Persistent):
-    cdef readonly Kernel kernel
+    cdef readonly bint is_rbf                   # whether there are random features
     cdef readonly Py_ssize_t n_features, n_columns, n_outputs
     cdef readonly Py_ssize_t n_slots            # number of z; n_columns without a sketch
     cdef readonly Py_ssize_t n_taken            # number of slots that belong to a single column
     cdef readonly bint standardize, normalize
     cdef readonly double clip, scale, intercept
     cdef readonly double count                  # number of samples in the statistics
-    cdef const Py_ssize_t[::1] columns          # (n_columns,) columns of X that the map uses
+    cdef Py_ssize_t[::1] columns                # (n_columns,) columns of X that the map uses
     cdef double[::1] mean                       # (n_columns,) means of the columns
     cdef double[::1] m2                         # (n_columns,) sums of squared deviations
     cdef double[::1] inverse_scale              # (n_columns,) 1 / standard deviation; 0 if constant
     cdef Py_ssize_t[::1] slots                  # (n_columns,) slot of each column; -1 if none yet
-    cdef const Py_ssize_t[::1] shared_slots     # (n_columns,) slot of a column if all are taken
+    cdef Py_ssize_t[::1] shared_slots           # (n_columns,) slot of a column if all are taken
     cdef const double[::1] signs                # (n_columns,) signs of the columns in a sketch
     cdef const double[:, ::1] frequencies       # (n_slots, n_components) of random features
     cdef const double[::1] phases               # (n_components,) of random features

@@ -12,36 +12,30 @@ A sample x is mapped to features in four steps:
    shares the slot that was drawn for it (count sketch, Charikar, Chen & Farach-Colton 2002). Thus a
    stream of samples with few nonzero columns loses nothing. Without a sketch, z are the values.
 3. If `normalize` is True, z is scaled to the norm one.
-4. The features of the kernels are
+4. The features are z or, if there are D > 0 random Fourier features, sqrt(2 / D) cos(z'R + b). The
+   entries of R are normal and those of b uniform from 0 to 2 pi, so that inner products of the
+   random features approximate a Gaussian kernel (Rahimi & Recht 2007).
 
-   - CONSTANT: no features;
-   - LINEAR: z;
-   - RBF: cos(z . omega + phase) with random omega and phase. The inner products of these features
-     approximate a Gaussian kernel (Rahimi & Recht 2007).
-
-Each kernel has one more feature, the last one, whose value is `intercept`.
+There is one more feature, the last one, whose value is `intercept`.
 """
 
 from libc.math cimport fabs, sqrt
 
 import numpy as np
 
-from sklrank._state cimport State
-
-KERNELS = {"constant": Kernel.CONSTANT, "linear": Kernel.LINEAR, "rbf": Kernel.RBF}
+from sklrank._state cimport Archive
 
 
 cdef class FeatureMap:
     """Running standardization, sketch and feature map.
 
-    Unless the kernel is "rbf", `frequencies` has no columns and `phases` is empty. If `signs` is
+    Without random features, `frequencies` has no columns and `phases` is empty. If `signs` is
     given, the columns are reduced to a sketch. `slots` then contains the slot that each column may
     share, and `n_slots` is the number of slots.
     """
 
     def __init__(
         self,
-        kernel,
         Py_ssize_t n_features,
         columns,
         frequencies,
@@ -56,97 +50,53 @@ cdef class FeatureMap:
         signs=None,
         Py_ssize_t n_slots=0,
     ):
-        mean, m2, inverse_scale = np.zeros((3, len(columns)))
         no_columns = np.empty(0, dtype=np.intp)
-        self.start(
-            {
-                "kernel": kernel,
-                "n_features": n_features,
-                "columns": columns,
-                "frequencies": frequencies,
-                "phases": phases,
-                "clip": clip,
-                "scale": scale,
-                "standardize": standardize,
-                "normalize": normalize,
-                "intercept": intercept,
-                "count": 0,
-                "mean": mean,
-                "m2": m2,
-                "inverse_scale": inverse_scale,
-                "n_slots": len(columns) if signs is None else n_slots,
-                "n_taken": 0,
-                "shared_slots": no_columns if signs is None else shared_slots,
-                "signs": np.empty(0) if signs is None else signs,
-                "slots": no_columns if signs is None else np.full(len(columns), -1, dtype=np.intp),
-            }
-        )
-
-    cdef dict get_state(self):
-        names = {value: name for name, value in KERNELS.items()}
-        return {
-            "kernel": names[self.kernel],
-            "n_features": self.n_features,
-            "columns": np.array(self.columns),
-            "frequencies": np.asarray(self.frequencies),
-            "phases": np.asarray(self.phases),
-            "clip": self.clip,
-            "scale": self.scale,
-            "standardize": self.standardize,
-            "normalize": self.normalize,
-            "intercept": self.intercept,
-            "count": self.count,
-            "mean": np.array(self.mean),
-            "m2": np.array(self.m2),
-            "inverse_scale": np.array(self.inverse_scale),
-            "n_slots": self.n_slots,
-            "n_taken": self.n_taken,
-            "shared_slots": np.array(self.shared_slots),
-            "signs": np.asarray(self.signs),
-            "slots": np.array(self.slots),
-        }
-
-    cdef int set_state(self, State state) except -1:
-        cdef Kernel kernel = KERNELS[state.choice("kernel", KERNELS)]
-        cdef Py_ssize_t n_features = state.count("n_features", 1)
-        columns = state.integers("columns", (-1,), 0, n_features - 1)
-        cdef Py_ssize_t n_columns = len(columns)
-        cdef Py_ssize_t n_slots = state.count("n_slots", 0, n_columns)
-        cdef Py_ssize_t n_taken = state.count("n_taken", 0, n_slots)
-        signs = state.constants("signs", (-1,))
-        state.require(
-            len(signs) == (n_columns if n_slots < n_columns else 0), "signs do not fit n_slots"
-        )
-        slots = state.integers("slots", (len(signs),), -1, n_slots - 1)
-        shared_slots = state.integers("shared_slots", (len(signs),), 0, n_slots - 1)
-        phases = state.constants("phases", (-1,))
-        frequencies = state.constants("frequencies", (n_slots, len(phases)))
-        cdef double clip = state.number("clip", 0.0), scale = state.number("scale", 0.0)
-        cdef bint standardize = state.flag("standardize"), normalize = state.flag("normalize")
-        cdef double intercept = state.number("intercept", 0.0)
-        cdef double count = state.number("count", 0.0)
-        mean, m2, inverse_scale = [
-            state.floats(name, (n_columns,)) for name in ("mean", "m2", "inverse_scale")
-        ]
-        cdef Py_ssize_t n_outputs = 1 + (n_slots if kernel == LINEAR else len(phases))
-        state.require(
-            not self.is_ready
-            or (kernel, n_features, n_columns, n_slots, n_outputs)
-            == (self.kernel, self.n_features, self.n_columns, self.n_slots, self.n_outputs),
-            "its sizes or its kernel are not those of the object",
-        )
-        self.kernel, self.n_features, self.n_columns = kernel, n_features, n_columns
-        self.n_slots, self.n_taken, self.n_outputs = n_slots, n_taken, n_outputs
-        self.slots, self.shared_slots, self.signs = slots, shared_slots, signs
-        self.columns, self.frequencies, self.phases = columns, frequencies, phases
+        self.n_features, self.columns = n_features, columns
+        self.frequencies, self.phases = frequencies, phases
+        self.clip, self.scale, self.intercept = clip, scale, intercept
         self.standardize, self.normalize = standardize, normalize
-        self.clip, self.scale, self.intercept, self.count = clip, scale, intercept, count
-        self.mean, self.m2, self.inverse_scale = mean, m2, inverse_scale
+        self.mean, self.m2, self.inverse_scale = np.zeros((3, len(columns)))
+        self.n_slots = len(columns) if signs is None else n_slots
+        self.shared_slots = no_columns if signs is None else shared_slots
+        self.signs = np.empty(0) if signs is None else signs
+        self.slots = no_columns if signs is None else np.full(len(columns), -1, dtype=np.intp)
+        self.start()
+
+    cdef int exchange(self, Archive archive) except -1:
+        self.n_features = archive.count("n_features", self.n_features, 1)
+        self.columns = archive.integers("columns", self.columns, (-1,), 0, self.n_features - 1)
+        cdef Py_ssize_t n = self.columns.shape[0]
+        self.n_columns = n
+        self.n_slots = archive.count("n_slots", self.n_slots, 0, n)
+        self.n_taken = archive.count("n_taken", self.n_taken, 0, self.n_slots)
+        cdef Py_ssize_t n_signs = n if self.n_slots < n else 0
+        self.signs = archive.constants("signs", self.signs, (n_signs,))
+        self.slots = archive.integers("slots", self.slots, (n_signs,), -1, self.n_slots - 1)
+        self.shared_slots = archive.integers(
+            "shared_slots", self.shared_slots, (n_signs,), 0, self.n_slots - 1
+        )
+        self.phases = archive.constants("phases", self.phases, (-1,))
+        shape = self.n_slots, self.phases.shape[0]
+        self.frequencies = archive.constants("frequencies", self.frequencies, shape)
+        self.is_rbf = self.phases.shape[0] > 0
+        self.clip = archive.number("clip", self.clip, 0.0)
+        self.scale = archive.number("scale", self.scale, 0.0)
+        self.intercept = archive.number("intercept", self.intercept, 0.0)
+        self.count = archive.number("count", self.count, 0.0)
+        self.standardize = archive.flag("standardize", self.standardize)
+        self.normalize = archive.flag("normalize", self.normalize)
+        self.mean = archive.floats("mean", self.mean, (n,))
+        self.m2 = archive.floats("m2", self.m2, (n,))
+        self.inverse_scale = archive.floats("inverse_scale", self.inverse_scale, (n,))
+        self.n_outputs = 1 + (self.phases.shape[0] if self.is_rbf else self.n_slots)
         return 0
+
+    cdef tuple sizes(self):
+        return self.n_features, self.n_columns, self.n_slots, self.n_outputs
 
     cdef void transform(self, const double* x, double* features, double* scratch) noexcept nogil:
         cdef bint has_sketch = self.n_slots < self.n_columns
-        cdef double* z = features if self.kernel == LINEAR else scratch + self.n_columns
+        cdef double* z = features if not self.is_rbf else scratch + self.n_columns
         cdef double* values = scratch if has_sketch else z
         cdef const double* mean = &self.mean[0] if self.n_columns else NULL
         cdef const double* inverse_scale = &self.inverse_scale[0] if self.n_columns else NULL
@@ -166,7 +116,7 @@ cdef class FeatureMap:
                     z[self.slots[j]] += self.signs[j] * values[j]
         if self.normalize:
             self.scale_to_unit_norm(z)
-        if self.kernel == RBF:
+        if self.is_rbf:
             random_features(
                 z, &self.frequencies[0, 0] if self.n_slots else NULL, &self.phases[0],
                 self.n_slots, n_components, features,

@@ -16,6 +16,9 @@ cdef class LinearLearner(OnlineLearner):
     cdef double[:, ::1] model_predictions   # (n_models, n_classes) W_k'f
     cdef double[::1] scratch            # scratch memory of the feature map
 
+    # Set the initial state of a new learner.
+    cdef void create(self, FeatureMap feature_map, Py_ssize_t n_models, Py_ssize_t n_classes)
+
     # Write the features of a sample into `features` and the products W_k'f into
     # `model_predictions`.
     cdef void predict_models(self, const double* x) noexcept nogil

@@ -18,7 +18,7 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 from sklrank._online_learner cimport softmax
-from sklrank._state cimport State
+from sklrank._state cimport Archive
 from sklrank.linear_model._online._feature_map cimport add_product
 
 
@@ -31,43 +31,36 @@ cdef Py_ssize_t MIN_SAMPLES = 1000
 cdef class LinearLearner(OnlineLearner):
     """Base class of the learners.
 
-    A subclass overrides `update`, and `vote` if necessary. Its constructor sets the initial
-    weights, of shape `(n_models, n_outputs, n_classes)`, `log_shares`, of shape `(n_models,)`, and
-    `n_compared`.
+    A subclass overrides `update`, and `vote` if necessary. Its constructor calls `create`.
     """
 
-    cdef dict get_state(self):
-        return {
-            "feature_map": self.feature_map,
-            "weights": np.array(self.weights),
-            "log_shares": np.array(self.log_shares),
-            "n_compared": self.n_compared,
-        }
+    cdef void create(self, FeatureMap feature_map, Py_ssize_t n_models, Py_ssize_t n_classes):
+        self.feature_map, self.log_shares = feature_map, np.zeros(n_models)
+        self.weights = np.zeros((n_models, feature_map.n_outputs, n_classes))
 
-    cdef int set_state(self, State state) except -1:
-        cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
-        log_shares = state.floats("log_shares", (-1,))
-        cdef Py_ssize_t n_models = len(log_shares), n_compared = state.count("n_compared")
-        weights = state.floats("weights", (n_models, feature_map.n_outputs, -1))
-        cdef Py_ssize_t n_classes = weights.shape[2]
-        state.require(n_models > 0 and n_classes > 0, "there are no models or no classes")
-        state.require(
-            not self.is_ready
-            or (feature_map.n_features, n_classes, n_models)
-            == (self.n_features, self.n_classes, self.n_models),
-            "its sizes are not those of the object",
+    cdef int exchange(self, Archive archive) except -1:
+        self.feature_map = archive.part("feature_map", self.feature_map, FeatureMap)
+        self.log_shares = archive.floats("log_shares", self.log_shares, (-1,))
+        self.n_models, self.n_features = self.log_shares.shape[0], self.feature_map.n_features
+        cdef Py_ssize_t n = self.feature_map.n_outputs
+        self.weights = archive.floats("weights", self.weights, (self.n_models, n, -1))
+        self.n_classes = self.weights.shape[2]
+        self.n_compared = archive.count("n_compared", self.n_compared)
+        archive.require(
+            self.n_models > 0 and self.n_classes > 0, "there are no models or no classes"
         )
-        features = np.empty(feature_map.n_outputs)
-        model_predictions = np.empty((n_models, n_classes))
-        scratch = np.empty(feature_map.n_columns + feature_map.n_slots + 1)
-        shares = np.empty(n_models)
-        self.feature_map, self.weights, self.log_shares = feature_map, weights, log_shares
-        self.n_features, self.n_classes = feature_map.n_features, n_classes
-        self.n_models, self.shares, self.n_compared = n_models, shares, n_compared
-        self.features, self.model_predictions = features, model_predictions
-        self.scratch = scratch
-        softmax(&self.log_shares[0], n_models, &self.shares[0])
+        if archive.loads:
+            self.features, self.shares = np.empty(n), np.empty(self.n_models)
+            self.model_predictions = np.empty((self.n_models, self.n_classes))
+            self.scratch = np.empty(self.feature_map.n_columns + self.feature_map.n_slots + 1)
+            softmax(&self.log_shares[0], self.n_models, &self.shares[0])
         return 0
+
+    cdef tuple sizes(self):
+        return self.n_features, self.n_classes, self.n_models
+
+    cdef list locked_parts(self):
+        return [self.feature_map] if self.is_ready else None
 
     cdef int predict(self, const double* x, double* votes) except -1 nogil:
         # Each call allocates memory of its own, so that threads can share a fitted model.

@@ -21,10 +21,6 @@ cdef class LogisticLearner(LinearLearner):
     # derivatives s_l.
     cdef void update_all_labels(self, Py_ssize_t k, double weight) noexcept nogil
 
-    # Write the probability that each label is relevant (n_classes,), by one-versus-rest. The method
-    # may be called instead of `predict_cached`, before `learn_cached`.
-    cdef void predict_relevance(self, const double* x, double* chances) noexcept nogil
-
     # Return the weight of the feedback.
     cdef double feedback_weight(self, const LabelFeedback* feedback) noexcept nogil
 

@@ -38,7 +38,7 @@ from libc.math cimport INFINITY, exp, fabs, log, log1p, sqrt
 import numpy as np
 
 from sklrank._online_learner cimport known_rank_loss, softmax
-from sklrank._state cimport State
+from sklrank._state cimport Archive
 from sklrank.linear_model._online._learner cimport normalize
 
 
@@ -49,38 +49,20 @@ cdef class LogisticLearner(LinearLearner):
         self, FeatureMap feature_map not None, Py_ssize_t n_classes, bint multinomial,
         learning_rates, double alpha,
     ):
-        shape = (len(learning_rates), feature_map.n_outputs, n_classes)
-        self.start(
-            {
-                "feature_map": feature_map,
-                "weights": np.zeros(shape),
-                "log_shares": np.zeros(len(learning_rates)),
-                "n_compared": 0,
-                "sum_squares": np.ones(shape),
-                "multinomial": multinomial,
-                "learning_rates": learning_rates,
-                "alpha": alpha,
-            }
-        )
-
-    cdef dict get_state(self):
-        return LinearLearner.get_state(self) | {
-            "sum_squares": np.array(self.sum_squares),
-            "multinomial": self.multinomial,
-            "learning_rates": np.asarray(self.learning_rates),
-            "alpha": self.alpha,
-        }
-
-    cdef int set_state(self, State state) except -1:
-        cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
-        weights = state.constants("weights", (-1, feature_map.n_outputs, -1))
-        sum_squares = state.floats("sum_squares", weights.shape)
-        cdef bint multinomial = state.flag("multinomial")
-        learning_rates = state.constants("learning_rates", weights.shape[:1])
-        cdef double alpha = state.number("alpha", 0.0)
-        LinearLearner.set_state(self, state)
-        self.sum_squares = sum_squares
+        self.create(feature_map, len(learning_rates), n_classes)
+        self.sum_squares = np.ones((len(learning_rates), feature_map.n_outputs, n_classes))
         self.multinomial, self.learning_rates, self.alpha = multinomial, learning_rates, alpha
+        self.start()
+
+    cdef int exchange(self, Archive archive) except -1:
+        LinearLearner.exchange(self, archive)
+        shape = self.n_models, self.feature_map.n_outputs, self.n_classes
+        self.sum_squares = archive.floats("sum_squares", self.sum_squares, shape)
+        self.multinomial = archive.flag("multinomial", self.multinomial)
+        self.learning_rates = archive.constants(
+            "learning_rates", self.learning_rates, (self.n_models,)
+        )
+        self.alpha = archive.number("alpha", self.alpha, 0.0)
         return 0
 
     cdef void vote(self, double* predictions) noexcept nogil:
@@ -92,12 +74,14 @@ cdef class LogisticLearner(LinearLearner):
             predictions[l] = sigmoid(predictions[l])
         normalize(predictions, self.n_classes)
 
-    cdef void predict_relevance(self, const double* x, double* chances) noexcept nogil:
+    cdef int predict_relevance(self, const double* x, double* chances) except -1 nogil:
+        # By one-versus-rest.
         cdef Py_ssize_t l
         self.predict_models(x)
         self.average(&self.model_predictions[0, 0], chances)
         for l in range(self.n_classes):
             chances[l] = sigmoid(chances[l])
+        return 0
 
     cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
         cdef Py_ssize_t i, k

@@ -9,7 +9,7 @@ from sklrank.linear_model._rows cimport Row
 
 cdef class RidgeLearner(LinearLearner):
     cdef const double[::1] alphas           # (n_models,)
-    cdef readonly double process_noise, vote_scale, vote_smoothing
+    cdef readonly double vote_scale, vote_smoothing
     cdef readonly bint learns_relevance     # True: from relevance; False: from costs
     # The matrix P of model k is covariance[k] - gain[k] d d' - sum u u', where d is the vector
     # gain_direction[k], and the sum runs over the first n_pending[k] rows u of pending[k].
@@ -32,10 +32,10 @@ cdef class RidgeLearner(LinearLearner):
     # obtain the target of the regression.
     cdef double target_center(self) noexcept nogil
 
-    # Postpone or apply the last step of model i, and add the process noise. Then write P f of the
-    # sample to learn into its `gain_direction`, and return f . P f. The other two methods are for
-    # sparse and for dense features; before the latter, there must be no pending samples.
-    cdef double compute_gain_direction(self, Py_ssize_t i, double process_noise) noexcept nogil
+    # Postpone or apply the last step of model i. Then write P f of the sample to learn into its
+    # `gain_direction`, and return f . P f. The other two methods are for sparse and for dense
+    # features; before the latter, there must be no pending samples.
+    cdef double compute_gain_direction(self, Py_ssize_t i) noexcept nogil
     cdef double compute_sparse_direction(self, Py_ssize_t i, const Row* features) noexcept nogil
     cdef double compute_dense_direction(self, Py_ssize_t i) noexcept nogil
 

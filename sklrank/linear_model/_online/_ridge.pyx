@@ -8,29 +8,27 @@ t be the targets: the votes for the labels, relative to a uniform vote. The upda
 
 starting from W = 0 and P = I / alpha. Then W minimizes sum w |t - W'f|^2 + alpha |W|^2, where the
 sum runs over the samples so far. The penalty on the intercept is at most 1, which is the weight of
-one sample. A `process_noise` > 0 is added to the diagonal of P before each sample. This corresponds
-to the assumption that the weights follow a random walk, and the influence of old samples decreases.
+one sample.
 
 If columns are collinear, P remains as large as 1 / alpha in some directions. In other directions it
 shrinks below the rounding errors of the large ones. P can then become indefinite, and the weights
-diverge. Therefore the relative rounding error is also added to the diagonal in each step.
+diverge. Therefore the relative rounding error is added to the diagonal in each step.
 
 P is by far the largest array. Only its lower triangle is stored, and updates are postponed. If the
 features of the next sample are dense, one pass over P applies the update and computes the product
 P f. If they are sparse, P f is computed from few rows of P, and one pass over P applies the updates
 of four samples.
 
-For the feedback of a booster, the targets are t = -costs, the steepest descent of its loss, as in
-gradient boosting. For feedback with labels but without costs, the target has all votes on these
-labels.
+For the feedback of a booster, the targets are t = mean(costs) - costs, the steepest descent of its
+loss by a distribution over the labels, as in gradient boosting. For feedback with labels but
+without costs, the target has all votes on these labels.
 
 With `learns_relevance`, the target of a known label is t[l] = 1/2 if it is relevant and -1/2 if it
 is irrelevant. Thus a label that was never known has the predicted relevance 1/2, more than most
-labels that are known: a booster with top-k feedback shows it until its relevance can be estimated.
-The weights of unknown labels are not changed. All labels use the same P. If a proportion q of them
-is known (k/m with top-k feedback), P is updated with the weight q w. It is then the matrix of a
-label that is known as often as the average. The steps of
-labels that are known more often are shorter,
+labels that are known: SemiBanditRanker shows it until its relevance can be estimated. The weights
+of unknown labels are not changed. All labels use the same P. If a proportion q of them is known
+(k/m with top-k feedback), P is updated with the weight q w. It is then the matrix of a label that
+is known as often as the average. The steps of labels that are known more often are shorter,
 
     W_l += v P f / (1 + v f . P f) (t[l] - W_l . f),      v = w min(1, mean of n / n_l).
 
@@ -60,7 +58,7 @@ import numpy as np
 
 from sklrank._drift cimport DriftTest
 from sklrank._online_learner cimport known_rank_loss
-from sklrank._state cimport State
+from sklrank._state cimport Archive
 from sklrank.linear_model._online._learner cimport normalize
 from sklrank.linear_model._rows cimport Row, table_products
 from sklrank.linear_model._symmetric cimport rank_k_downdate, symmetric_matvec
@@ -70,7 +68,6 @@ cdef enum:
     # The features of a sample are sparse if at most the inverse of this share is nonzero.
     SPARSITY = 8
 
-INTC = np.dtype(np.intc)
 cdef double ROUNDING = np.finfo(np.float64).eps
 
 
@@ -79,87 +76,44 @@ cdef class RidgeLearner(LinearLearner):
 
     def __init__(
         self, FeatureMap feature_map not None, Py_ssize_t n_classes, alphas,
-        double process_noise, double vote_scale, bint learns_relevance=False,
-        double vote_smoothing=0.0, drift_threshold=None,
+        double vote_scale=1.0, double vote_smoothing=0.0, bint learns_relevance=False,
+        drift_threshold=None,
     ):
         cdef Py_ssize_t n = feature_map.n_outputs, n_models = len(alphas)
-        self.start(
-            {
-                "feature_map": feature_map,
-                "weights": np.zeros((n_models, n, n_classes)),
-                "log_shares": np.zeros(n_models),
-                "n_compared": 0,
-                "covariance": np.zeros((n_models, n, n)),
-                "gain_direction": np.zeros((n_models, n)),
-                "gain": np.zeros(n_models),
-                "pending": np.zeros((n_models, MAX_PENDING, n)),
-                "n_pending": np.zeros(n_models, dtype=np.intc),
-                "known_weight": np.zeros(n_classes),
-                "mean_known_weight": 0.0,
-                "squared_errors": np.zeros(n_models),
-                "total_weight": 0.0,
-                "alphas": alphas,
-                "process_noise": process_noise,
-                "vote_scale": vote_scale,
-                "vote_smoothing": vote_smoothing,
-                "learns_relevance": learns_relevance,
-                "drift_test": DriftTest(drift_threshold),
-            }
-        )
+        self.create(feature_map, n_models, n_classes)
+        self.covariance = np.zeros((n_models, n, n))
+        self.gain_direction, self.gain = np.zeros((n_models, n)), np.zeros(n_models)
+        self.pending = np.zeros((n_models, MAX_PENDING, n))
+        self.n_pending = np.zeros(n_models, dtype=np.intc)
+        self.known_weight, self.squared_errors = np.zeros(n_classes), np.zeros(n_models)
+        self.alphas, self.vote_scale, self.vote_smoothing = alphas, vote_scale, vote_smoothing
+        self.learns_relevance = learns_relevance
+        self.drift_test = DriftTest(drift_threshold)
+        self.start()
         self.forget()
 
-    cdef dict get_state(self):
-        return LinearLearner.get_state(self) | {
-            "covariance": np.array(self.covariance),
-            "gain_direction": np.array(self.gain_direction),
-            "gain": np.array(self.gain),
-            "pending": np.array(self.pending),
-            "n_pending": np.array(self.n_pending),
-            "known_weight": np.array(self.known_weight),
-            "mean_known_weight": self.mean_known_weight,
-            "squared_errors": np.array(self.squared_errors),
-            "total_weight": self.total_weight,
-            "alphas": np.asarray(self.alphas),
-            "process_noise": self.process_noise,
-            "vote_scale": self.vote_scale,
-            "vote_smoothing": self.vote_smoothing,
-            "learns_relevance": self.learns_relevance,
-            "drift_test": self.drift_test,
-        }
-
-    cdef int set_state(self, State state) except -1:
-        cdef FeatureMap feature_map = state.part("feature_map", FeatureMap)
-        cdef Py_ssize_t n = feature_map.n_outputs
-        weights = state.constants("weights", (-1, n, -1))
-        cdef Py_ssize_t n_models = weights.shape[0]
-        covariance = state.floats("covariance", (n_models, n, n))
-        gain_direction = state.floats("gain_direction", (n_models, n))
-        gain = state.floats("gain", (n_models,))
-        pending = state.floats("pending", (n_models, MAX_PENDING, n))
-        n_pending = state.integers("n_pending", (n_models,), 0, MAX_PENDING - 1, INTC)
-        known_weight = state.floats("known_weight", (weights.shape[2],))
-        squared_errors = state.floats("squared_errors", (n_models,))
-        alphas = state.constants("alphas", (n_models,))
-        cdef double mean_known_weight = state.any_number("mean_known_weight")
-        cdef double total_weight = state.any_number("total_weight")
-        cdef double process_noise = state.number("process_noise", 0.0)
-        cdef double vote_scale = state.number("vote_scale", 0.0)
-        cdef double vote_smoothing = state.number("vote_smoothing", 0.0)
-        cdef bint learns_relevance = state.flag("learns_relevance")
-        cdef DriftTest drift_test = state.part("drift_test", DriftTest)
-        last_direction, mean_predictions = np.empty(n), np.empty(weights.shape[2])
-        columns, values = np.empty(n, dtype=np.intc), np.empty(n)
-        LinearLearner.set_state(self, state)
-        self.covariance, self.gain_direction, self.gain = covariance, gain_direction, gain
-        self.pending, self.n_pending = pending, n_pending
-        self.columns, self.values = columns, values
-        self.known_weight, self.mean_known_weight = known_weight, mean_known_weight
-        self.squared_errors, self.total_weight = squared_errors, total_weight
-        self.alphas, self.process_noise = alphas, process_noise
-        self.vote_scale, self.vote_smoothing = vote_scale, vote_smoothing
-        self.learns_relevance = learns_relevance
-        self.last_direction, self.mean_predictions = last_direction, mean_predictions
-        self.drift_test = drift_test
+    cdef int exchange(self, Archive archive) except -1:
+        LinearLearner.exchange(self, archive)
+        cdef Py_ssize_t n = self.feature_map.n_outputs, n_models = self.n_models
+        self.covariance = archive.floats("covariance", self.covariance, (n_models, n, n))
+        self.gain_direction = archive.floats("gain_direction", self.gain_direction, (n_models, n))
+        self.gain = archive.floats("gain", self.gain, (n_models,))
+        self.pending = archive.floats("pending", self.pending, (n_models, MAX_PENDING, n))
+        self.n_pending = archive.integers(
+            "n_pending", self.n_pending, (n_models,), 0, MAX_PENDING - 1
+        )
+        self.known_weight = archive.floats("known_weight", self.known_weight, (self.n_classes,))
+        self.squared_errors = archive.floats("squared_errors", self.squared_errors, (n_models,))
+        self.alphas = archive.constants("alphas", self.alphas, (n_models,))
+        self.mean_known_weight = archive.any_number("mean_known_weight", self.mean_known_weight)
+        self.total_weight = archive.any_number("total_weight", self.total_weight)
+        self.vote_scale = archive.number("vote_scale", self.vote_scale, 0.0)
+        self.vote_smoothing = archive.number("vote_smoothing", self.vote_smoothing, 0.0)
+        self.learns_relevance = archive.flag("learns_relevance", self.learns_relevance)
+        self.drift_test = archive.part("drift_test", self.drift_test, DriftTest)
+        if archive.loads:
+            self.last_direction, self.mean_predictions = np.empty(n), np.empty(self.n_classes)
+            self.columns, self.values = np.empty(n, dtype=np.intc), np.empty(n)
         return 0
 
     @property
@@ -218,11 +172,13 @@ cdef class RidgeLearner(LinearLearner):
         self, Py_ssize_t i, const LabelFeedback* feedback, double importance
     ) noexcept nogil:
         cdef double* errors = &self.model_predictions[i, 0]
-        cdef double center = self.target_center()
+        cdef double center = self.target_center(), mean_cost = 0.0
         cdef Py_ssize_t l
         if feedback.costs != NULL and not self.learns_relevance:
             for l in range(self.n_classes):
-                errors[l] = -feedback.costs[l] - errors[l]
+                mean_cost += feedback.costs[l] / self.n_classes
+            for l in range(self.n_classes):
+                errors[l] = mean_cost - feedback.costs[l] - errors[l]
             return
         for l in range(self.n_classes):
             errors[l] = -center - errors[l]
@@ -235,7 +191,7 @@ cdef class RidgeLearner(LinearLearner):
         cdef const double* errors = &self.model_predictions[i, 0]
         cdef double* weights
         cdef double step, squares = 0.0
-        cdef double variance = self.compute_gain_direction(i, self.process_noise)
+        cdef double variance = self.compute_gain_direction(i)
         cdef Py_ssize_t j, l
         # The variance can be 0 or negative only by rounding errors. The weights in this direction
         # are then already determined and are not updated.
@@ -262,7 +218,7 @@ cdef class RidgeLearner(LinearLearner):
         for i in range(self.n_models):
             if self.log_shares[i] == -INFINITY:
                 continue
-            variance = self.compute_gain_direction(i, share * self.process_noise)
+            variance = self.compute_gain_direction(i)
             self.gain[i] = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
             for l in range(feedback.n_relevant):
                 self.update_label(i, feedback.relevant[l], 1.0, sample_weight, variance)
@@ -323,11 +279,11 @@ cdef class RidgeLearner(LinearLearner):
                 self.log_shares[i] = -0.5 * self.total_weight * log(self.squared_errors[i])
         self.update_shares()
 
-    cdef double compute_gain_direction(self, Py_ssize_t i, double process_noise) noexcept nogil:
+    cdef double compute_gain_direction(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t n = self.feature_map.n_outputs, j
         cdef Row sparse
         for j in range(n):
-            self.covariance[i, j, j] += process_noise + ROUNDING * self.covariance[i, j, j]
+            self.covariance[i, j, j] += ROUNDING * self.covariance[i, j, j]
         sparse.values, sparse.columns = &self.values[0], &self.columns[0]
         sparse.n, sparse.n_features, sparse.constant = 0, n, 0.0
         for j in range(n):

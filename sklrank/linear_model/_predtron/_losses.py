@@ -1,12 +1,14 @@
-"""Losses of classes and of label sets, as tables of numbers that the compiled tasks read.
+"""Losses of classes and of label sets, and codes of classes, as arrays that compiled tasks read.
 
 - A *class loss* is a table of costs by true and predicted class. `class_costs` returns the table.
 - A *subset loss* is a function of the numbers of true positives (tp), false positives (fp), false
   negatives (fn) and true negatives (tn) among the labels. `SubsetLosses` tabulates its values for
   all possible counts.
+- *Codes* are the unit vectors that represent the predictions for classes. A new kind of codes is
+  added as an entry of `CLASS_CODES`, a function of the number of classes.
 
 A new loss is added as an entry of one of two dictionaries, and its name is added to the docstring
-of `class_costs` or `SubsetLosses`, which list the names:
+of `PredtronClassifier`:
 
 - An entry of `CLASS_LOSSES` is a function of the number of classes. It returns the table of costs
   of shape (n_classes, n_classes), with a row for each true class and a column for each prediction.
@@ -21,11 +23,15 @@ import numpy as np
 from sklrank._validation import MAX_FACTOR, as_numbers
 
 __all__ = [
+    "CLASS_CODES",
     "CLASS_LOSSES",
     "SUBSET_LOSSES",
     "SubsetLosses",
+    "class_codes",
     "class_costs",
+    "class_problem",
     "look_up",
+    "without_basis",
 ]
 
 
@@ -42,78 +48,128 @@ def _absolute(n_classes):
 CLASS_LOSSES = {"absolute": _absolute, "zero_one": _zero_one}
 
 
-def class_costs(loss, classes, reject_cost=None):
-    r"""Return the costs of all predictions for all classes.
+def class_costs(loss, classes, predictions=None, reject_cost=None):
+    """Return the costs by true class (row) and prediction (column), C-contiguous.
 
-    Parameters
-    ----------
-    loss : str, callable or array-like
-        The loss is one of
-
-        - "zero_one": 1 for every mistake;
-        - "absolute": :math:`|y - \sigma|`, the absolute difference between the indices of the true
-          and the predicted class in `classes`;
-        - an array of shape (n_classes,): the cost of a mistake on each true class;
-        - an array of shape (n_classes, n_classes): the cost by true class (row) and predicted class
-          (column), with zeros on the diagonal;
-        - a function of the true and the predicted class that returns the cost.
-    classes : array-like of shape (n_classes,)
-        Sorted classes.
-    reject_cost : float or array-like of shape (n_classes,), default=None
-        Cost of the prediction REJECT, at least 0: one number, or one number for each class. If
-        None, there is no such prediction.
-
-    Returns
-    -------
-    ndarray of shape (n_classes, n_classes) or (n_classes, n_classes + 1)
-        Costs by true class (row) and prediction (column). If there are n_classes + 1 columns, the
-        last column holds the costs of REJECT.
-
-    Raises
-    ------
-    ValueError
-        If the costs are malformed.
-
-    Examples
-    --------
-    >>> from sklrank.linear_model._predtron._losses import class_costs
-    >>> class_costs([2, 1], ["ill", "well"], reject_cost=0.5)
-    array([[0. , 2. , 0.5],
-           [1. , 0. , 0.5]])
+    If `predictions` is None, they are the classes, and an array `loss` may hold one cost for each
+    class. The last column holds the costs of REJECT if `reject_cost` is not None. Raise ValueError
+    if the costs are malformed.
     """
-    n_classes = len(classes)
+    are_classes = predictions is None
+    predictions = classes if are_classes else predictions
+    n_classes, shape = len(classes), (len(classes), len(predictions))
     if isinstance(loss, str):
         table_of = look_up("loss", CLASS_LOSSES, loss, "costs, or a function of classes")
         costs = as_numbers(table_of(n_classes), "loss")
     elif callable(loss):
-        costs = as_numbers([[loss(truth, guess) for guess in classes] for truth in classes], "loss")
+        costs = [[loss(truth, guess) for guess in predictions] for truth in classes]
+        costs = as_numbers(costs, "loss")
     else:
         # The array is copied, since the caller may change it, and the compiled loops rely on the
         # checks.
         costs = np.array(as_numbers(loss, "loss"), order="C")
-        if costs.shape == (n_classes,):
+        if costs.shape == (n_classes,) and are_classes:
             costs = np.where(_zero_one(n_classes), costs[:, np.newaxis], 0.0)
-    if costs.shape != (n_classes, n_classes):
+    if costs.shape != shape:
         raise ValueError(
             f"loss must give one cost for each of the {n_classes} classes, or a table of the shape "
-            f"{(n_classes, n_classes)} by true and predicted class, got the shape {costs.shape}."
+            f"{shape} by true class and prediction, got the shape {costs.shape}."
         )
     _check_losses(costs, "costs")
-    if np.diag(costs).any():
+    if are_classes and np.diag(costs).any():
         raise ValueError(
             "loss must be 0 where the prediction is the true class, got "
             f"{np.diag(costs).tolist()} on the diagonal."
         )
+    if costs.min(axis=1, initial=np.inf).any():
+        raise ValueError(
+            "loss must be 0 for some prediction of each class, got the least costs "
+            f"{costs.min(axis=1).tolist()}."
+        )
     if reject_cost is None:
         return costs
     rejection = as_numbers(reject_cost, "reject_cost")
-    fair = np.isfinite(rejection) & (rejection >= 0)
+    fair = (rejection >= 0) & (rejection <= MAX_FACTOR)
     if rejection.shape not in ((), (n_classes,)) or not fair.all():
         raise ValueError(
-            "reject_cost must be a finite number of 0 or more, or one for each of the "
+            f"reject_cost must be a number from 0 to {MAX_FACTOR:g}, or one for each of the "
             f"{n_classes} classes, got {reject_cost!r}."
         )
     return np.column_stack([costs, np.broadcast_to(rejection, n_classes)])
+
+
+def _ordinal(n_classes):
+    passed = np.arange(n_classes)[:, np.newaxis] > np.arange(n_classes - 1)
+    return np.where(passed, 1.0, -1.0) / np.sqrt(n_classes - 1)
+
+
+def _simplex(n_classes):
+    # The code of the next class points away from the center of the other ones.
+    codes = np.zeros((1, 0))
+    for m in range(1, n_classes):
+        others = np.column_stack([np.full(m, 1 / m), np.sqrt(1 - 1 / m**2) * codes])
+        codes = np.vstack([-np.eye(1, m), others])
+    return codes
+
+
+# The functions return the unit vectors that represent a number of classes.
+CLASS_CODES = {"one_hot": np.eye, "ordinal": _ordinal, "simplex": _simplex}
+
+
+def class_codes(representation, classes, *, rejects=False):
+    """Return the unit vectors that represent the predictions, `(n_predictions, n_scores)`.
+
+    They are the entry of `CLASS_CODES`, where two classes without REJECT have the codes -1 and 1
+    instead of "one_hot", or the rows of an array, or of the array that a function of the classes
+    returns, divided by their norms. If `rejects`, the last vector is that of REJECT, the sum of the
+    others divided by its norm. Raise ValueError if they are malformed.
+    """
+    if isinstance(representation, str):
+        otherwise = "an array, or a function of the classes"
+        codes = look_up("representation", CLASS_CODES, representation, otherwise)(len(classes))
+        if representation == "one_hot" and len(classes) == 2 and not rejects:
+            codes = np.array([[-1.0], [1.0]])
+    else:
+        given = representation(classes) if callable(representation) else representation
+        codes = as_numbers(given, "representation")
+        lengths = np.linalg.norm(codes, axis=1, keepdims=True) if codes.ndim == 2 else np.zeros(1)
+        if len(lengths) < 2 or not (np.isfinite(lengths) & (lengths > 0)).all():
+            raise ValueError(
+                "representation must have a row of finite numbers, not all 0, for each of two "
+                f"predictions or more, got an array of the shape {codes.shape}."
+            )
+        codes = codes / lengths
+        if len(np.unique(codes, axis=0)) < len(codes):
+            raise ValueError("representation must have rows of different directions.")
+    if not rejects:
+        return codes
+    total = codes.sum(axis=0)
+    length = np.linalg.norm(total)
+    if length < len(codes) * np.finfo(float).eps:
+        raise ValueError(
+            f"reject_cost does not go with representation={representation!r}, whose vectors sum to "
+            "0, so that the sum represents no rejection: choose 'one_hot', or leave one of them out"
+        )
+    return np.vstack([codes, total / length])
+
+
+def without_basis(codes):
+    """Return the codes that follow the standard basis, or all of them if they lack the basis."""
+    n_scores = codes.shape[1]
+    return codes[n_scores:] if np.array_equal(codes[:n_scores], np.eye(n_scores)) else codes
+
+
+def class_problem(loss, representation, classes, reject_cost):
+    """Return the costs, the codes without the basis, and the predictions apart from REJECT.
+
+    The predictions are the classes if there are as many of them, and their indices otherwise.
+    """
+    codes = class_codes(representation, classes, rejects=reject_cost is not None)
+    n_predictions = len(codes) - (reject_cost is not None)
+    are_classes = n_predictions == len(classes)
+    predictions = classes if are_classes else np.arange(n_predictions)
+    costs = class_costs(loss, classes, None if are_classes else predictions, reject_cost)
+    return costs, np.ascontiguousarray(without_basis(codes)), predictions
 
 
 def _any_error(tp, fp, fn, tn):
@@ -147,14 +203,7 @@ class SubsetLosses:
     Parameters
     ----------
     loss : str or callable
-        The loss is one of
-
-        - "hamming": fp + fn, the number of labels in error;
-        - "subset_zero_one" or "zero_one": 1 if any label is in error;
-        - "error_set_size": fp * fn, the number of pairs of a relevant and an irrelevant label that
-          are both in error;
-        - a function `f(tp, fp, fn, tn)` of integer arrays of the same shape that returns an array
-          of this shape, with zeros where fp = fn = 0.
+        Key of `SUBSET_LOSSES`, or a function like its entries.
     n_labels : int
         Number of labels.
 
@@ -166,17 +215,6 @@ class SubsetLosses:
     values : ndarray of shape (n_values,)
         Concatenated tables. The table for r relevant labels has the shape (r + 1, n_labels - r + 1)
         and holds the losses by tp (row) and fp (column).
-
-    Examples
-    --------
-    >>> from sklrank.linear_model._predtron._losses import SubsetLosses
-    >>> losses = SubsetLosses("hamming", 3)
-    >>> losses.cover([1])
-    >>> losses.offsets
-    array([-1,  0, -1, -1])
-    >>> losses.values.reshape(2, 3)
-    array([[1., 2., 3.],
-           [0., 1., 2.]])
     """
 
     def __init__(self, loss, n_labels):

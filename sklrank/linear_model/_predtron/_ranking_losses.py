@@ -25,9 +25,9 @@ top.
 
 import numpy as np
 
-from sklrank._validation import as_numbers, is_number
+from sklrank._document_metrics import check_k, factors_of
+from sklrank._validation import as_numbers
 from sklrank.linear_model._predtron._losses import look_up
-from sklrank.metrics._conventions import check_k, factors_of
 
 __all__ = [
     "RANKING_LOSSES",
@@ -113,25 +113,8 @@ RANKING_LOSSES = {"ndcg": NDCGLoss, "precision": PrecisionLoss}
 def make_ranking_loss(loss, k=None):
     """Return the ranking loss with the given name, or a user-defined loss unchanged.
 
-    Parameters
-    ----------
-    loss : str or object
-        "ndcg" (`NDCGLoss`), "precision" (`PrecisionLoss`), or an object with the methods
-        `gains(relevance)`, which receives an array of shape (n_rankings, n_items), and
-        `discounts(n_positions)`.
-    k : int, default=None
-        Number of top-ranked items to include. It must be None if `loss` is an object, whose
-        discounts determine which positions are included.
-
-    Returns
-    -------
-    object
-        Ranking loss with the methods `gains` and `discounts`.
-
-    Raises
-    ------
-    ValueError
-        If the loss is unknown, or if `k` is not valid for the loss.
+    `k` must be None for an object, whose discounts determine which positions are included. Raise
+    ValueError if the loss is unknown, or `k` is not valid for it.
     """
     if not all(callable(getattr(loss, name, None)) for name in ("gains", "discounts")):
         return look_up("loss", RANKING_LOSSES, loss, "an object with gains and discounts")(k)
@@ -141,26 +124,11 @@ def make_ranking_loss(loss, k=None):
 
 
 def gains_of(loss, relevance, starts):
-    """Return the gains of the items of all rounds.
+    """Return the checked gains of the items of all rounds, `(n_items,)`.
 
-    Parameters
-    ----------
-    loss : object
-        Ranking loss, see `make_ranking_loss`.
-    relevance : ndarray of shape (n_items,)
-        Relevance of the items of all rounds.
-    starts : ndarray of shape (n_rounds + 1,)
-        Index of the first item of each round. Round i has the items `starts[i]:starts[i + 1]`.
-
-    Returns
-    -------
-    ndarray of shape (n_items,)
-        Gains from 0 to `MAX_GAIN`. The greatest gain of a round is zero or at least `MIN_GAIN`.
-
-    Raises
-    ------
-    ValueError
-        If the relevance is not finite, or if the loss returns invalid gains.
+    Round i has the items `starts[i]:starts[i + 1]`. Gains are from 0 to `MAX_GAIN`, and the largest
+    one of a round is zero or at least `MIN_GAIN`. Raise ValueError if the relevance is not finite,
+    or if the loss returns invalid gains.
     """
     relevance = np.asarray(relevance, dtype=np.float64)
     if not np.isfinite(relevance).all():
@@ -190,23 +158,8 @@ def gains_of(loss, relevance, starts):
 def discounts_of(loss, n_positions):
     """Return the checked discounts of a ranking loss at the positions 1, 2, ...
 
-    Parameters
-    ----------
-    loss : object
-        Ranking loss, see `make_ranking_loss`.
-    n_positions : int
-        Number of positions.
-
-    Returns
-    -------
-    ndarray of shape (n_positions,)
-        Finite, nonnegative and nonincreasing discounts. They are divided by the first discount
-        unless all are zero, so that sums do not overflow. This does not change the loss.
-
-    Raises
-    ------
-    ValueError
-        If the loss returns invalid discounts.
+    They are divided by the first one unless all are zero, so that sums do not overflow. This does
+    not change the loss. Raise ValueError unless they are finite, nonnegative and nonincreasing.
     """
     discounts = np.array(as_numbers(loss.discounts(n_positions), "loss"))
     fair = discounts.shape == (n_positions,) and np.isfinite(discounts).all()
@@ -230,33 +183,8 @@ REPRESENTATIONS = {
 def position_values(representation, n_positions, *, power=1.1):
     """Return the values of a representation's f at the positions 1, 2, ...
 
-    Parameters
-    ----------
-    representation : str or callable
-        The value at position i is -i^power for "power", -i for "linear" and 1/i for "reciprocal".
-        A function receives the positions, an array of floats 1.0, 2.0, ..., and returns the values.
-    n_positions : int
-        Number of positions.
-    power : float, default=1.1
-        Exponent of "power", greater than 0.
-
-    Returns
-    -------
-    ndarray of shape (n_positions,)
-        Strictly decreasing values.
-
-    Raises
-    ------
-    ValueError
-        If the representation is unknown, or its values are not finite or do not decrease strictly.
-
-    Examples
-    --------
-    >>> from sklrank.linear_model._predtron._ranking_losses import position_values
-    >>> position_values("reciprocal", 4)
-    array([1.        , 0.5       , 0.33333333, 0.25      ])
-    >>> position_values(lambda positions: -(positions**2), 4)
-    array([ -1.,  -4.,  -9., -16.])
+    A function receives the positions, an array of floats, and returns the values. Raise ValueError
+    if the representation is unknown, or its values are not finite or do not decrease strictly.
     """
     positions = np.arange(1.0, n_positions + 1)
     with np.errstate(over="ignore"):
@@ -264,7 +192,7 @@ def position_values(representation, n_positions, *, power=1.1):
             values = np.array(as_numbers(representation(positions.copy()), "representation"))
         else:
             named = look_up("representation", REPRESENTATIONS, representation, "a function")
-            values = named(positions, _check_power(power))
+            values = named(positions, power)
         squares = np.sum(np.square(values))
     if values.shape != positions.shape:
         raise ValueError(
@@ -279,9 +207,3 @@ def position_values(representation, n_positions, *, power=1.1):
             f"representation={representation!r}."
         )
     return values
-
-
-def _check_power(power):
-    if not is_number(power) or not 0 < power < np.inf:
-        raise ValueError(f"power must be a finite number greater than 0, got {power!r}.")
-    return power

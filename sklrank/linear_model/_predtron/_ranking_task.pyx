@@ -47,7 +47,7 @@ from sklrank._sorting cimport sort_items
 cdef double STEP = 6.0
 cdef double CALL = 6000.0
 
-MAX_STATES = 2.0**22
+MAX_STATES = 2.0**22    # a table of 32 MB
 
 
 cdef class RankingTask(Task):

@@ -13,12 +13,6 @@ cdef class WeightSums(Persistent):
     # Return the factor of `sums` in the sum of the weights, see `_rounds.pyx`.
     cdef double sign(self) noexcept nogil
 
-    # Write the scores of a row with the mean weights after `n_rounds` >= 1 rounds into `means`.
-    # `scores` are the scores of the row with the current weights.
-    cdef void score(
-        self, Py_ssize_t n_rounds, const Row* row, const double* scores, double* means
-    ) noexcept nogil
-
     # This method is called in round `t`, counted from 1, before the dual weights change by
     # `size * direction row'`.
     cdef void before_step(
@@ -41,15 +35,19 @@ cdef class PredtronRounds(Persistent):
     cdef double radius, min_loss, max_loss          # of the rounds so far
     cdef double[::1] unit                   # (1,) one
 
-    # Write the scores of a row with the weights used for prediction, which are the mean weights if
-    # there are `sums`. `scores` are the scores of the row with the current weights.
-    cdef void score_for_prediction(
-        self, const Row* row, const double* scores, double* prediction_scores
-    ) noexcept nogil
-
     # Count a round, and return the size of its step.
     cdef double count_round(
         self, double loss, Task task, const double[::1] radii, Py_ssize_t i
     ) noexcept nogil
     cdef double theory_rate(self, bint loss_driven) noexcept nogil
     cdef void step(self, const double* direction, double size, const Row* row) noexcept nogil
+
+
+cdef class KernelRows(Rows):
+    cdef const Py_ssize_t[::1] own_point    # (n_rows,) the point that is the row itself
+    cdef readonly Py_ssize_t n_supports
+    cdef Py_ssize_t budget                  # maximum number of support vectors, or 0 for no limit
+    cdef Py_ssize_t[::1] support_points     # (n_points,) of which the first `n_supports` are used
+    cdef int[::1] positions                 # (n_points,) among the support vectors, or -1
+    cdef double[::1] values_of_supports     # scratch: (n_points,)
+    cdef double unit

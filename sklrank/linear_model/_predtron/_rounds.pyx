@@ -13,14 +13,19 @@ losses and directions, and a mirror map computes the weights W from Theta.
 A round uses one row, or the documents of one query. In a query, one vector of weights scores all
 documents, and the step adds a multiple of the sum direction_1 x_1 + direction_2 x_2 + ... of the
 documents to the dual weights (Corollary 5).
+
+Kernels. After steps of rank one, the weights are a weighted sum of the rows of the steps,
+w = a_1 x_1 + a_2 x_2 + ..., and the score of x is a_1 k(x_1, x) + a_2 k(x_2, x) + ... So the dual
+coefficients `a` are the weights of a row of kernel values. A step on x_i changes only a_i, so it is
+a step on the i-th unit vector. A budget limits the number of support vectors, which are the points
+that have a coefficient. If there are more, the oldest ones are removed (budget perceptron).
 """
 
 from libc.math cimport INFINITY, NAN, isnan
-from libc.string cimport memcpy
 
 import numpy as np
 
-from sklrank._state cimport State
+from sklrank._state cimport Archive
 from sklrank.linear_model._mirror._maps cimport EuclideanMap
 from sklrank.linear_model._predtron._tasks cimport LossRange
 from sklrank.linear_model._rows cimport add_outer, table_products
@@ -39,7 +44,8 @@ cdef class WeightSums:
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        self.start({"sums": np.zeros((n_classes, width)), "last": 1})
+        self.sums, self.last = np.zeros((n_classes, width)), 1
+        self.start()
 
     @classmethod
     def of(cls, values):
@@ -48,18 +54,13 @@ cdef class WeightSums:
         np.copyto(np.asarray(sums.sums), values)
         return sums
 
-    cdef dict get_state(self):
-        return {"sums": self.values, "last": self.last}
-
-    cdef int set_state(self, State state) except -1:
-        sums = state.floats("sums", (-1, -1))
-        cdef Py_ssize_t last = state.count("last")
-        state.require(
-            not self.is_ready or sums.shape == (self.sums.shape[0], self.sums.shape[1]),
-            "its sizes are not those of the object",
-        )
-        self.sums, self.last = sums, last
+    cdef int exchange(self, Archive archive) except -1:
+        self.sums = archive.floats("sums", self.sums, (-1, -1))
+        self.last = archive.count("last", self.last)
         return 0
+
+    cdef tuple sizes(self):
+        return self.sums.shape[0], self.sums.shape[1]
 
     @property
     def values(self):
@@ -82,14 +83,6 @@ cdef class WeightSums:
     cdef double sign(self) noexcept nogil:
         return 1.0
 
-    cdef void score(
-        self, Py_ssize_t n_rounds, const Row* row, const double* scores, double* means
-    ) noexcept nogil:
-        cdef Py_ssize_t k
-        table_products(&self.sums[0, 0], self.sums.shape[0], self.sums.shape[1], row, means)
-        for k in range(self.sums.shape[0]):
-            means[k] = (self.sign() * means[k] + (n_rounds + 1 - self.last) * scores[k]) / n_rounds
-
     cdef void before_step(
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
         const Row* row,
@@ -107,7 +100,8 @@ cdef class EuclideanSums(WeightSums):
     """
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
-        self.start({"sums": np.zeros((n_classes, width)), "last": 0})
+        self.sums, self.last = np.zeros((n_classes, width)), 0
+        self.start()
 
     cdef double sign(self) noexcept nogil:
         return -1.0
@@ -139,55 +133,27 @@ cdef class PredtronRounds:
     def __init__(
         self, MirrorMap mirror_map, double learning_rate=NAN, double convexity=1.0, sums=None
     ):
-        self.start(
-            {
-                "mirror_map": mirror_map,
-                "sums": sums,
-                "learning_rate": learning_rate,
-                "convexity": convexity,
-                "n_rounds": 0,
-                "n_mistakes": 0,
-                "total_loss": 0.0,
-                "radius": 0.0,
-                "min_loss": INFINITY,
-                "max_loss": 0.0,
-            }
-        )
-
-    cdef dict get_state(self):
-        return {
-            "mirror_map": self.mirror_map,
-            "sums": self.sums,
-            "learning_rate": self.learning_rate,
-            "convexity": self.convexity,
-            "n_rounds": self.n_rounds,
-            "n_mistakes": self.n_mistakes,
-            "total_loss": self.total_loss,
-            "radius": self.radius,
-            "min_loss": self.min_loss,
-            "max_loss": self.max_loss,
-        }
-
-    cdef int set_state(self, State state) except -1:
-        cdef MirrorMap mirror_map = state.part("mirror_map", MirrorMap)
-        cdef WeightSums sums = None
-        if state.get("sums") is not None:
-            sums = state.part("sums", WeightSums)
-        state.require(fits(sums, mirror_map), "sums and mirror_map have different sizes")
-        cdef double learning_rate = state.any_number("learning_rate")
-        cdef double convexity = state.any_number("convexity")
-        cdef Py_ssize_t n_rounds = state.count("n_rounds")
-        cdef Py_ssize_t n_mistakes = state.count("n_mistakes", 0, n_rounds)
-        cdef double total_loss = state.any_number("total_loss")
-        cdef double radius = state.number("radius", 0.0)
-        cdef double min_loss = state.number("min_loss", 0.0)
-        cdef double max_loss = state.number("max_loss", 0.0)
-        unit = np.ones(1)
         self.mirror_map, self.sums = mirror_map, sums
         self.learning_rate, self.convexity = learning_rate, convexity
-        self.n_rounds, self.n_mistakes, self.total_loss = n_rounds, n_mistakes, total_loss
-        self.radius, self.min_loss, self.max_loss = radius, min_loss, max_loss
-        self.unit = unit
+        self.min_loss = INFINITY
+        self.start()
+
+    cdef int exchange(self, Archive archive) except -1:
+        self.mirror_map = archive.part("mirror_map", self.mirror_map, MirrorMap)
+        self.sums = archive.part("sums", self.sums, WeightSums, or_none=True)
+        archive.require(
+            fits(self.sums, self.mirror_map), "sums and mirror_map have different sizes"
+        )
+        self.learning_rate = archive.any_number("learning_rate", self.learning_rate)
+        self.convexity = archive.any_number("convexity", self.convexity)
+        self.n_rounds = archive.count("n_rounds", self.n_rounds)
+        self.n_mistakes = archive.count("n_mistakes", self.n_mistakes, 0, self.n_rounds)
+        self.total_loss = archive.any_number("total_loss", self.total_loss)
+        self.radius = archive.number("radius", self.radius, 0.0)
+        self.min_loss = archive.number("min_loss", self.min_loss, 0.0)
+        self.max_loss = archive.number("max_loss", self.max_loss, 0.0)
+        if archive.loads:
+            self.unit = np.ones(1)
         return 0
 
     def set_weights(self, MirrorMap mirror_map not None, WeightSums sums):
@@ -198,15 +164,13 @@ cdef class PredtronRounds:
 
     def play_rows(
         self, Rows rows not None, Task task not None, const double[::1] radii=None,
-        double[:, ::1] scores=None, double[:, ::1] prediction_scores=None,
+        double[:, ::1] scores=None,
     ):
         """Play a round for each row.
 
         `radii` `(n_rounds,)` are needed only for the learning rate of the theorems. If given, the
-        arrays `scores` and `prediction_scores` `(n_rounds, n_scores)` are filled with the scores of
-        each row before its round. `scores` are computed with the current weights, and
-        `prediction_scores` with the weights used for prediction, which are the mean weights if
-        there are `sums`.
+        array `scores` `(n_rounds, n_scores)` is filled with the scores of each row before its
+        round, computed with the current weights.
         """
         self.require_ready()
         cdef double[::1] row_scores = np.empty(self.mirror_map.n_classes)
@@ -219,15 +183,15 @@ cdef class PredtronRounds:
         for i in range(task.n_rounds):
             if task.n_scores(i) != self.mirror_map.n_classes:
                 raise ValueError("the task has other scores than the weights")
-        self.check_scores(rows, scores)
-        self.check_scores(rows, prediction_scores)
+        if scores is not None and (scores.shape[0], scores.shape[1]) != (
+            rows.n_rows, self.mirror_map.n_classes
+        ):
+            raise ValueError("scores do not fit the rows")
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
                 t = &row_scores[0] if scores is None else &scores[i, 0]
                 self.mirror_map.score(&row, t)
-                if prediction_scores is not None:
-                    self.score_for_prediction(&row, t, &prediction_scores[i, 0])
                 loss = task.loss_and_direction(i, t, &direction[0])
                 size = self.count_round(loss, task, radii, i)
                 if loss > 0.0:
@@ -288,14 +252,6 @@ cdef class PredtronRounds:
                 self.mirror_map.score(&row, &scores[i, 0])
         return np.asarray(scores)
 
-    cdef void score_for_prediction(
-        self, const Row* row, const double* scores, double* prediction_scores
-    ) noexcept nogil:
-        if self.sums is not None and self.n_rounds > 0:
-            self.sums.score(self.n_rounds, row, scores, prediction_scores)
-        else:
-            memcpy(prediction_scores, scores, self.mirror_map.n_classes * sizeof(double))
-
     cdef double count_round(
         self, double loss, Task task, const double[::1] radii, Py_ssize_t i
     ) noexcept nogil:
@@ -341,11 +297,83 @@ cdef class PredtronRounds:
                 f"X has {rows.n_features} columns, the weights {self.mirror_map.width}"
             )
 
-    def check_scores(self, Rows rows not None, scores):
-        """Raise ValueError if an output array has the wrong shape. None means no output."""
-        self.require_ready()
-        if scores is not None and tuple(scores.shape) != (rows.n_rows, self.mirror_map.n_classes):
-            raise ValueError("scores do not fit the rows")
+
+cdef class KernelRows(Rows):
+    """Kernel values between rows and points, where each row is one of the points.
+
+    A row has only the values of the support vectors, in the order in which they were inserted. So
+    the order of a sum over them does not depend on the other points.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_rows, n_points)
+        Kernel values, C-contiguous.
+    own_point : ndarray of intp, shape (n_rows,)
+        Index of the point that is the row itself.
+    n_supports : int
+        Number of support vectors, which are the first points.
+    budget : int
+        Maximum number of support vectors. If 0, the number is not limited.
+    """
+
+    def __init__(
+        self, values, const Py_ssize_t[::1] own_point not None, Py_ssize_t n_supports,
+        Py_ssize_t budget,
+    ):
+        n_rows, n_points = np.shape(values)
+        if own_point.shape[0] != n_rows or not 0 <= n_supports <= n_points:
+            raise ValueError("own_point or n_supports do not fit the kernel values")
+        if n_rows and not 0 <= np.min(own_point) <= np.max(own_point) < n_points:
+            raise ValueError("own_point has points that are out of range")
+        super().__init__(values, 0.0)
+        self.own_point, self.n_supports, self.budget = own_point, n_supports, budget
+        self.support_points = np.arange(n_points)
+        self.positions = np.arange(n_points, dtype=np.intc)
+        self.positions[n_supports:] = -1
+        self.values_of_supports = np.empty(n_points)
+        self.unit = 1.0
+
+    @property
+    def supports(self):
+        """Indices of the points that are support vectors, in the order of insertion."""
+        if self.n_supports == 0:  # An object without a state has no array.
+            return np.empty(0, dtype=np.intp)
+        return np.array(self.support_points[: self.n_supports])
+
+    cdef void read(self, Py_ssize_t i, Row* row) noexcept nogil:
+        cdef Py_ssize_t j
+        for j in range(self.n_supports):
+            self.values_of_supports[j] = self.values[i * self.n_features + self.support_points[j]]
+        row.n = self.n_supports
+        row.columns = NULL
+        row.values = &self.values_of_supports[0]
+        row.n_features = self.n_features
+        row.constant = 0.0
+
+    cdef void read_step(self, Py_ssize_t i, Row* row) noexcept nogil:
+        cdef Py_ssize_t point = self.own_point[i]
+        if self.positions[point] < 0:
+            self.positions[point] = <int>self.n_supports
+            self.support_points[self.n_supports] = point
+            self.n_supports += 1
+        row.n = 1
+        row.columns = &self.positions[point]
+        row.values = &self.unit
+        row.n_features = self.n_features
+        row.constant = 0.0
+
+    cdef void enforce_budget(self, double[:, ::1] duals) noexcept nogil:
+        cdef Py_ssize_t j, k, n_removed = self.n_supports - self.budget
+        if self.budget == 0 or n_removed <= 0:
+            return
+        for j in range(self.n_supports):
+            self.positions[self.support_points[j]] = <int>(j - n_removed if j >= n_removed else -1)
+        for j in range(n_removed, self.n_supports):
+            self.support_points[j - n_removed] = self.support_points[j]
+        for k in range(duals.shape[0]):
+            for j in range(self.n_supports):
+                duals[k, j] = duals[k, j + n_removed] if j < self.budget else 0.0
+        self.n_supports = self.budget
 
 
 def linear_scores(const double[:, ::1] weights not None, Rows rows not None):

@@ -34,11 +34,12 @@ cdef class Task:
 
 
 cdef class ClassTask(Task):
-    cdef const double[:, ::1] costs         # (n_classes, n_classes)
+    cdef const double[:, ::1] costs         # (n_classes, n_predictions)
+    cdef const double[:, ::1] codes         # (n_codes, n_scores)
+    cdef Py_ssize_t n_basis                 # number of predictions represented by the basis
     cdef const Py_ssize_t[::1] labels       # (n_all,)
-    cdef Py_ssize_t width                   # number of scores of a round
     cdef LossRange costs_range
-    cdef double[::1] similarities           # scratch: (n_classes,)
+    cdef double[::1] similarities           # scratch: (n_predictions,)
 
     cdef void write_similarities(self, const double* scores) noexcept nogil
     cdef void add(self, Py_ssize_t prediction, double sign, double* direction) noexcept nogil

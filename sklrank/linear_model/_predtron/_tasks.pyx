@@ -21,9 +21,10 @@ smallest surrogate that Eq. 2 allows.
 
 This file has the tasks of classes and of label sets. `_ranking_task.pyx` has the task of rankings.
 
-Classes (Section 3). Two classes are represented by -1 and +1, with one score, as in the classic
-perceptron. More than two classes are represented by the standard basis e_1, ..., e_m, with m
-scores. The loss is a table, costs[y, sigma].
+Classes (Section 3). The predictions are represented by the standard basis e_1, ..., e_d, followed
+by other unit vectors, the codes; the basis may be left out. Two classes have the codes -1 and +1,
+as in the classic perceptron. More classes have the basis, and the option REJECT adds the code
+(e_1 + ... + e_d) / sqrt(d). The loss is a table, costs[y, sigma].
 
 Label sets (Section 3 and Appendix C.2). A set sigma, chosen from m labels, is represented by a
 vector with the entry 1 / sqrt(m) for each label in sigma and -1 / sqrt(m) for each other label. Its
@@ -121,8 +122,11 @@ cdef class ClassTask(Task):
 
     Parameters
     ----------
-    costs : ndarray of shape (n_classes, n_classes)
+    costs : ndarray of shape (n_classes, n_predictions)
         Nonnegative loss of each prediction (column) for each class (row), with a zero in each row.
+    codes : ndarray of shape (n_codes, n_scores)
+        Unit vectors that represent the last `n_codes` predictions. The other predictions, none or
+        `n_scores`, are represented by the standard basis.
     labels : ndarray of shape (n_rounds,)
         Index of the class of each round.
     loss_driven : bool
@@ -130,32 +134,24 @@ cdef class ClassTask(Task):
     """
 
     def __init__(
-        self, const double[:, ::1] costs not None, const Py_ssize_t[::1] labels not None,
-        bint loss_driven=False,
+        self, const double[:, ::1] costs not None, const double[:, ::1] codes not None,
+        const Py_ssize_t[::1] labels not None, bint loss_driven=False,
     ):
-        cdef Py_ssize_t n_classes = costs.shape[0]
-        if n_classes < 2 or costs.shape[1] != n_classes:
-            raise ValueError(
-                "costs must have a row and a column for each of two classes or more, got the shape "
-                f"{(costs.shape[0], costs.shape[1])}"
-            )
+        cdef Py_ssize_t n_classes = costs.shape[0], n_predictions = costs.shape[1]
+        if not n_classes or not np.equal(costs, 0.0).any(axis=1).all():
+            raise ValueError("costs must have a zero for each class")
+        if codes.shape[1] < 1 or n_predictions - codes.shape[0] not in (0, codes.shape[1]):
+            raise ValueError("codes do not fit the predictions")
         if labels.shape[0] and not (0 <= np.min(labels) and np.max(labels) < n_classes):
             raise ValueError(f"labels are outside the {n_classes} classes")
         self.loss_driven, self.costs, self.labels = loss_driven, costs, labels
         self.set_size(labels.shape[0])
-        self.costs_range = range_of(&costs[0, 0], n_classes * n_classes)
-        self.width = 1 if n_classes == 2 else n_classes
-        self.similarities = np.empty(n_classes)
-
-    @property
-    def chosen_labels(self):
-        """Indices of the classes of the chosen rounds, `(n_rounds,)`."""
-        if not self.n_rounds:
-            return np.empty(0, dtype=np.intp)
-        return np.asarray(self.labels)[np.asarray(self.chosen)]
+        self.costs_range = range_of(&costs[0, 0], n_classes * n_predictions)
+        self.codes, self.n_basis = codes, n_predictions - codes.shape[0]
+        self.similarities = np.empty(n_predictions)
 
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
-        return self.width
+        return self.codes.shape[1]
 
     cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
         return self.costs_range
@@ -181,27 +177,30 @@ cdef class ClassTask(Task):
                 costs[augmented] + similarities[augmented], costs[augmented],
             ):
                 augmented = k
-        for k in range(self.width):
+        for k in range(self.codes.shape[1]):
             direction[k] = 0.0
         self.add(augmented, 1.0, direction)
         self.add(correct, -1.0, direction)
         return costs[predicted]
 
     cdef void write_similarities(self, const double* scores) noexcept nogil:
-        cdef Py_ssize_t k
-        if self.width == 1:
-            self.similarities[0] = -scores[0]
-            self.similarities[1] = scores[0]
-        else:
-            for k in range(self.width):
-                self.similarities[k] = scores[k]
+        cdef double* similarities = &self.similarities[0]
+        cdef Py_ssize_t j, k
+        for k in range(self.n_basis):
+            similarities[k] = scores[k]
+        for k in range(self.codes.shape[0]):
+            similarities[self.n_basis + k] = 0.0
+            for j in range(self.codes.shape[1]):
+                similarities[self.n_basis + k] += self.codes[k, j] * scores[j]
 
     cdef void add(self, Py_ssize_t prediction, double sign, double* direction) noexcept nogil:
         # Compute direction += sign rep(prediction).
-        if self.width == 1:
-            direction[0] += sign * (2 * prediction - 1)
-        else:
+        cdef Py_ssize_t j
+        if prediction < self.n_basis:
             direction[prediction] += sign
+            return
+        for j in range(self.codes.shape[1]):
+            direction[j] += sign * self.codes[prediction - self.n_basis, j]
 
 
 cdef class SubsetTask(Task):

@@ -1,0 +1,219 @@
+"""Candidate thresholds of features, between all distinct values or between their quantiles."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import NamedTuple
+
+import numpy as np
+
+from sklrank._bin_codes import BLOCK_WIDTH, encode
+
+__all__ = [
+    "Candidates",
+    "FeatureBlocks",
+    "find_candidates",
+    "find_thresholds",
+    "midpoints",
+]
+
+# Thresholds are quantiles of at most this number of values.
+MAX_VALUES = 200_000
+# The largest code.
+MAX_CODE = 255
+
+
+class FeatureBlocks:
+    """Samples whose feature values are replaced by bin codes, as :class:`Grower` needs them.
+
+    The code of a value is the number of thresholds that are smaller than the value. The code of a
+    category is its index among the sorted categories. Missing values have a code of their own,
+    which follows the others.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Samples. Entries may be NaN.
+    max_bins : int
+        Maximum number of bins of each feature besides that of missing values: at most 255, or 256
+        if there are no missing values.
+    is_categorical : ndarray of bool of shape (n_features,)
+        Whether the values of a feature are categories. A category that is not among the `max_bins`
+        most frequent ones is treated as a missing value.
+    random_state : RandomState instance or None
+        Draws the samples whose quantiles are the thresholds, if there are very many samples; None
+        to use all of them.
+    """
+
+    def __init__(self, X, max_bins, is_categorical, random_state):
+        n_samples, n_features = X.shape
+        self.is_categorical = is_categorical.astype(np.uint8)
+        self.thresholds, self.categories = [np.empty(0)] * n_features, [None] * n_features
+        drawn = slice(None)
+        if n_samples > MAX_VALUES and random_state is not None:
+            drawn = np.sort(random_state.choice(n_samples, MAX_VALUES, replace=False))
+        for feature, values in enumerate(X.T):
+            if is_categorical[feature]:
+                self.categories[feature] = find_categories(values, max_bins)
+            else:
+                chosen = values[drawn].astype(np.float64)
+                self.thresholds[feature] = find_thresholds(chosen[~np.isnan(chosen)], max_bins)
+        self.n_bins = np.array(
+            [
+                1 + len(thresholds) if categories is None else max(1, len(categories))
+                for thresholds, categories in zip(self.thresholds, self.categories)
+            ],
+            dtype=np.intc,
+        )
+        self.codes, self.has_missing = self._encode(X)
+
+    def _encode(self, X):
+        """Return the codes of samples, and for each feature whether a value is missing."""
+        n_samples, n_features = X.shape
+        n_blocks = -(-n_features // BLOCK_WIDTH)
+        codes = np.zeros((n_blocks, n_samples, BLOCK_WIDTH), dtype=np.uint8)
+        has_missing = np.empty(n_features, dtype=np.uint8)
+        for feature, values in enumerate(X.T):
+            thresholds, n_bins = self.thresholds[feature], self.n_bins[feature]
+            if self.is_categorical[feature]:
+                values = codes_of_categories(values, self.categories[feature])
+                thresholds = np.arange(n_bins - 1) + 0.5
+            block, position = divmod(feature, BLOCK_WIDTH)
+            missing = min(n_bins, MAX_CODE)
+            has_missing[feature] = encode(values, thresholds, missing, codes[block], position)
+        return codes, has_missing
+
+    def encode(self, X):
+        """Return the same bins with the codes of other samples."""
+        encoded = copy(self)
+        encoded.codes, _ = self._encode(X)
+        return encoded
+
+    def take(self, samples):
+        """Return the same bins with the codes of some samples only."""
+        taken = copy(self)
+        taken.codes = np.ascontiguousarray(self.codes[:, samples])
+        return taken
+
+    def thresholds_of_codes(self):
+        """Return the largest value with a code up to each code, of all features in succession.
+
+        Those of categorical features are infinite.
+        """
+        sizes = self.n_bins.astype(np.intp) + self.has_missing
+        bounds = np.full(sizes.sum(), np.inf)
+        for start, thresholds in zip(np.cumsum(sizes) - sizes, self.thresholds):
+            # A split after the last code sends all values but the missing ones to the left.
+            bounds[start : start + len(thresholds)] = thresholds
+        return bounds
+
+
+def find_categories(values, max_bins: int):
+    """Return the `max_bins` most frequent values, without NaN, in ascending order."""
+    categories, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+    return np.sort(categories[np.argsort(-counts, kind="stable")[:max_bins]])
+
+
+def codes_of_categories(values, categories):
+    """Return the index of each value among the sorted categories, NaN if it is not among them.
+
+    Values of single precision are compared with the rounded categories. If the categories come from
+    fractions of single precision, values of double precision are rounded, too: 0.1 is the same
+    category in both precisions.
+    """
+    if not len(categories):
+        return np.full(len(values), np.nan)
+    with np.errstate(over="ignore"):
+        rounded = categories.astype(np.float32)
+        if values.dtype == np.float32 or (
+            np.array_equal(rounded, categories)
+            and not np.array_equal(np.rint(categories), categories)
+        ):
+            values, categories = values.astype(np.float32), rounded
+    codes = np.minimum(np.searchsorted(categories, values), len(categories) - 1)
+    return np.where(categories[codes] == values, codes.astype(np.float64), np.nan)
+
+
+def find_thresholds(values, max_bins: int):
+    """Return the candidate thresholds of a feature: fewer than `max_bins`, in ascending order."""
+    ordered = np.sort(values)
+    bounds = _bin_bounds(ordered, max_bins)
+    return midpoints(ordered[bounds - 1], ordered[bounds])
+
+
+class Candidates(NamedTuple):
+    """Candidate splits, ordered by feature and threshold, as :func:`split_gains` needs them.
+
+    If the threshold of a feature increases from one candidate to the next, some samples pass to the
+    other side of the split.
+    """
+
+    features: np.ndarray
+    thresholds: np.ndarray
+    first: np.ndarray
+    """The candidates of feature j are `first[j]` to `first[j + 1]`."""
+    starts: np.ndarray
+    stops: np.ndarray
+    samples: np.ndarray
+    """The samples that pass to the other side at candidate s are `samples[starts[s]:stops[s]]`."""
+
+
+def find_candidates(X, max_bins: int | None) -> Candidates:
+    """Return the candidate splits of all features, each with the samples that pass at it."""
+    thresholds, sizes, samples = zip(*(_candidates_of(values, max_bins) for values in X.T))
+    counts = [len(size) for size in sizes]
+    stops = np.cumsum(np.concatenate(sizes), dtype=np.intp)
+    return Candidates(
+        features=np.repeat(np.arange(len(counts)), counts),
+        thresholds=np.concatenate(thresholds),
+        first=np.cumsum([0, *counts], dtype=np.intp),
+        starts=np.concatenate([[0], stops])[: len(stops)].astype(np.intp),
+        stops=stops,
+        samples=np.concatenate(samples).astype(np.intc),
+    )
+
+
+def _candidates_of(values, max_bins):
+    """Return the candidate splits of one feature.
+
+    The result consists of the thresholds, the number of samples that pass to the other side at each
+    of them, and the indices of these samples in the order of the thresholds.
+    """
+    low, high = values.min(), values.max()
+    if low == high:
+        return np.empty(0), np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
+    is_high = values == high
+    if np.count_nonzero(is_high) + np.count_nonzero(values == low) == len(values):
+        # Since gains are symmetric in the two sides, only the samples of the smaller side are
+        # listed, which makes the sums over them faster.
+        passing = np.flatnonzero(is_high if 2 * is_high.sum() <= len(values) else ~is_high)
+        return midpoints([low], [high]), np.array([len(passing)]), passing
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    bounds = _bin_bounds(ordered, max_bins)
+    thresholds = midpoints(ordered[bounds - 1], ordered[bounds])
+    return thresholds, np.diff(bounds, prepend=0), order[: bounds[-1]]
+
+
+def _bin_bounds(ordered, max_bins):
+    """Return the indices of sorted values at which a new bin starts.
+
+    Each distinct value has its own bin if there are at most `max_bins` distinct values. Otherwise
+    the bins start at the first new value at or after each quantile.
+    """
+    bounds = 1 + np.flatnonzero(ordered[1:] > ordered[:-1])
+    if max_bins is not None and len(bounds) >= max_bins:
+        quantiles = np.arange(1, max_bins) * len(ordered) / max_bins
+        following = np.minimum(np.searchsorted(bounds, quantiles), len(bounds) - 1)
+        bounds = bounds[np.unique(following)]
+    return bounds
+
+
+def midpoints(low, high):
+    """Return the thresholds halfway between `low` and `high`.
+
+    Each threshold t satisfies `low` <= t < `high`, even if `low` and `high` are adjacent floats.
+    """
+    low, high = np.asarray(low), np.asarray(high)
+    middle = low / 2 + high / 2
+    return np.where((low < middle) & (middle < high), middle, low)

@@ -1,0 +1,344 @@
+r"""The loop over boosting rounds, the base class of objectives, and that of all boosters.
+
+In each round an objective computes a label and a weight for each training sample from the current
+scores, a weak learner (`_weak_learners.py`) is fitted to them, the objective computes the step, and
+the step times the predictions of the weak learner is added to the scores.
+
+Objectives do not depend on the estimator. At the current scores :math:`F`, an objective computes a
+*label* and a *weight* for each sample. A weak learner that fits these labels under these weights
+decreases a bound on the objective. The predictions :math:`f` of a weak learner on the training
+samples are called its *hypothesis*. For a hypothesis, the objective computes two *step weights*:
+:math:`c` is the weight of the correct predictions, and :math:`w` the weight of the incorrect ones.
+For any step size :math:`\alpha \geq 0` they satisfy
+
+.. math:: L(F + \alpha f) \leq L(F) - (1 - e^{-s \alpha}) c + (e^{s \alpha} - 1) w,
+
+where :math:`L` is the objective and :math:`s` its `scale`. The right side is minimized by
+:math:`\alpha^* = \frac{1}{2 s} \log(c / w)`, which decreases the objective by at least
+:math:`(\sqrt c - \sqrt w)^2`. At :math:`2 \alpha^*`, the bound equals :math:`L(F)`. Hence no step
+size between 0 and :math:`2 \alpha^*` increases the objective. For a product of losses, all of these
+statements hold for its logarithm.
+"""
+
+from abc import ABC, abstractmethod
+from functools import partial
+from itertools import islice
+from math import log
+from numbers import Integral, Real
+
+import numpy as np
+from sklearn.dummy import DummyClassifier
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._estimator import BaseEstimator
+from sklrank._sklearn import HasMethods, Interval, IterativeMixin, StrOptions, print_progress
+from sklrank._weak_learners import hypothesis_of
+
+__all__ = ["MAX_SCORE_GAP", "Booster", "Objective", "run_rounds"]
+
+# The ratio of the step weights is limited to this value, since a hypothesis that is never wrong has
+# an infinite step. A larger step would hardly decrease the loss further, and scores could overflow.
+MAX_RATIO = 1e6
+# Step weights whose relative difference is smaller than this are equal up to rounding.
+ROUNDING = 1e-12
+
+# Limit of the distance of a score from the middle of its query, or from the largest score of its
+# sample. Scores are clipped to this distance, so that their exponentials, the reciprocals of these
+# and the squares of both are finite. At this distance, the loss can hardly be decreased further.
+MAX_SCORE_GAP = 300.0
+
+
+class Objective(ABC):
+    """Base class of objectives.
+
+    Attributes
+    ----------
+    value : float
+        The objective at the scores of the last `set_scores`.
+    labels : ndarray of int of shape (n_samples,)
+        The class that the weak learner should predict for each sample.
+    weights : ndarray of shape (n_samples,)
+        Weight of each sample, 0 or more.
+    negative_gradient : ndarray of shape (n_samples,)
+        Negative gradient, for objectives of pairs of documents.
+    scale : float
+        The factor `s` in the exponents of the bound.
+    """
+
+    scale = 1.0
+
+    @abstractmethod
+    def set_scores(self, scores):
+        """Set the scores, and compute `value`, `labels` and `weights` there."""
+
+    def value_at(self, scores):
+        """Return the objective at other scores; what `set_scores` computed may be lost."""
+        self.set_scores(scores)
+        return self.value
+
+    def step_weights(self, hypothesis):
+        """Return the weights of the correct and of the incorrect predictions, two numbers >= 0."""
+        raise NotImplementedError
+
+    def step(self, hypothesis):
+        """Return the step size for a hypothesis; 0 if it is no better than chance."""
+        return self.step_size(*self.step_weights(hypothesis))
+
+    def step_size(self, correct, incorrect):
+        """Return the step size that minimizes the bound, log(correct / incorrect) / (2 * scale).
+
+        The ratio is limited by `MAX_RATIO`. Return 0 if `correct` is not above `incorrect`.
+        """
+        if not correct > incorrect * (1 + ROUNDING):
+            return 0.0
+        ratio = min(correct / incorrect, MAX_RATIO) if incorrect > 0 else MAX_RATIO
+        return log(ratio) / (2 * self.scale)
+
+    def _set_gradient(self, negative_gradient):
+        """Label a sample 1 if its negative gradient is positive, else 0; set the weights."""
+        self.negative_gradient = negative_gradient
+        self.labels = (negative_gradient > 0).astype(np.intp)
+        self.weights = np.abs(negative_gradient)
+
+
+def run_rounds(
+    objective,
+    learner,
+    scores,
+    n_rounds,
+    *,
+    learning_rate,
+    random_state,
+    after_round,
+    track=iter,
+):
+    """Boost for a number of rounds, or until the objective cannot be decreased.
+
+    Parameters
+    ----------
+    objective : Objective
+        Objective that computes labels, weights and steps. Its `set_scores` must have been called
+        with `scores`.
+    learner : object
+        Learner that fits a weak learner to the objective in each round; see `_weak_learners.py`.
+    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        Initial scores, updated in place.
+    n_rounds : int
+        Maximum number of rounds.
+    learning_rate : float
+        Learning rate, which is passed to the learner. With values up to 2, the objective does not
+        increase.
+    random_state : RandomState instance
+        Random number generator, which is passed to the learner.
+    after_round : callable
+        Function that is called as ``after_round(model, step)`` at the end of each round, after the
+        objective has been set to the new scores. It returns a reason to stop, or None to continue.
+    track : callable, default=iter
+        Function that is called with an iterator over the rounds, and returns an iterator over these
+        rounds or the first of them.
+
+    Returns
+    -------
+    str or None
+        Reason why boosting stopped; None if all rounds were fitted.
+    """
+    reason, n_fitted = None, 0
+
+    def rounds():
+        while n_fitted < n_rounds and reason is None:
+            yield n_fitted
+
+    for _ in track(rounds()):
+        if not objective.weights.any():
+            return "all weights are zero: the objective cannot be lowered further"
+        for _ in range(learner.max_tries):
+            fitted = learner.fit(objective, random_state)
+            if fitted is None:
+                return "no weak learner lowers the objective"
+            model, hypothesis = fitted
+            step = learner.step(objective, hypothesis, learning_rate)
+            if step > 0:
+                break
+        else:
+            if learner.max_tries > 1:
+                return (
+                    f"none of {learner.max_tries} weak learners, each fitted to newly drawn "
+                    "samples, was better than chance"
+                )
+            return "the last weak learner was no better than chance"
+        scores += step * hypothesis
+        objective.set_scores(scores)
+        n_fitted += 1
+        reason = after_round(model, step)
+    if reason is None and n_fitted < n_rounds:
+        return "a callback requested to stop"
+    return reason
+
+
+class Booster(IterativeMixin, BaseEstimator):
+    """Base class of boosters: weighted sums of weak learners that are fitted one after another.
+
+    In `fit` a subclass checks its input, makes an objective and a learner, and calls
+    :meth:`_start_rounds` and :meth:`_boost`.
+    """
+
+    # Parameter that is the maximum number of rounds.
+    _rounds_parameter = "n_estimators"
+    # Method of the weak learners whose output is added to the scores.
+    _response_method = "predict"
+    # Number of columns of the scores; None for rankers, which have one score for each sample.
+    _n_classes = None
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, 2, closed="right")],
+        "weighting": [StrOptions({"auto", "sample_weight", "resampling"})],
+        "max_samples": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+            None,
+        ],
+        "max_draws": [Interval(Integral, 1, None, closed="left")],
+        "warm_start": ["boolean"],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def _is_warm_start(self):
+        """Return True if `fit` adds rounds to those of an earlier call of `fit`."""
+        return self.warm_start and hasattr(self, "estimators_")
+
+    def _start_rounds(self):
+        """Remove the rounds of an earlier `fit`, unless this is a warm start."""
+        if self._is_warm_start():
+            n_fitted = len(self.estimators_)
+            if n_fitted > self._max_rounds:
+                raise ValueError(
+                    f"{self._rounds_parameter}={self._max_rounds} is less than the {n_fitted} "
+                    "rounds fitted so far; with warm_start=True it can only grow"
+                )
+            return
+        self.estimators_ = []
+        self.estimator_weights_ = np.empty(0)
+        self.loss_curve_ = np.empty(0)
+        self._random_state = check_random_state(self.random_state)
+
+    def _boost(self, objective, learner, early_stopping=None):
+        """Add rounds up to `n_estimators`, and return the scores of the training samples.
+
+        The function `early_stopping(model, step)` is called after each round. It returns a reason
+        to stop, or None to continue.
+        """
+        scores = self._scores(learner.X)
+        models, steps = list(self.estimators_), list(self.estimator_weights_)
+        losses = list(self.loss_curve_)
+        objective.set_scores(scores)
+        if not losses:
+            losses.append(objective.value)
+
+        def after_round(model, step):
+            models.append(model)
+            steps.append(step)
+            losses.append(objective.value)
+            reason = early_stopping(model, step) if early_stopping else None
+            self._print_round(len(models), {"objective": losses[-1], "step": step})
+            return reason
+
+        def fitted():
+            return {
+                "estimators_": list(models),
+                "estimator_weights_": np.array(steps),
+                "loss_curve_": np.array(losses),
+            }
+
+        n_rounds = max(0, self._n_rounds_to_fit() - len(models))
+        reason = run_rounds(
+            objective,
+            learner,
+            scores,
+            n_rounds,
+            learning_rate=getattr(self, "learning_rate", 1.0),
+            random_state=self._random_state,
+            after_round=after_round,
+            track=partial(self._track, name="round", n_items=n_rounds, state=fitted),
+        )
+        self.stop_reason_ = reason or self._reason_for_all_rounds()
+        vars(self).update(fitted())
+        if self.verbose:
+            n_used = self._n_rounds_to_predict()
+            used = f"; the first {n_used} predict" if n_used < len(models) else ""
+            print_progress(type(self).__name__, f"{len(models)} rounds", self.stop_reason_ + used)
+        return scores
+
+    @property
+    def _max_rounds(self):
+        return getattr(self, self._rounds_parameter)
+
+    def _n_rounds_to_fit(self):
+        """Return the number of rounds, unless boosting stops early."""
+        return self._max_rounds
+
+    def _reason_for_all_rounds(self):
+        """Return the reason to stop after `_n_rounds_to_fit()` rounds."""
+        return f"{self._rounds_parameter} rounds were fitted"
+
+    def _print_round(self, n_rounds, figures):
+        """Print a line for the first nine rounds and every tenth one; for all if `verbose` > 1."""
+        if self.verbose > 1 or (self.verbose and (n_rounds < 10 or n_rounds % 10 == 0)):
+            print_progress(
+                type(self).__name__,
+                f"round {n_rounds} of {self._max_rounds}",
+                figures,
+            )
+
+    def _hypothesis(self, model, X):
+        """Return the predictions of a weak learner, before multiplication by the step size."""
+        return hypothesis_of(model, X, self._n_classes, self._response_method)
+
+    def _staged_scores(self, X, scores=None):
+        """Yield the scores before the first round and after each round, in one reused array.
+
+        The scores before the first round are `_initial_scores(X)` unless given as `scores`.
+        """
+        scores = self._initial_scores(X) if scores is None else scores
+        yield scores
+        for model, step in zip(self.estimators_, self.estimator_weights_):
+            scores += step * self._hypothesis(model, X)
+            yield scores
+
+    def _initial_scores(self, X):
+        """Return the scores before the first round."""
+        n_classes = self._n_classes
+        return np.zeros(X.shape[0] if n_classes is None else (X.shape[0], n_classes))
+
+    def _scores_of_rounds(self, X):
+        """Yield a copy of the scores after each round."""
+        return (scores.copy() for scores in islice(self._staged_scores(X), 1, None))
+
+    def _scores(self, X, n_rounds=None):
+        """Return the scores after a number of rounds, or after all rounds."""
+        stop = None if n_rounds is None else n_rounds + 1
+        *_, scores = islice(self._staged_scores(X), stop)
+        return scores
+
+    def _n_rounds_to_predict(self):
+        """Return the number of rounds whose weak learners make up the fitted model."""
+        return len(self.estimators_)
+
+    def _fitted_rounds(self):
+        """Return an iterator over the weak learners of the fitted model and their steps."""
+        rounds = zip(self.estimators_, self.estimator_weights_)
+        return islice(rounds, self._n_rounds_to_predict())
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Importance of each feature: the mean over the weak learners, weighted by the steps."""
+        check_is_fitted(self)
+        total = np.zeros(self.n_features_in_)
+        for model, step in self._fitted_rounds():
+            # If only one class was drawn in a round, a dummy replaces the weak learner.
+            if not isinstance(model, DummyClassifier):
+                total += step * model.feature_importances_
+        return total / (total.sum() or 1.0)

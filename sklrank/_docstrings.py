@@ -1,0 +1,33 @@
+"""Texts that several docstrings share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from textwrap import indent
+from typing import TypeVar
+
+__all__ = ["shares_text"]
+
+Documented = TypeVar("Documented", bound=Callable)
+
+
+def shares_text(**texts: str) -> Callable[[Documented], Documented]:
+    """Return a decorator that fills shared texts into the docstring of a function or a class.
+
+    A line of the docstring that is only a name in braces, such as ``{qid}``, is replaced by the
+    text of this name, which gets the indentation of the line. The lines of a text that continue a
+    paragraph of the docstring have no indentation; descriptions of parameters have four spaces.
+    """
+
+    def fill(documented: Documented) -> Documented:
+        if documented.__doc__ is not None:  # with python -OO it is
+            documented.__doc__ = re.sub(
+                r"^( *)\{(\w+)\}$",
+                lambda line: indent(texts[line[2]].strip("\n"), line[1]),
+                documented.__doc__,
+                flags=re.MULTILINE,
+            )
+        return documented
+
+    return fill

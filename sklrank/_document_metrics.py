@@ -1,0 +1,372 @@
+"""Metrics of ranked documents, as functions of the scores: conventions, sorted lists, and values.
+
+The documents of all queries are in one array, in which the documents of a query are adjacent. Tied
+documents form a *group*. All orders of a group are equally likely, so sums over a list are expected
+values. If ties are broken by the order of the samples or by the worst order, each group consists of
+a single document, and its expected value is its value.
+"""
+
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+
+from sklrank._queries import sort_keys
+from sklrank._validation import is_integer, look_up
+
+# Last rank that matters if all ranks matter.
+EVERY_PLACE = np.iinfo(np.intp).max
+
+
+class NoRelevantDocumentError(ValueError):
+    """Error of a mean over queries of which none has a relevant document."""
+
+
+# -- Documents sorted by score.
+
+
+class Lists(NamedTuple):
+    """The sorted documents of all queries, in descending order of their scores in each query."""
+
+    order: np.ndarray
+    """Indices of the samples, sorted by query, of shape `(n_samples,)`."""
+    groups: np.ndarray
+    """Index in `order` at which each group of tied documents starts, of shape `(n_groups,)`."""
+
+
+def list_documents(queries, scores, values, ties):
+    """Sort the documents of each query by score, in descending order.
+
+    Parameters
+    ----------
+    queries : Queries
+        Queries of the samples.
+    scores : ndarray of shape (n_samples,)
+        Scores by which the documents are sorted.
+    values : ndarray of shape (n_samples,)
+        Gains of the documents, used if `ties` is "worst".
+    ties : {"average", "stable", "worst"}
+        Order of documents with equal scores.
+
+    Returns
+    -------
+    Lists
+        Sorted documents.
+    """
+    return TIES[ties](queries, scores, values)
+
+
+def list_best_first(queries, values):
+    """Sort the documents of each query by their values, in descending order, without groups."""
+    return _without_groups(_sort_in_any_order(queries, -values))
+
+
+def _sort_in_groups(queries, scores, values):
+    order = _sort_in_any_order(queries, -scores)
+    listed = scores[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = listed[1:] != listed[:-1]
+    new[queries.starts[:-1]] = True
+    return Lists(order, np.flatnonzero(new))
+
+
+def _sort_stable(queries, scores, values):
+    return _without_groups(_sort_by_query(queries, -scores))
+
+
+def _sort_worst_first(queries, scores, values):
+    return _without_groups(_sort_by_query(queries, values, -scores))
+
+
+def _sort_by_query(queries, *keys):
+    """Return the indices that sort the samples by query, then by the last key, and so on."""
+    return np.lexsort((*keys, sort_keys(queries.codes, queries.n_queries)))
+
+
+def _sort_in_any_order(queries, key):
+    """Return the indices that sort the samples by query, then by the key, equal keys in any order.
+
+    NumPy sorts faster if equal keys need not keep their order.
+    """
+    order = np.argsort(key)
+    return order[np.argsort(sort_keys(queries.codes, queries.n_queries)[order], kind="stable")]
+
+
+def _without_groups(order):
+    return Lists(order, np.arange(len(order)))
+
+
+TIES = {"average": _sort_in_groups, "stable": _sort_stable, "worst": _sort_worst_first}
+
+
+def places(queries):
+    """Return the rank of each entry of the lists within its query; the best rank is 1."""
+    return np.arange(1, len(queries.order) + 1) - np.repeat(queries.starts[:-1], queries.sizes)
+
+
+def sums_of_queries(queries, terms):
+    """Return the sum of the terms of the entries of each query."""
+    return np.add.reduceat(terms, queries.starts[:-1])
+
+
+def expected_values(lists, values):
+    """Return the expected value of the document at each place: the mean value in its group."""
+    sizes = _group_sizes(lists)
+    return np.repeat(np.add.reduceat(values[lists.order], lists.groups) / sizes, sizes)
+
+
+def expected_precisions(queries, lists, relevant):
+    """Return the expected value at each place of the precision times the relevance, 0 or 1.
+
+    Let place :math:`p` be the :math:`j`-th place of a group of :math:`m` documents, of which
+    :math:`r` are relevant. Let :math:`h` be the number of relevant documents before the group. The
+    document at place :math:`p` is relevant with probability :math:`r / m`. If it is relevant, each
+    of the :math:`j - 1` places before it in the group has a relevant document with probability
+    :math:`(r - 1) / (m - 1)`. The expected value is therefore ::
+
+        r / m * (h + 1 + (j - 1) * (r - 1) / (m - 1)) / p
+    """
+    sizes = _group_sizes(lists)
+    hits = np.add.reduceat(relevant[lists.order], lists.groups, dtype=np.float64)
+    before = np.cumsum(hits) - hits
+    # Subtract the hits of earlier queries. The first group of a query starts at the first entry of
+    # the query.
+    first_groups = np.searchsorted(lists.groups, queries.starts)
+    before -= np.repeat(before[first_groups[:-1]], np.diff(first_groups))
+    slopes = (hits - 1) / np.maximum(sizes - 1, 1)
+
+    place_in_group = np.arange(len(lists.order)) - np.repeat(lists.groups, sizes)
+    expected_hits = np.repeat(before + 1, sizes) + place_in_group * np.repeat(slopes, sizes)
+    return np.repeat(hits / sizes, sizes) * expected_hits / places(queries)
+
+
+def _group_sizes(lists):
+    return np.diff(lists.groups, append=len(lists.order))
+
+
+# -- Options on which papers and programs differ.
+
+# The gain of a document as a function of its grade.
+_GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda grades: grades}
+# The sum of gains above this value may overflow.
+_MAX_GAIN = 1e300
+
+
+def _letor_discount(ranks):
+    return 1 / np.log2(np.maximum(ranks, 2))
+
+
+# The factor by which the gain at a rank, counted from 1, is multiplied.
+_DISCOUNTS = {"log2": lambda ranks: 1 / np.log2(ranks + 1), "letor": _letor_discount}
+
+# The score of a query without a relevant document. A query with score NaN is left out of the mean.
+EMPTY = {"drop": np.nan, "zero": 0.0, "one": 1.0}
+
+# Whether the score of a query with fewer than k documents is 0.
+SHORT_IS_ZERO = {"end": False, "zero": True}
+
+# The defaults of each convention, except for the gain, whose default does not depend on it.
+_CONVENTIONS = {
+    "standard": {
+        "discount": "log2",
+        "empty": "drop",
+        "short": "end",
+        "ties": "average",
+    },
+    "letor": {
+        "discount": "letor",
+        "empty": "zero",
+        "short": "zero",
+        "ties": "stable",
+    },
+}
+
+_OPTIONS = {
+    "gain": _GAINS,
+    "discount": _DISCOUNTS,
+    "empty": EMPTY,
+    "short": SHORT_IS_ZERO,
+    "ties": TIES,
+}
+# Options that may also be functions.
+_FUNCTIONS = ("gain", "discount")
+
+
+def choose(convention, **choices):
+    """Check the options, and return the values of all options.
+
+    An option that is None or not given has the value of the convention.
+
+    Parameters
+    ----------
+    convention : str
+        Name of the convention.
+    **choices
+        Values of the options, by name.
+
+    Returns
+    -------
+    SimpleNamespace
+        Object with an attribute for each option.
+
+    Raises
+    ------
+    ValueError
+        If the convention or an option is unknown.
+    """
+    defaults = look_up("convention", _CONVENTIONS, convention)
+    for name, choice in choices.items():
+        if choice is None and name in defaults:
+            choices[name] = defaults[name]
+        elif not (name in _FUNCTIONS and callable(choice)):
+            also = "callable or " if name in _FUNCTIONS else ""
+            look_up(name, _OPTIONS[name], choice, also)
+    return SimpleNamespace(**defaults | choices)
+
+
+def check_k(k):
+    """Check the parameter `k`, the number of top-ranked documents to include, or None for all."""
+    if k is not None and (not is_integer(k) or k < 1):
+        raise ValueError(f"k must be a positive integer, or None for all documents, got {k!r}.")
+
+
+def gains_of(gain, grades):
+    """Return the gains of the documents, non-negative float64 values of shape `(n_samples,)`."""
+    gains = _evaluate_gain(gain, grades)
+    bad = ~_are_gains(gains)
+    if bad.any():
+        i = bad.argmax()
+        raise ValueError(
+            f"gain must be from 0 to {_MAX_GAIN:g}, got {gains[i]} for the grade {grades[i]} with "
+            f"gain={gain!r}: use grades from 0 (not relevant) up, and small numbers if the gain is "
+            "exponential."
+        )
+    return gains
+
+
+def has_gains(gain, grades):
+    """Return True if `gains_of` accepts the gains of the documents."""
+    return bool(_are_gains(_evaluate_gain(gain, grades)).all())
+
+
+def gain_by_order(grades):
+    """Return the number of distinct lower grades, a gain that depends on the order only."""
+    return np.unique(grades, return_inverse=True)[1]
+
+
+def _evaluate_gain(gain, grades):
+    if callable(gain):
+        return _call("gain", gain, grades)
+    with np.errstate(over="ignore"):
+        return _GAINS[gain](grades)
+
+
+def _are_gains(gains):
+    return (gains >= 0) & (gains <= _MAX_GAIN)
+
+
+def factors_of(discount, n_ranks):
+    """Return the factors of the gains at the ranks 1, 2, ..., an array of shape `(n_ranks,)`."""
+    ranks = np.arange(1.0, n_ranks + 1)
+    if not callable(discount):
+        return _DISCOUNTS[discount](ranks)
+    factors = _call("discount", discount, ranks)
+    # Only if the factors do not increase, the ideal ranking is in descending order of the gains.
+    if not (np.isfinite(factors) & (factors >= 0)).all() or (np.diff(factors) > 0).any():
+        raise ValueError(
+            "discount must return finite factors that are not negative and do not rise with the "
+            f"rank, got {factors[:5].tolist()} for the first ranks."
+        )
+    return factors
+
+
+def _call(name, function, values):
+    results = np.asarray(function(values.copy()), dtype=np.float64)
+    if results.shape != values.shape:
+        raise ValueError(
+            f"{name} must return a number for each entry of an array of shape {values.shape}, got "
+            f"shape {results.shape}."
+        )
+    return results
+
+
+# -- Values of queries.
+
+# Each of the following functions takes the queries, the grades and the options of a metric. It
+# returns a function that computes the value of the metric for each query from the scores alone.
+# Quantities that do not depend on the scores are computed only once, which saves time if the same
+# documents are ranked repeatedly.
+
+
+def ndcg_of_queries(queries, grades, chosen, k):
+    """Return a function that computes the NDCG of each query from the scores."""
+    gains = gains_of(chosen.gain, grades)
+    factors = rank_factors(queries, chosen.discount, k)
+    best = ideal_dcg(queries, gains, factors)
+
+    def values_of(scores):
+        values = np.full(queries.n_queries, EMPTY[chosen.empty])
+        np.divide(_dcg(queries, gains, scores, factors, chosen.ties), best, values, where=best > 0)
+        if k is not None and SHORT_IS_ZERO[chosen.short]:
+            values[(queries.sizes < k) & (best > 0)] = 0
+        return values
+
+    return values_of
+
+
+def dcg_of_queries(queries, grades, chosen, k):
+    """Return a function that computes the DCG of each query from the scores."""
+    gains = gains_of(chosen.gain, grades)
+    factors = rank_factors(queries, chosen.discount, k)
+    return lambda scores: _dcg(queries, gains, scores, factors, chosen.ties)
+
+
+def average_precision_of_queries(queries, grades, chosen, k):
+    """Return a function that computes the average precision of each query from the scores."""
+    relevant = grades > 0
+    last = last_place(k)
+    counted = places(queries) <= last
+    n_relevant = count_relevant(queries, grades)
+    divisors = np.clip(n_relevant, 1, last)
+
+    def values_of(scores):
+        lists = list_documents(queries, scores, relevant, chosen.ties)
+        sums = sums_of_queries(queries, expected_precisions(queries, lists, relevant) * counted)
+        return with_empty(sums / divisors, n_relevant, chosen)
+
+    return values_of
+
+
+def rank_factors(queries, discount, k):
+    """Return the factor of the gain at each place of the sorted lists, 0 at ranks above `k`."""
+    ranks = places(queries)
+    factors = factors_of(discount, ranks.max())[ranks - 1]
+    return factors if k is None else np.where(ranks <= k, factors, 0)
+
+
+def ideal_dcg(queries, gains, factors):
+    """Return the largest DCG of each query, of which `factors` are the factors of the ranks."""
+    return _sums_of_gains(queries, list_best_first(queries, gains), gains, factors)
+
+
+def _dcg(queries, gains, scores, factors, ties):
+    return _sums_of_gains(queries, list_documents(queries, scores, gains, ties), gains, factors)
+
+
+def _sums_of_gains(queries, lists, gains, factors):
+    return sums_of_queries(queries, expected_values(lists, gains) * factors)
+
+
+def last_place(k):
+    """Return the last rank that a metric cut at `k` includes."""
+    return EVERY_PLACE if k is None else k
+
+
+def count_relevant(queries, grades):
+    """Return the number of relevant documents of each query."""
+    return np.bincount(queries.codes, weights=grades > 0, minlength=queries.n_queries)
+
+
+def with_empty(values, n_relevant, chosen):
+    """Return the values, where those of queries without a relevant document are replaced."""
+    return np.where(n_relevant > 0, values, EMPTY[chosen.empty])

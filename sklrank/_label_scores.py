@@ -1,0 +1,196 @@
+"""Scores of labels, and the relevant labels with which they are compared."""
+
+from reprlib import repr as shortened
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+
+
+def check_relevance_and_scores(y_true, y_score, labels=None):
+    """Check the target and the scores of a ranking loss.
+
+    Parameters
+    ----------
+    y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
+        Indicator matrix of 0 and 1, or one class label for each sample.
+    y_score : array-like of shape (n_samples, n_labels) or (n_samples,)
+        Scores. A 1-d array contains the scores of the second of two classes.
+    labels : array-like of shape (n_labels,), default=None
+        Class of each column of `y_score`, used if `y_true` is 1-d.
+
+    Returns
+    -------
+    relevant : ndarray of bool, shape (n_samples, n_labels)
+        True for the relevant labels of each sample.
+    scores : ndarray of float32 or float64, shape (n_samples, n_labels)
+        Scores of the labels.
+
+    Raises
+    ------
+    ValueError
+        If the shapes of the arrays do not match, or if an array contains invalid values.
+    """
+    scores = check_scores(y_score)
+    if not sparse.issparse(y_true):
+        y_true = np.asarray(y_true)
+    if y_true.ndim not in (1, 2):
+        raise ValueError(
+            "y_true must be a 0/1 indicator matrix of shape (n_samples, n_labels) or class labels "
+            f"of shape (n_samples,), got shape {y_true.shape}."
+        )
+    if y_true.shape[0] != scores.shape[0]:
+        raise ValueError(
+            f"y_true has {y_true.shape[0]} rows and y_score has {scores.shape[0]}: both need one "
+            "row per sample."
+        )
+    if y_true.ndim == 1:
+        scores = as_label_columns(scores)
+        return _one_hot(y_true, labels, n_labels=scores.shape[1]), scores
+    if scores.shape != y_true.shape:
+        raise ValueError(
+            f"y_score must have the shape of the indicator matrix y_true, {y_true.shape}, got "
+            f"{scores.shape}: pass one column of scores per label."
+        )
+    return as_relevant(y_true), scores
+
+
+def as_label_columns(scores):
+    """Return scores with one column for each class, also for two classes.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,) or (n_samples, n_labels)
+        Scores, as returned by `decision_function`. A 1-d array contains the scores of the second of
+        two classes.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples, n_labels)
+        The unchanged `scores` if they are 2-d; otherwise a column of zeros and a column of the
+        scores.
+    """
+    if scores.ndim == 2:
+        return scores
+    return np.column_stack((np.zeros_like(scores), scores))
+
+
+def check_scores(y_score):
+    """Return scores of shape `(n_samples, n_labels)` or `(n_samples,)` as finite floats."""
+    scores = check_array(
+        y_score,
+        dtype=[np.float64, np.float32],
+        ensure_2d=False,
+        allow_nd=True,
+        ensure_all_finite=False,
+        input_name="y_score",
+    )
+    if scores.ndim > 2:
+        raise ValueError(
+            f"y_score must be of shape (n_samples, n_labels), got {scores.shape}: evaluate one "
+            "array of scores at a time."
+        )
+    bad = np.argwhere(~np.isfinite(scores))
+    if len(bad):
+        where = tuple(bad[0].tolist())
+        raise ValueError(
+            f"y_score must be finite, got {scores[where]} at {where}: such scores cannot be "
+            "ranked; replace them, or check whether the model diverged."
+        )
+    return scores
+
+
+def as_relevant(y_true):
+    """Convert a 0/1 indicator matrix to a dense array of bool."""
+    if sparse.issparse(y_true):
+        y_true = y_true.tocsr(copy=True)
+        y_true.sum_duplicates()
+    values = y_true.data if sparse.issparse(y_true) else y_true
+    bad = values[~((values == 0) | (values == 1))]
+    if bad.size:
+        raise ValueError(
+            f"y_true must hold 0 or 1 if it is 2-d, got {bad[0]}: binarize it, or pass class "
+            "labels as a 1-d array."
+        )
+    dense = y_true.toarray() if sparse.issparse(y_true) else y_true
+    return dense.astype(bool)
+
+
+def _one_hot(y_true, labels, n_labels):
+    given = labels is not None
+    labels = np.asarray(labels) if given else np.unique(y_true)
+    if labels.shape != (n_labels,):
+        origin = "got" if given else "got the classes of y_true,"
+        raise ValueError(
+            f"labels must name the class of each of the {n_labels} columns of y_score, {origin} "
+            f"{shortened(labels.tolist())}: pass the classes in the order of the columns, for "
+            "example labels=estimator.classes_."
+        )
+    # The keys are Python objects, so that 1, 1.0 and True are the same key, and a string can be
+    # looked up among numbers.
+    column = {label: j for j, label in enumerate(labels.tolist())}
+    if len(column) < n_labels:
+        raise ValueError(
+            f"labels must be distinct, got {shortened(labels.tolist())}: name each class once."
+        )
+    unknown = set(y_true.tolist()) - column.keys()
+    if unknown:
+        raise ValueError(
+            f"labels must hold every class of y_true, got {shortened(labels.tolist())} without "
+            f"{next(iter(unknown))!r}: drop such samples, or add a column of scores for it."
+        )
+    relevant = np.zeros((len(y_true), n_labels), dtype=bool)
+    relevant[np.arange(len(y_true)), [column[label] for label in y_true.tolist()]] = True
+    return relevant
+
+
+def label_scores(estimator, X):
+    """Return the scores of the labels by `decision_function` or, if missing, `predict_proba`.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted classifier or ranker.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Samples.
+
+    Returns
+    -------
+    scores : ndarray of shape (n_samples, n_labels)
+        Scores. Labels with higher scores are ranked first.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has neither method.
+    """
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(estimator, method):
+            scores = getattr(estimator, method)(X)
+            break
+    else:
+        raise TypeError(
+            f"estimator must have decision_function or predict_proba to rank labels, got "
+            f"{estimator!r}, which does not score them."
+        )
+    if isinstance(scores, list):
+        return _second_classes(estimator, scores)
+    return as_label_columns(np.asarray(scores))
+
+
+def _second_classes(estimator, probas):
+    """Return the probability that each label is relevant, of shape `(n_samples, n_labels)`.
+
+    The list `probas` contains the class probabilities of each label.
+    """
+    if hasattr(estimator, "classes_"):
+        classes = estimator.classes_
+    else:  # MultiOutputClassifier after partial_fit
+        classes = [each.classes_ for each in estimator.estimators_]
+    # If a label was never relevant in training, it has no column for class 1, and the sum is 0.
+    return np.column_stack(
+        [
+            proba[:, np.asarray(each) == 1].sum(axis=1)
+            for proba, each in zip(probas, classes, strict=True)
+        ]
+    )

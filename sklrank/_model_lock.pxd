@@ -1,0 +1,25 @@
+"""Readers-writer lock of a model that several threads use."""
+
+cimport cython
+
+
+@cython.auto_pickle(False)
+cdef class LockedModel:
+    cdef dict readers               # number of running shared calls of each thread
+    cdef list waiting               # locks on which other threads wait
+    cdef Py_ssize_t n_learners      # number of threads that wait to begin an exclusive call
+    cdef Py_ssize_t n_exclusive     # number of nested calls of the thread that learns
+    cdef unsigned long owner        # identifier of this thread, if there are such calls
+
+    # Begin a call, after a wait for calls of other threads if necessary. After a success, call the
+    # corresponding method `end_...` in the same thread. An interrupt by Ctrl-C ends the wait.
+    cdef int begin_shared(self) except -1
+    cdef int begin_exclusive(self) except -1
+    cdef void end_shared(self) noexcept
+    cdef void end_exclusive(self) noexcept
+
+    # Begin a call and return None, or return a lock to wait on before the next attempt.
+    cdef object try_shared(self, unsigned long thread)
+    cdef object try_exclusive(self, unsigned long thread)
+    cdef object new_wait(self)
+    cdef void wake(self) noexcept

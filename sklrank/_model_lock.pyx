@@ -1,0 +1,203 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Readers-writer lock of each model: predictions run together, learning excludes other calls.
+
+Compiled loops release the GIL. If one thread could learn while another uses the same model, the
+second thread would read memory that the first one frees. So a call is shared, such as `predict`, or
+exclusive, such as `partial_fit`. A call waits for the calls of other threads, unless both are
+shared. A thread that waits to learn goes first: new shared calls of other threads wait for it.
+
+A thread may nest calls of any kind in its own exclusive call, and shared calls in its own shared
+call. An exclusive call in a shared one would wait for itself, so it raises RuntimeError.
+
+An estimator or a compiled learner inherits from `LockedModel`. While an estimator learns, its
+compiled learners are locked, too: they may be pickled, or be learners of another estimator. The
+lock is no attribute in the sense of Python: copies and pickles of an object do not contain it. Its
+state is protected by the GIL or, in a free-threaded build, by a critical section.
+"""
+
+cimport cython
+from cpython.pythread cimport PyThread_get_thread_ident
+
+from _thread import allocate_lock
+from functools import wraps
+from inspect import Parameter, signature
+
+
+@cython.auto_pickle(False)
+cdef class LockedModel:
+    """Base class of objects with shared and exclusive calls."""
+
+    cdef int begin_shared(self) except -1:
+        cdef unsigned long thread = PyThread_get_thread_ident()
+        wait = self.try_shared(thread)
+        while wait is not None:
+            wait.acquire()
+            wait = self.try_shared(thread)
+        return 0
+
+    cdef object try_shared(self, unsigned long thread):
+        wait = None
+        with cython.critical_section(self):
+            if self.readers is None:
+                self.readers = {}
+            if self.n_exclusive > 0 and self.owner == thread:
+                # Nothing else runs, so a single count is enough. See `end_shared`.
+                self.n_exclusive += 1
+            elif self.n_exclusive > 0 or (self.n_learners > 0 and thread not in self.readers):
+                wait = self.new_wait()
+            else:
+                self.readers[thread] = self.readers.get(thread, 0) + 1
+        return wait
+
+    cdef int begin_exclusive(self) except -1:
+        cdef unsigned long thread = PyThread_get_thread_ident()
+        wait = self.try_exclusive(thread)
+        if wait is None:
+            return 0
+        with cython.critical_section(self):
+            self.n_learners += 1
+        try:
+            while wait is not None:
+                wait.acquire()
+                wait = self.try_exclusive(thread)
+        finally:
+            with cython.critical_section(self):
+                self.n_learners -= 1
+                self.wake()
+        return 0
+
+    cdef object try_exclusive(self, unsigned long thread):
+        cdef bint reads = False
+        wait = None
+        with cython.critical_section(self):
+            if self.n_exclusive > 0 and self.owner == thread:
+                self.n_exclusive += 1
+            elif self.n_exclusive > 0:
+                wait = self.new_wait()
+            elif not self.readers:
+                self.owner = thread
+                self.n_exclusive = 1
+            else:
+                reads = thread in self.readers
+                wait = self.new_wait()
+        if reads:
+            raise RuntimeError(
+                f"this {type(self).__name__} cannot learn inside of its own call that predicts or "
+                "is pickled, which runs in the same thread: let it learn after this call"
+            )
+        return wait
+
+    cdef object new_wait(self):
+        wait = allocate_lock()
+        wait.acquire()
+        if self.waiting is None:
+            self.waiting = []
+        self.waiting.append(wait)
+        return wait
+
+    cdef void wake(self) noexcept:
+        if self.waiting:
+            for wait in self.waiting:
+                wait.release()
+            self.waiting = None
+
+    cdef void end_shared(self) noexcept:
+        cdef unsigned long thread
+        with cython.critical_section(self):
+            if self.n_exclusive > 0:
+                self.n_exclusive -= 1
+            else:
+                thread = PyThread_get_thread_ident()
+                self.readers[thread] -= 1
+                if not self.readers[thread]:
+                    del self.readers[thread]
+                if not self.readers:
+                    self.wake()
+
+    cdef void end_exclusive(self) noexcept:
+        with cython.critical_section(self):
+            self.n_exclusive -= 1
+            if self.n_exclusive == 0:
+                self.wake()
+
+    def __reduce_ex__(self, protocol):
+        # The protocols 0 and 1 cannot pickle a Python class derived from a compiled class.
+        return super().__reduce_ex__(max(protocol, 2))
+
+
+@cython.final
+@cython.freelist(8)
+cdef class ExclusiveCalls:
+    """Context manager: an exclusive call of each of several objects, such as weak learners."""
+
+    cdef list models
+    cdef Py_ssize_t n_begun
+
+    def __init__(self, models):
+        # A copy, since the calls may change the given list. All threads begin the calls in the same
+        # order, so that no two of them wait for each other.
+        self.models = list(models)
+        if len(self.models) > 1:
+            self.models.sort(key=id)
+
+    def __enter__(self):
+        try:
+            for model in self.models:
+                (<LockedModel?>model).begin_exclusive()
+                self.n_begun += 1
+        except BaseException:
+            self.end()
+            raise
+
+    def __exit__(self, kind, error, traceback):
+        self.end()
+
+    cdef void end(self) noexcept:
+        cdef Py_ssize_t i
+        for i in range(self.n_begun):
+            (<LockedModel>self.models[i]).end_exclusive()
+        self.n_begun = 0
+
+
+def shared_call(method):
+    """Decorate a method that may run in several threads at the same time.
+
+    In a class that is not derived from `LockedModel`, the decorated method works as before.
+    """
+    parameters = signature(method).parameters
+    if list(parameters) == ["self", "X"] and parameters["X"].default is Parameter.empty:
+        # Without `*args`, the lock takes a fraction of the time.
+        @wraps(method)
+        def call(self, X):
+            if not isinstance(self, LockedModel):
+                return method(self, X)
+            (<LockedModel>self).begin_shared()
+            try:
+                return method(self, X)
+            finally:
+                (<LockedModel>self).end_shared()
+    else:
+        @wraps(method)
+        def call(self, *args, **kwargs):
+            if not isinstance(self, LockedModel):
+                return method(self, *args, **kwargs)
+            (<LockedModel>self).begin_shared()
+            try:
+                return method(self, *args, **kwargs)
+            finally:
+                (<LockedModel>self).end_shared()
+    return call
+
+
+def exclusive_call(method):
+    """Decorate a method that changes a model; see `shared_call` for models without a lock."""
+    @wraps(method)
+    def call(self, *args, **kwargs):
+        if not isinstance(self, LockedModel):
+            return method(self, *args, **kwargs)
+        (<LockedModel>self).begin_exclusive()
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            (<LockedModel>self).end_exclusive()
+    return call

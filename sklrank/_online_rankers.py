@@ -1,0 +1,254 @@
+"""Base classes of the online rankers of labels, and of those that show k labels."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.metrics import accuracy_score
+from sklearn.utils import column_or_1d
+
+from sklrank._base_online import BaseOnlineClassifier, row_blocks, to_dense
+from sklrank._model_lock import shared_call
+from sklrank._sklearn import Interval, StrOptions, _fit_context, check_parameters
+from sklrank._validation import check_columns, check_weights, column_names, is_integer, is_number
+from sklrank.base import LabelRankerMixin, two_class_difference
+from sklrank.feedback import (
+    DECAYS,
+    RANDOMIZATIONS,
+    Exploration,
+    check_exploration,
+    check_rewards,
+    exploration_rates,
+    make_sampler,
+)
+from sklrank.metrics import rank_loss
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+__all__ = ["BATCH", "OnlineLabelRanker", "ShownLabelsRanker"]
+
+# Samples per compiled call: fewer than in `_base_online`, since a round of many learners takes
+# longer. Ctrl-C interrupts training, and `verbose` prints, only between calls.
+BATCH = 1000
+
+
+class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
+    """Base class of online rankers of labels, whose learners vote for labels."""
+
+    _accepts_indicators = True
+    _accepts_sparse = True
+
+    @shared_call
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Score the labels by the weighted votes of the learners.
+
+        If there are several experts (attribute `expert_weights_`), the votes are those of the
+        expert with the largest weight.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), or (n_samples,)
+            Scores of the labels, in the order of `classes_`. A higher score ranks a label earlier.
+            For two class labels, the difference between the scores of the second and the first.
+        """
+        scores = self._label_scores(X)
+        return scores if self._has_label_columns else two_class_difference(scores)
+
+    @shared_call
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict class labels, or the labels whose score is above the mean score of the sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            If the model was fitted with class labels, the class with the largest score. If it was
+            fitted with an indicator matrix, an indicator matrix of the labels whose score is above
+            the mean score of the sample. The mean is the threshold since a learner that is better
+            than chance gives, on average, more than ``1 / n_labels`` of its vote to a relevant
+            label, and less to an irrelevant label.
+        """
+        scores = self._label_scores(X)
+        if self._has_label_columns:
+            # After the subtraction, equal scores and their mean are exactly 0. Without it, the mean
+            # could be rounded to a value below all of the scores.
+            scores = scores - scores.min(axis=1, keepdims=True)
+            return (scores > scores.mean(axis=1, keepdims=True)).astype(np.intp)
+        return self.classes_[np.argmax(scores, axis=1)]
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return one minus the mean rank loss, or the accuracy if the model predicts classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
+            Relevance of the labels, or class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights.
+
+        Returns
+        -------
+        float
+            If the model was fitted with an indicator matrix, one minus the rank loss, which is the
+            mean fraction of label pairs in the correct order. If it was fitted with class labels,
+            the accuracy.
+        """
+        if self._has_label_columns:
+            check_columns(column_names(y), self.classes_)
+            return 1.0 - rank_loss(y, self.decision_function(X), sample_weight=sample_weight)
+        return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
+
+
+class ShownLabelsRanker(OnlineLabelRanker):
+    """Base class of rankers that show `k` labels and learn from the relevance of these labels.
+
+    A subclass has the parameters `k`, `exploration` and `randomization`, and the attribute
+    `n_rounds_`. It defines `_show`, which draws the labels for some samples, and `_learn_shown`,
+    which learns from them. Its `_start_model` calls `_make_sampler` to check the parameters.
+    """
+
+    _parameter_constraints: dict = {
+        "k": [Interval(Integral, 1, None, closed="left")],
+        "exploration": [Interval(Real, 0, 1, closed="right"), StrOptions(set(DECAYS)), callable],
+        "randomization": [StrOptions(set(RANDOMIZATIONS))],
+    }
+
+    @abstractmethod
+    def _show(self, rows, sampler):
+        """Return the labels that the sampler draws for these samples, and their propensities."""
+
+    @abstractmethod
+    def _learn_shown(self, X, actions, propensities, rewards, weights):
+        """Learn from the labels shown for each sample, and from their rewards."""
+
+    def explore(self, X: ArrayLike, classes: ArrayLike | None = None) -> Exploration:
+        """Draw the `k` labels to show for each sample.
+
+        The model does not learn in this method; only its random number generator changes. If there
+        is no model yet, `classes` creates it. Every label has a positive probability of being
+        shown.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        classes : array-like of shape (n_labels,), default=None
+            Names of the labels, which become `classes_`. They are required if the model is not
+            fitted.
+
+        Returns
+        -------
+        Exploration
+            The labels shown, as indices into `classes_`, with their propensities. Their order is
+            that in which the exploration scheme (parameter `randomization`) shows them. Pass the
+            record to `partial_fit_feedback` when the rewards are known.
+
+        Raises
+        ------
+        ValueError
+            If `X` is invalid, or `classes` differ from those of an earlier call.
+        NotFittedError
+            If there is no model yet and `classes` is None.
+        """
+        return self._explore(self._check_X_and_start(X, classes, indicators=True))
+
+    @shared_call
+    def _explore(self, X):
+        sampler = self._make_sampler()
+        shown = [self._show(to_dense(X[batch]), sampler) for batch in row_blocks(X, BATCH)]
+        return Exploration.concatenate([Exploration(*of_batch) for of_batch in shown])
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit_feedback(
+        self,
+        X: ArrayLike,
+        exploration: Exploration,
+        rewards: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Update the model by the labels that were shown and their rewards.
+
+        The labels may have been shown by this model or by another policy, in any order and at any
+        earlier time, since the record has the propensities with which they were drawn. Passing the
+        samples in one call or in several calls gives bit-identical models. Pickling the model
+        between calls does not change the result.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples for which labels were shown.
+        exploration : Exploration
+            The labels shown and their propensities, as `explore` returns them. The number of labels
+            may differ from `k`.
+        rewards : array-like of shape (n_samples, k)
+            1 for each label shown that is relevant, and 0 for each label shown that is irrelevant.
+        classes : array-like of shape (n_labels,), default=None
+            Names of the labels, which become `classes_`. They are required if the model is not
+            fitted.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples. If None, all weights are one.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are invalid: labels outside of `classes_`, propensities that are missing or
+            not in (0, 1], or rewards other than 0 and 1. In this case, the model does not change.
+        NotFittedError
+            If there is no model yet and `classes` is None.
+        """
+        with self._discard_failed_start():
+            X = self._check_X_and_start(X, classes, indicators=True)
+            shown = check_exploration(exploration, X.shape[0], len(self.classes_))
+            rewards = check_rewards(rewards, shown[0].shape)
+            weights = check_weights(sample_weight, X.shape[0], positive=False)
+            self._check_weights(weights)
+            self._learn_shown(X, *shown, rewards, weights)
+        return self
+
+    def _make_sampler(self, rate=None):
+        """Return the sampler of the labels to show.
+
+        `rate` is its amount of exploration. If None, it is that of the next round.
+        """
+        # scikit-learn checks parameters in `fit` only, and they may have changed since.
+        if not is_integer(self.k) or self.k < 1 or self.randomization not in list(RANDOMIZATIONS):
+            check_parameters(self, "k", "randomization")
+        n_labels = len(self.classes_)
+        if self.k > n_labels and self._has_label_columns:
+            raise ValueError(
+                f"k={self.k} labels cannot be shown if there are {n_labels}: decrease 'k'"
+            )
+        if rate is None:
+            rate = self._exploration_rates(np.ones(1))[0]
+        # If there are fewer class labels than k, as in a binary problem, all labels are shown.
+        return make_sampler(self.randomization, n_labels, min(self.k, n_labels), rate)
+
+    def _exploration_rates(self, weights):
+        """Return the amounts of exploration of samples of these weights, in the next rounds."""
+        if not is_number(self.exploration):
+            check_parameters(self, "exploration")
+        # A sample of weight zero is not a round.
+        rounds = self.n_rounds_ + 1 + np.cumsum(weights > 0.0) - (weights > 0.0)
+        return exploration_rates(self.exploration, rounds)

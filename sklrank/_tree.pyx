@@ -1,0 +1,182 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Trees that were grown from histograms (`_grower.pyx`): their predictions and their state."""
+
+cimport cython
+from libc.math cimport isnan
+
+from sklrank._state cimport Archive
+from sklrank._bin_codes cimport MAX_BINS, WIDTH, WORDS, check_codes, contains
+
+import numpy as np
+
+FLOAT = np.dtype(np.float64)
+INTC = np.dtype(np.intc)
+UINT32 = np.dtype(np.uint32)
+
+
+@cython.final
+cdef class Tree(Persistent):
+    """A tree that predicts a value for each sample.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of features.
+    nodes : dict of ndarray
+        Arrays that describe the nodes, `(n_nodes,)` each. Node 0 is the root.
+
+        - `feature`: index of the feature on which a node splits; intc.
+        - `threshold`: values of the feature up to this number belong to the left child; float64. It
+          is not used for categorical features.
+        - `threshold_code`: the same in terms of the codes of the training samples; intc.
+        - `categorical`: 1 if the feature is categorical, else 0; intc.
+        - `left_categories`: the categories that belong to the left child, `(n_nodes, 8)` of uint32.
+          Bit b of word w is that of the category 32 w + b.
+        - `missing_left`: 1 if missing values belong to the left child, else 0; intc.
+        - `left`: index of the left child, which is larger than that of the node itself, or 0 for a
+          leaf; intc. The right child is the next node.
+        - `value`: prediction of a leaf; float64. Those of the other nodes are not used.
+          Trees of several outputs predict 0 here; the values are returned by `Grower.grow`.
+        - `gain`: the decrease of the loss by a split, times 2; 0 for a leaf; float64.
+        - `count`: number of training samples; intc.
+    """
+
+    def __init__(self, Py_ssize_t n_features, dict nodes):
+        self.start({**nodes, "n_features": n_features})
+
+    cdef tuple sizes(self):
+        return self.n_features, self.n_nodes
+
+    cdef int exchange(self, Archive archive) except -1:
+        cdef Py_ssize_t n_features = archive.count("n_features", self.n_features, 1), n_nodes
+        cdef dict nodes = {} if archive.loads else self.nodes()
+        left = archive.array("left", nodes.get("left"), (-1,), INTC)
+        n_nodes = len(left)
+        archive.require(n_nodes > 0, "there is no node")
+        archive.require(
+            bool(np.all((left == 0) | ((left > np.arange(n_nodes)) & (left < n_nodes - 1)))),
+            "left are not the children of a tree",
+        )
+        entries = {"left": left}
+        for name, high in [
+            ("feature", n_features - 1),
+            ("threshold_code", MAX_BINS),
+            ("categorical", 1),
+            ("missing_left", 1),
+            ("count", np.iinfo(np.intc).max),
+        ]:
+            entries[name] = archive.array(name, nodes.get(name), (n_nodes,), INTC, 0, high)
+        for name in ("threshold", "value", "gain"):
+            entries[name] = archive.array(name, nodes.get(name), (n_nodes,), FLOAT)
+        name = "left_categories"
+        entries[name] = archive.array(name, nodes.get(name), (n_nodes, WORDS), UINT32)
+        if archive.loads:
+            self.assign(n_features, entries)
+        return 0
+
+    cdef int assign(self, Py_ssize_t n_features, dict nodes) except -1:
+        self.n_features, self.n_nodes = n_features, len(nodes["left"])
+        self.left, self.left_categories = nodes["left"], nodes["left_categories"]
+        self.feature, self.threshold_code = nodes["feature"], nodes["threshold_code"]
+        self.categorical, self.count = nodes["categorical"], nodes["count"]
+        self.missing_left, self.threshold = nodes["missing_left"], nodes["threshold"]
+        self.value, self.gain = nodes["value"], nodes["gain"]
+        return 0
+
+    def nodes(self):
+        """Return the arrays that describe the nodes."""
+        self.require_ready()
+        return {
+            "feature": np.array(self.feature),
+            "threshold": np.array(self.threshold),
+            "threshold_code": np.array(self.threshold_code),
+            "categorical": np.array(self.categorical),
+            "left_categories": np.array(self.left_categories),
+            "missing_left": np.array(self.missing_left),
+            "left": np.array(self.left),
+            "value": np.array(self.value),
+            "gain": np.array(self.gain),
+            "count": np.array(self.count),
+        }
+
+    def predict(self, const cython.floating[:, :] X):
+        """Return the value of each sample; the values of categorical features are codes."""
+        cdef Py_ssize_t i
+        self.check_width(X.shape[1])
+        predicted = np.empty(X.shape[0])
+        cdef double[::1] out = predicted
+        self.begin_shared()
+        try:
+            with nogil:
+                for i in range(X.shape[0]):
+                    out[i] = self.value[self.find_leaf(&X[i, 0], X.strides[1])]
+        finally:
+            self.end_shared()
+        return predicted
+
+    def apply(self, const cython.floating[:, :] X):
+        """Return the index of the leaf of each sample; see `predict`."""
+        cdef Py_ssize_t i
+        self.check_width(X.shape[1])
+        leaves = np.empty(X.shape[0], dtype=np.intc)
+        cdef int[::1] out = leaves
+        self.begin_shared()
+        try:
+            with nogil:
+                for i in range(X.shape[0]):
+                    out[i] = self.find_leaf(&X[i, 0], X.strides[1])
+        finally:
+            self.end_shared()
+        return leaves
+
+    cdef int check_width(self, Py_ssize_t n_features) except -1:
+        self.require_ready()
+        if n_features != self.n_features:
+            raise ValueError(f"X has {n_features} features, the tree has {self.n_features}")
+        return 0
+
+    cdef int find_leaf(self, const cython.floating* row, Py_ssize_t stride) noexcept nogil:
+        cdef int node = 0
+        cdef double x
+        cdef bint is_left
+        while self.left[node]:
+            x = (<const cython.floating*>(<const char*>row + self.feature[node] * stride))[0]
+            if isnan(x):
+                is_left = self.missing_left[node]
+            elif self.categorical[node]:
+                is_left = 0.0 <= x < MAX_BINS and contains(&self.left_categories[node, 0], <int>x)
+            else:
+                is_left = x <= self.threshold[node]
+            node = self.left[node] + (not is_left)
+        return node
+
+    def predict_codes(self, const unsigned char[:, :, ::1] codes, const int[::1] n_bins):
+        """Return the value of each sample, given codes and `n_bins` as in :class:`Grower`."""
+        cdef Py_ssize_t i
+        cdef int node, code, feature
+        cdef bint is_left
+        self.require_ready()
+        check_codes(codes, n_bins)
+        if n_bins.shape[0] != self.n_features:
+            raise ValueError(f"n_bins has {n_bins.shape[0]} entries, not {self.n_features}")
+        predicted = np.empty(codes.shape[1])
+        cdef double[::1] out = predicted
+        self.begin_shared()
+        try:
+            with nogil:
+                for i in range(codes.shape[1]):
+                    node = 0
+                    while self.left[node]:
+                        feature = self.feature[node]
+                        code = codes[feature // WIDTH, i, feature % WIDTH]
+                        if code == n_bins[feature]:
+                            is_left = self.missing_left[node]
+                        elif self.categorical[node]:
+                            is_left = contains(&self.left_categories[node, 0], code)
+                        else:
+                            is_left = code <= self.threshold_code[node]
+                        node = self.left[node] + (not is_left)
+                    out[i] = self.value[node]
+        finally:
+            self.end_shared()
+        return predicted

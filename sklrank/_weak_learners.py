@@ -1,0 +1,297 @@
+"""Learners: how a weak learner is fitted to the labels and weights of a round.
+
+A learner stores the training samples `X`. Its method `fit(objective, random_state)` returns a
+fitted model and the *hypothesis*: the predictions of the model on the training samples, which are
+multiplied by the step and added to the scores. The function `hypothesis_of` computes the hypothesis
+for any samples. For rankers, the hypothesis has one number for each sample: the predicted class,
+the probability of class 1, or a feature times a factor. For classifiers, it is the indicator matrix
+of the predicted classes.
+
+The method `step(objective, hypothesis, learning_rate)` returns the step, which is 0 if the
+hypothesis is no better than chance. In each round, `fit` is called until the model is better than
+chance, at most `max_tries` times. This attribute is above 1 if samples are drawn, as another draw
+may give a better model.
+"""
+
+from copy import copy
+from numbers import Integral
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.dummy import DummyClassifier
+from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
+
+from sklrank._randomness import set_random_states
+from sklrank._sklearn import one_blas_thread
+
+__all__ = [
+    "ClassifierLearner",
+    "Learner",
+    "TreeLearner",
+    "hypothesis_of",
+    "make_classifier_learner",
+]
+
+
+def is_own(model):
+    """Return True for models of this package; subclasses of users may override any method."""
+    return type(model).__module__.startswith("sklrank.")
+
+
+def hypothesis_of(model, X, n_classes=None, response_method="predict"):
+    """Return the predictions of a model for `X` as the array that is added to the scores.
+
+    If `n_classes` is None, the array has a number for each sample, `(n_samples,)`: the predicted
+    value, or the probability of class 1 if `response_method` is "predict_proba". Otherwise, it is
+    the indicator matrix of the predicted classes, `(n_samples, n_classes)`.
+    """
+    if response_method == "predict_proba":
+        # A model that was fitted to one class has one column.
+        return model.predict_proba(X) @ (np.asarray(model.classes_) == 1).astype(np.float64)
+    # X has been checked: the trees of all rounds need not check it again.
+    has_fast = is_own(model) and hasattr(model, "_predict_checked")
+    predicted = model._predict_checked(X) if has_fast else model.predict(X)
+    if n_classes is None:
+        return np.asarray(predicted, dtype=np.float64)
+    return np.eye(n_classes)[predicted]
+
+
+class Learner:
+    """Base class of learners whose steps minimize the bound of the objective."""
+
+    max_tries = 1
+
+    def step(self, objective, hypothesis, learning_rate):
+        """Return the step for a hypothesis, in proportion to the learning rate."""
+        return learning_rate * objective.step(hypothesis)
+
+
+# -- Labels and weights.
+
+
+def make_classifier_learner(
+    estimator,
+    X,
+    *,
+    weighting,
+    max_samples,
+    max_draws=10,
+    random_state,
+    n_labels=2,
+    n_classes=None,
+    response_method="predict",
+):
+    """Return the learner for a classifier.
+
+    Parameters
+    ----------
+    random_state : RandomState instance
+        Draws the samples whose quantiles bound the bins.
+    n_labels : int
+        Number of distinct labels of the objective.
+    estimator, X, weighting, max_samples, max_draws, n_classes, response_method
+        See :class:`ClassifierLearner`.
+
+    Raises
+    ------
+    ValueError
+        If the estimator cannot be fitted to the labels.
+    """
+    if not is_classifier(estimator):
+        raise ValueError(
+            f"estimator must be a classifier, got {estimator!r}: it is fitted to a label for each "
+            "sample"
+        )
+    if n_labels > 2 and not get_tags(estimator).classifier_tags.multi_class:
+        raise ValueError(
+            f"estimator must distinguish {n_labels} classes, got {estimator!r}, which takes two "
+            "classes only; use DecisionTreeClassifier(max_depth=1), for example"
+        )
+    if is_own(estimator) and hasattr(estimator, "_round_fitter") and weighting != "resampling":
+        return BinnedLearner(
+            estimator, X, random_state, n_labels, n_classes, response_method=response_method
+        )
+    return ClassifierLearner(
+        estimator,
+        X,
+        weighting=weighting,
+        max_samples=max_samples,
+        max_draws=max_draws,
+        n_classes=n_classes,
+        response_method=response_method,
+    )
+
+
+class ClassifierLearner(Learner):
+    """Learner for any scikit-learn classifier.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Weak learner, which is cloned for each round.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Training samples.
+    weighting : {"auto", "sample_weight", "resampling"}
+        How the weights are passed to the classifier: as `sample_weight`, or by fitting it to
+        samples that are drawn in proportion to them. Weights that are passed as `sample_weight`
+        have mean one, for classifiers that balance the weighted loss against a penalty. If "auto",
+        `sample_weight` is used if `fit` accepts it, otherwise resampling.
+    max_samples : int, float or None
+        Number of samples that are drawn: an int, a fraction of all samples, or None for one fifth
+        of them, but at least 20, as in the experiments of the dissertation.
+    max_draws : int
+        Maximum number of draws in a round, until the weak learner is better than chance.
+    n_classes : int or None
+        Number of classes of the hypothesis; None for rankers.
+    response_method : {"predict", "predict_proba"}
+        Whether the hypothesis of a ranker is the predicted class or the probability of class 1.
+    """
+
+    def __init__(
+        self,
+        estimator,
+        X,
+        *,
+        weighting="auto",
+        max_samples=None,
+        max_draws=10,
+        n_classes=None,
+        response_method="predict",
+    ):
+        if not hasattr(estimator, response_method):
+            raise ValueError(
+                f"response_method={response_method!r}, but {estimator!r} has no "
+                f"{response_method}; use response_method='predict', or another classifier, such as "
+                "DecisionTreeClassifier(max_depth=1)"
+            )
+        self.estimator = estimator
+        self.X = X
+        self.n_classes = n_classes
+        self.response_method = response_method
+        accepts_weights = has_fit_parameter(estimator, "sample_weight")
+        if weighting == "sample_weight" and not accepts_weights:
+            raise ValueError(
+                f"weighting='sample_weight', but the fit of {estimator!r} takes no sample_weight; "
+                "use weighting='resampling' or 'auto'"
+            )
+        self.resampling = weighting == "resampling" or not accepts_weights
+        self.max_tries = max_draws if self.resampling else 1
+        self.n_drawn = sample_size(max_samples, X.shape[0])
+
+    @one_blas_thread
+    def fit(self, objective, random_state):
+        """Fit a clone to the labels and weights of the objective."""
+        labels, weights = objective.labels, objective.weights
+        model = clone(self.estimator)
+        set_random_states(model, random_state)
+        if self.resampling:
+            drawn, weights = draw_samples(labels, weights, self.n_drawn, random_state), None
+        else:
+            drawn = np.flatnonzero(weights)
+            weights = weights[drawn] / weights[drawn].mean()
+        if (labels[drawn] == labels[drawn[0]]).all():
+            # Many classifiers refuse a single class.
+            model = DummyClassifier(strategy="most_frequent")
+        fit_params = {} if weights is None else {"sample_weight": weights}
+        model.fit(self.X[drawn], labels[drawn], **fit_params)
+        return model, hypothesis_of(model, self.X, self.n_classes, self.response_method)
+
+
+def sample_size(max_samples, n_samples):
+    """Return the number of samples to draw from `n_samples`, given `max_samples`."""
+    if max_samples is None:
+        return max(20, n_samples // 5)
+    if isinstance(max_samples, Integral):
+        return int(max_samples)
+    return max(1, round(max_samples * n_samples))
+
+
+def draw_samples(labels, weights, size, random_state):
+    """Draw indices of samples with replacement, in proportion to the weights.
+
+    If all drawn samples have the same label, the last index is drawn again from the samples with
+    other labels, unless their weights are all zero.
+    """
+    probabilities = weights / weights.sum()
+    drawn = random_state.choice(len(labels), size=size, p=probabilities)
+    others = np.where(labels == labels[drawn[0]], 0.0, probabilities)
+    if others[drawn].any() or not others.any():
+        return drawn
+    drawn[-1] = random_state.choice(len(labels), p=others / others.sum())
+    return drawn
+
+
+class BinnedLearner(Learner):
+    """Learner for the trees of this package, which bins the features once for all rounds.
+
+    Parameters
+    ----------
+    tree : HistogramTreeClassifier or StumpClassifier
+        Tree whose parameters are used in all rounds.
+    X : ndarray of shape (n_samples, n_features)
+        Training samples.
+    random_state : RandomState instance
+        Draws the samples whose quantiles bound the bins.
+    n_labels : int
+        Number of distinct labels of the objective.
+    n_classes : int or None
+        Number of classes of the hypothesis; None for rankers.
+    response_method : {"predict", "predict_proba"}
+        Whether the hypothesis of a ranker is the predicted class or the probability of class 1.
+    """
+
+    def __init__(self, tree, X, random_state, n_labels, n_classes, *, response_method):
+        self.X = X
+        self.n_classes = n_classes
+        self.response_method = response_method
+        self._fit_tree = tree._round_fitter(X, n_labels, random_state)
+
+    def fit(self, objective, random_state):
+        """Fit a tree to the labels and weights of the objective."""
+        model, leaves = self._fit_tree(objective.labels, objective.weights, random_state)
+        outputs = model._leaf_outputs(self.response_method)
+        if self.n_classes is not None:
+            return model, np.eye(self.n_classes)[outputs].take(leaves, axis=0)
+        return model, outputs.astype(np.float64).take(leaves)
+
+
+class TreeLearner(Learner):
+    """Learner for regression trees, on features that are binned once for all rounds.
+
+    A leaf predicts the sum of the negative gradients of its samples divided by the sum of their
+    masses, which are the hessians of the tree.
+
+    Parameters
+    ----------
+    tree : HistogramTreeRegressor
+        Tree whose parameters are used in all rounds.
+    X : ndarray of shape (n_samples, n_features) or None
+        Training samples; None if `grow` is used only.
+    bins : FeatureBlocks
+        The bins of their features.
+    """
+
+    def __init__(self, tree, X, bins):
+        self.tree = clone(tree)
+        self.X = X
+        self.grower = self.tree._make_grower(bins)
+
+    def grow(self, objective, random_state):
+        """Return a tree and its hypothesis, or None if the tree has no split."""
+        tree, values, leaves = self.grower.grow(
+            -objective.negative_gradient, objective.masses, random_state
+        )
+        return (tree, values[:, 0].take(leaves)) if tree.n_nodes > 1 else None
+
+    def fit(self, objective, random_state):
+        """Return a fitted model and its hypothesis, or None if the tree has no split."""
+        grown = self.grow(objective, random_state)
+        if grown is None:
+            return None
+        tree, hypothesis = grown
+        return self.grower.set_fitted(copy(self.tree), tree), hypothesis
+
+    def step(self, objective, hypothesis, learning_rate):
+        """Return the learning rate times the factor of the leaves."""
+        return learning_rate * objective.leaf_step

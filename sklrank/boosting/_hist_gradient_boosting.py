@@ -1,0 +1,414 @@
+"""Document ranking by boosted histogram trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._document_metrics import gains_of
+from sklrank._sklearn import Interval, StrOptions
+from sklrank._weak_learners import TreeLearner
+from sklrank.boosting._document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._linear_scores import PENALTIES
+from sklrank.boosting._model_json import write_model
+from sklrank.boosting._objectives import LOSSES
+from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race
+from sklrank.tree import HistogramTreeRegressor
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from sklrank._typing import MaxFeatures
+
+__all__ = ["HistGradientBoostingRanker"]
+
+OF_TREES = HistogramTreeRegressor._parameter_constraints
+
+
+class HistGradientBoostingRanker(SupervisedDocumentRanker):
+    r"""Document ranker of boosted regression trees that are grown from histograms of the features.
+
+    The scores :math:`F` of the documents are linear scores, if these help, plus the values of
+    trees, which are fitted one after another. By default, they decrease a logistic loss of the
+    pairs of documents of each of n queries q,
+
+    .. math:: \frac{1}{n} \sum_{q=1}^n \frac{1}{Z_q} \sum_{G_i > G_j} (G_i - G_j)
+              \log(1 + \exp(F_j - F_i)),
+
+    where :math:`G_i = 2^{r_i} - 1` is the gain of document i of relevance :math:`r_i`, and
+    :math:`Z_q` is the ideal DCG of the query. This is the loss of RankNet [1]_ with the weights of
+    ARP-Loss2 [2]_. A leaf adds half of the ratio of two sums over its documents to the scores: the
+    negative gradient, and the total weight of the pairs. This is a lower estimate of the step that
+    minimizes a bound on the loss in the leaf, as the steps of confidence-rated classifiers [3]_.
+    The loss never increases, except with monotonic constraints.
+
+    Held-out queries decide whether boosting starts from linear scores or from 0, how large the
+    trees are, and how many of them are fitted; see the notes. Linear scores minimize the same loss
+    plus an L2 penalty. Trees need many rounds to approximate a linear function of many features; if
+    boosting starts from one, the trees learn the rest.
+
+    Parameters
+    ----------
+    loss : {"logistic", "expected-ndcg"}, default="logistic"
+        Loss: the logistic loss of pairs, or the bound on the expected loss of NDCG of
+        :class:`NDCGBoost` ([4]_, Equation 3.11).
+    learning_rate : float, default=0.5
+        Learning rate that multiplies the values of the leaves, 2 at most. Smaller values need more
+        trees.
+    max_iter : int, default=100
+        Maximum number of trees. If held-out queries chose their number, and more trees might be
+        better, `stop_reason_` ends with "raise max_iter".
+    max_leaf_nodes : "auto" or int, default="auto"
+        Maximum number of leaves of each tree, at least 2. If "auto", it is 2, 8 or 31.
+    min_samples_leaf : "auto" or int, default="auto"
+        Minimum number of documents in each leaf. If "auto", it is 20, or a hundredth of the
+        documents if there are fewer than 2000.
+    l2_regularization : float, default=0.0
+        Number of documents of gradient 0, of mean weight, that are added to each leaf.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Number of features on which a tree may split, which are drawn at random: an int, a fraction
+        of the features, "sqrt", "log2", or None for all features.
+    max_bins : int, default=255
+        Maximum number of bins of each feature, at most 255; missing values have a bin of their own.
+    categorical_features : array-like of int or bool, or None, default=None
+        Indices of the categorical features, or a mask of shape `(n_features,)`; see
+        :class:`~sklrank.tree.HistogramTreeRegressor`. They are not used in linear scores.
+    monotonic_cst : array-like of int of shape (n_features,), or None, default=None
+        Constraints of the scores: 1 if they must not decrease with the feature, -1 if they must not
+        increase, and 0 if there is no constraint. If None, there are no constraints.
+    linear_start : "auto" or bool, default="auto"
+        Whether boosting starts from linear scores. If "auto", held-out queries decide.
+    gain : {"exponential", "linear"} or callable, default="exponential"
+        Gain of a document of relevance r: :math:`2^r - 1` ("exponential"), r ("linear"), or the
+        value of a function of r. It is the gain of the loss and of `score`.
+    k : int or None, default=None
+        Number of top-ranked documents that matter: `score` is NDCG@k, and :math:`Z_q` is the ideal
+        DCG of the first `k` documents, so that queries with more than `k` relevant documents weigh
+        more. All pairs of documents remain in the loss. If None, all documents are included.
+    early_stopping : "auto" or bool, default="auto"
+        If "auto", the number of trees is chosen together with their size, and they are fitted to
+        all queries. If True, boosting stops when the loss of held-out queries has not decreased by
+        more than `tol` for `n_iter_no_change` rounds, and `predict` uses the trees up to the
+        smallest loss; the trees are not fitted to these queries. If False, `max_iter` trees are
+        fitted. If `X_val` is passed to `fit`, its queries are the held-out queries, also those that
+        decide the start and the size of the trees.
+    validation_fraction : float, default=0.1
+        Fraction of the queries that are held out with ``early_stopping=True``.
+    n_iter_no_change : int, default=10
+        Number of rounds with ``early_stopping=True``.
+    tol : float, default=1e-7
+        Tolerance with ``early_stopping=True``.
+    warm_start : bool, default=False
+        If True, `fit` keeps the trees of the last call and adds trees up to `max_iter`. What
+        held-out queries have chosen is kept, too.
+    verbose : int, default=0
+        Verbosity. If 1, print the loss, the step and the loss of held-out queries, if any, of the
+        first nine rounds and of every tenth one; if 2, those of all rounds.
+    random_state : int, RandomState instance or None, default=None
+        Controls the choice of held-out queries, and of features.
+    n_jobs : int or None, default=None
+        Number of threads that grow each tree, if there are many documents. The ranker does not
+        depend on it.
+
+    Attributes
+    ----------
+    estimators_ : list of HistogramTreeRegressor
+        Trees. They predict numbers from -1 to 1.
+    estimator_weights_ : ndarray of shape (n_rounds,)
+        Number by which the values of each tree are multiplied, half of the learning rate.
+    linear_ : object or None
+        Linear scores from which boosting started; None if it started from 0. The attributes `coef`,
+        `mean`, `low` and `high` have an entry for each feature. The score is the sum of the
+        differences of the features to their means, multiplied by the coefficients. Values outside
+        the range from low to high are replaced by the nearest bound, and missing values by the
+        mean.
+    max_leaf_nodes_ : int
+        Maximum number of leaves of the trees.
+    n_iter_ : int
+        Number of trees that `predict` uses.
+    loss_curve_ : ndarray of shape (n_rounds + 1,)
+        Loss before the first round and after each round.
+    stop_reason_ : str
+        Reason why boosting stopped.
+    validation_loss_curve_ : ndarray of shape (n_rounds + 1,)
+        Loss of the held-out queries or of `X_val`, before the first round and after each round;
+        empty without ``early_stopping=True`` and `X_val`.
+    best_n_rounds_ : int
+        The same as `n_iter_`. The later trees are in `estimators_`, too, and a warm start adds
+        trees to them.
+    feature_importances_ : ndarray of shape (n_features,)
+        Fraction of the total decrease of the loss by the trees and the linear scores.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Defined only if `X` has feature names that are all strings.
+
+    See Also
+    --------
+    NDCGBoost : Boosting of any classifier for NDCG.
+    sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
+
+    Notes
+    -----
+    What is "auto" is chosen as follows.
+
+    1. Trees of each size are boosted on four fifths of the queries, from linear scores and from
+       scores of 0, and the loss of the other queries is computed after each round.
+    2. With fewer than 15,000 documents, several of the five parts of the queries are held out in
+       turn, up to all of them. Of more than 60,000 documents, only queries with as many documents
+       are used.
+    3. The start, the size and the number of trees with the smallest loss of the held-out queries
+       are used for all queries.
+    4. If there are fewer than five queries, nothing is held out, the trees have 8 leaves, and
+       boosting starts from 0.
+
+    References
+    ----------
+    .. [1] C. Burges et al., "Learning to rank using gradient descent",
+       ICML 2005.
+    .. [2] X. Wang et al., "The LambdaLoss framework for ranking metric optimization",
+       CIKM 2018.
+    .. [3] R. E. Schapire and Y. Singer, "Improved boosting algorithms using confidence-rated
+       predictions", Machine Learning 37, 1999.
+    .. [4] H. Valizadegan, "Boosting and online learning for classification and ranking",
+       PhD thesis, Michigan State University, 2010, chapter 3.
+
+    Examples
+    --------
+    Two queries of four documents, whose relevance depends on the second feature.
+
+    >>> from sklrank.boosting import HistGradientBoostingRanker
+    >>> X = [[1, 9], [2, 3], [3, 5], [4, 1], [1, 2], [2, 6], [3, 8], [4, 4]]
+    >>> y = [2, 0, 1, 0, 0, 1, 2, 0]
+    >>> qid = [7, 7, 7, 7, 8, 8, 8, 8]
+    >>> ranker = HistGradientBoostingRanker(max_iter=10).fit(X, y, qid=qid)
+    >>> ranker.score(X, y, qid=qid)
+    1.0
+    >>> bool((ranker.loss_curve_[1:] <= ranker.loss_curve_[:-1]).all())
+    True
+    """
+
+    _rounds_parameter = "max_iter"
+    _without_early_stopping = "early_stopping='auto' or False"
+    _bins = None
+
+    _parameter_constraints = {
+        "loss": [StrOptions(set(LOSSES))],
+        "learning_rate": [Interval(Real, 0, 2, closed="right")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_leaf_nodes": [*OF_TREES["max_leaf_nodes"], StrOptions({"auto"})],
+        "min_samples_leaf": [*OF_TREES["min_samples_leaf"], StrOptions({"auto"})],
+        "l2_regularization": OF_TREES["l2_regularization"],
+        "max_features": OF_TREES["max_features"],
+        "max_bins": OF_TREES["max_bins"],
+        "categorical_features": OF_TREES["categorical_features"],
+        "monotonic_cst": OF_TREES["monotonic_cst"],
+        "linear_start": ["boolean", StrOptions({"auto"})],
+        "gain": [StrOptions({"exponential", "linear"}), callable],
+        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "early_stopping": ["boolean", StrOptions({"auto"})],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "warm_start": ["boolean"],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+        "n_jobs": OF_TREES["n_jobs"],
+    }
+
+    def __init__(
+        self,
+        loss: Literal["logistic", "expected-ndcg"] = "logistic",
+        *,
+        learning_rate: float = 0.5,
+        max_iter: int = 100,
+        max_leaf_nodes: Literal["auto"] | int = "auto",
+        min_samples_leaf: Literal["auto"] | int = "auto",
+        l2_regularization: float = 0.0,
+        max_features: MaxFeatures = None,
+        max_bins: int = 255,
+        categorical_features: ArrayLike | None = None,
+        monotonic_cst: ArrayLike | None = None,
+        linear_start: Literal["auto"] | bool = "auto",
+        gain: Literal["exponential", "linear"] | Callable = "exponential",
+        k: int | None = None,
+        early_stopping: Literal["auto"] | bool = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        warm_start: bool = False,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.linear_start = linear_start
+        self.gain = gain
+        self.k = k
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _weak_learner(self):
+        return HistogramTreeRegressor()
+
+    def _make_objective(self, y, queries):
+        return LOSSES[self.loss](gains_of(self.gain, y), queries, self.k)
+
+    def _rounds_without_change(self):
+        return self.n_iter_no_change if self.early_stopping is True else None
+
+    def _start_boosting(self, X, y, queries, validation):
+        """Choose the start, the size and the number of the trees, unless this is a warm start."""
+        if self.estimators_:
+            return
+        trees = self._make_trees(len(y))
+        self._bins = bins = trees[0]._bin(X, self._random_state)
+        bounds = self._linear_bounds(trees[0], bins)
+        data = RaceData(X, y, queries, self._make_objective, bounds, self._split_seed)
+        self._winner = self._race(trees, data, bins, validation)
+        self.linear_ = None
+        if self._winner.penalty is not None:
+            [linear] = data.fit_linear([self._winner.penalty])
+            objective = self._make_objective(y, queries)
+            # Linear scores that were fitted to a part of the queries could increase the loss.
+            if objective.value_at(linear.predict(X)) < objective.value_at(np.zeros(len(y))):
+                self.linear_ = linear
+
+    def _make_trees(self, n_samples):
+        """Return a tree of each size that races."""
+        min_samples_leaf = self.min_samples_leaf
+        if min_samples_leaf == "auto":
+            min_samples_leaf = max(1, min(20, n_samples // 100))
+        return [
+            HistogramTreeRegressor(
+                max_leaf_nodes=number,
+                min_samples_leaf=min_samples_leaf,
+                l2_regularization=self.l2_regularization,
+                max_features=self.max_features,
+                max_bins=self.max_bins,
+                categorical_features=self.categorical_features,
+                monotonic_cst=self.monotonic_cst,
+                n_jobs=self.n_jobs,
+            )
+            for number in (LEAF_NUMBERS if self.max_leaf_nodes == "auto" else [self.max_leaf_nodes])
+        ]
+
+    def _linear_bounds(self, tree, bins):
+        """Return the bounds of the weights of linear scores, or None if there are none."""
+        is_categorical = bins.is_categorical.astype(bool)
+        constraints = tree._constraints(is_categorical)
+        if not (is_categorical.any() or constraints.any()):
+            return None
+        low = np.where((constraints > 0) | is_categorical, 0.0, -np.inf)
+        high = np.where((constraints < 0) | is_categorical, 0.0, np.inf)
+        return np.column_stack([low, high])
+
+    def _race(self, trees, data, bins, validation):
+        """Return the winner of the race, if there is something to choose."""
+        starts = (False, True) if self.linear_start == "auto" else (self.linear_start,)
+        folds = []
+        if len(trees) > 1 or any(starts) or self.early_stopping == "auto":
+            folds = data.folds(bins, validation)
+        if folds:
+            return run_race(
+                trees, starts, folds, self.max_iter, self.learning_rate, self._random_state
+            )
+        penalty = PENALTIES[0] if self.linear_start is True else None
+        return Winner(penalty, trees[len(trees) // 2], None, was_cut=False)
+
+    def _make_learner(self, X, objective):
+        # The samples have been binned for the race, unless this is a warm start.
+        bins, self._bins = self._bins, None
+        tree = self._winner.tree
+        return TreeLearner(tree, X, tree._bin(X, self._random_state) if bins is None else bins)
+
+    def _n_rounds_to_fit(self):
+        if self.early_stopping != "auto" or self._winner.n_trees is None:
+            return self.max_iter
+        # Without linear scores, a tree is needed to rank at all.
+        return min(self.max_iter, max(self._winner.n_trees, int(self.linear_ is None)))
+
+    def _reason_for_all_rounds(self):
+        reason = super()._reason_for_all_rounds()
+        if self.early_stopping != "auto":
+            return reason
+        if self._n_rounds_to_fit() < self.max_iter:
+            reason = "held-out queries chose this number of rounds"
+        if self._winner.was_cut:
+            reason += "; more rounds may lower the loss of held-out queries: raise max_iter"
+        return reason
+
+    def _initial_scores(self, X):
+        return super()._initial_scores(X) if self.linear_ is None else self.linear_.predict(X)
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of trees that `predict` uses."""
+        return self.best_n_rounds_
+
+    @property
+    def max_leaf_nodes_(self) -> int:
+        """Maximum number of leaves of the trees."""
+        check_is_fitted(self)
+        return self._winner.tree.max_leaf_nodes
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Fraction of the total decrease of the loss by the trees and the linear scores."""
+        check_is_fitted(self)
+        total = np.zeros(self.n_features_in_)
+        if self.linear_ is not None:
+            total += self.linear_.gain
+        for model, _ in self._fitted_rounds():
+            nodes = model.tree_.nodes()
+            total += np.bincount(nodes["feature"], nodes["gain"], self.n_features_in_)
+        return total / (total.sum() or 1.0)
+
+    def export_json(self) -> str:
+        """Return the fitted model as JSON, from which other programs can compute the scores.
+
+        The score of a document is the sum of its linear terms and of the value of one leaf of each
+        tree. The text is a JSON object with the following entries:
+
+        - `format`: ``"sklrank.additive"``; `version`: 1.
+        - `n_features`: the number of features; `feature_names`: a list of strings, or null.
+        - `linear`: null, or a list of terms with the entries `feature` (an index), `coef`, `mean`,
+          `low`, `high` and `gain`. The value x of the feature adds ``coef * (min(max(x, low), high)
+          - mean)`` to the score, and a missing value adds 0.
+        - `trees`: a list of trees. A tree is a list of nodes, of which the first one is the root. A
+          leaf has the entry `value`. Any other node has the entries `feature`; `left`, `right` and
+          `missing`, the index of the next node for small, large and missing values; and `gain`, the
+          decrease of the loss by the split, times 2. A numerical feature has a `threshold`: values
+          up to it are small, and all values if it is null. A categorical feature has
+          `left_categories` and `right_categories`; other values are missing. If its
+          `single_precision` is true, round the value to single precision before it is compared with
+          them. If the documents are in single precision, round the categories, too. The `count` of
+          a node is its number of training documents.
+
+        ``examples/exported_ranker.py`` computes scores and Shapley values from this text.
+
+        Returns
+        -------
+        str
+            The text.
+        """
+        return write_model(self)

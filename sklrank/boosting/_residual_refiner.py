@@ -1,0 +1,327 @@
+"""Residual refinement: base scores plus a linear correction learned from few judgements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import softmax
+from sklearn.utils.sparsefuncs import mean_variance_axis
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._estimator import BaseEstimator
+from sklrank._queries import Queries
+from sklrank._relevance import check_relevance
+from sklrank._sklearn import _fit_context
+from sklrank._validation import check_rows, unchanged_on_error
+from sklrank.boosting._base_scores import RefinerMixin
+from sklrank.boosting._pair_losses import GradedPairLoss
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+__all__ = ["ResidualRefiner"]
+
+# Slopes of the standardized judgements as functions of the standardized base scores, which are the
+# correlations of the two. Often only documents that the base ranker ranks high were judged, for
+# which the best slope is lower. Hence the smallest slope is not 0.
+SLOPES = (0.25, 0.5, 1.0)
+# Ratios of the variance of the correction to that of the errors: those between which the ranking of
+# judgements changes, from nearly the base ranking to nearly the judgements alone.
+STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0)
+
+
+class ResidualRefiner(RefinerMixin, BaseEstimator):
+    r"""Residual refiner: document ranker that corrects a base ranking by few judgements.
+
+    A base ranker, such as a retrieval function or a collaborative filter, gives a score :math:`g_i`
+    to each document i. A user judges a few of the documents. The learned scores are the base
+    scores plus a linear function of the features,
+
+    .. math:: F_i = \rho g_i + w^\top x_i,
+
+    which is fitted to the part of the judgements that the base scores do not explain. There is
+    nothing to tune: the strength of the correction is averaged over the values that are supported
+    by the judgements. If the features do not help to predict the judgements, the ranking of the
+    base ranker hardly changes.
+
+    Use one refiner for each query if the judgements of one query carry no information about
+    another. With several queries, one correction is learned for all of them.
+
+    Parameters
+    ----------
+    base_ranker : int, str, fitted estimator or None, default=None
+        Ranker whose scores are refined; documents with higher scores are ranked earlier. It is the
+        index or the name of a feature of `X`, or a fitted estimator, whose `decision_function`
+        computes the scores, or `predict` if it has no `decision_function`. The estimator is not
+        fitted again. If the refiner is cloned, as in a grid search, wrap the estimator in
+        :class:`~sklearn.frozen.FrozenEstimator`. If None, `base_scores` must be passed to `fit`
+        and `predict`.
+
+    Attributes
+    ----------
+    base_weight_ : float
+        Factor :math:`\rho` of the base scores; 0 if all base scores of each query are equal.
+    coef_ : ndarray of shape (n_features,)
+        Coefficients :math:`w` of the features.
+    correction_probability_ : float
+        Probability that the base scores need a correction, given the judgements.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Defined only if `X` has feature names that are all strings.
+
+    See Also
+    --------
+    RankingRefiner : Ranking refinement by boosting any classifier.
+    sklrank.datasets.make_recommender : Generate ratings and base scores.
+
+    Notes
+    -----
+    Let :math:`y_i` be the number of documents that are worse than document i according to the
+    judgements, minus the number of those that are better, standardized for each query. The model is
+    Bayesian linear regression [1]_,
+
+    .. math:: y_i = c_q + \rho g_i + w^\top x_i + \varepsilon_i,
+
+    with standardized features and base scores, and a constant :math:`c_q` for each query. The
+    weights :math:`w` are independent and normal, with variance :math:`\tau` times that of the
+    errors, and the latter has an inverse gamma prior. The slope :math:`\rho`, the strength
+    :math:`\tau`, and whether there is a correction at all are averaged in proportion to the
+    marginal likelihood of the judgements. Half of the prior probability is that of no correction.
+    All documents, judged or not, are used for the standardization.
+
+    The rows of the judged documents are made dense. The fit takes a singular value decomposition of
+    the matrix of these rows.
+
+    References
+    ----------
+    .. [1] C. E. Rasmussen and C. K. I. Williams, "Gaussian processes for machine learning", MIT
+       Press, 2006, chapters 2 and 5.
+
+    Examples
+    --------
+    A user rated 20 items. The base scores are computed from the ratings of other users.
+
+    >>> import numpy as np
+    >>> from sklrank.boosting import ResidualRefiner
+    >>> from sklrank.datasets import make_recommender
+    >>> from sklrank.metrics import ndcg_score
+    >>> X, ratings, relevance, _, base_scores = make_recommender(1, n_rated=20, random_state=3)
+    >>> refiner = ResidualRefiner().fit(X, ratings, base_scores=base_scores)
+    >>> scores = refiner.predict(X, base_scores=base_scores)
+    >>> rest = np.isnan(ratings)
+    >>> print(f"base ranker: {ndcg_score(relevance[rest], base_scores[rest], k=10):.2f}")
+    base ranker: 0.43
+    >>> print(f"refined: {ndcg_score(relevance[rest], scores[rest], k=10):.2f}")
+    refined: 0.53
+    """
+
+    __metadata_request__predict = {"base_scores": True}
+    __metadata_request__score = {"qid": True, "base_scores": True}
+
+    def __init__(self, base_ranker: Any = None) -> None:
+        self.base_ranker = base_ranker
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        base_scores: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the correction of the base scores to the judgements.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents, both judged and not judged.
+        y : array-like of shape (n_samples,)
+            Judgements: the graded relevance of each document, or NaN if it is not judged. Only the
+            order of the grades is used; -1 is a valid grade.
+        qid : array-like of shape (n_samples,), default=None
+            Query id of each document, in any order. If None, all documents belong to one query; for
+            500 or more documents a warning is given, as `qid` has probably been forgotten. If all
+            documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning.
+        base_scores : array-like of shape (n_samples,), default=None
+            Scores of the base ranker. If given, they are used instead of `base_ranker`.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If neither `base_ranker` nor `base_scores` is given; if no document is judged; or if the
+            lengths of the arguments differ or the input contains infinities.
+        """
+        with unchanged_on_error(self):
+            X_given, X = X, check_rows(self, X, reset=True, dtype=[np.float64, np.float32])
+            queries = Queries.from_qid(qid, X.shape[0])
+            grades = check_relevance(y, X.shape[0], judgements=True)
+            base_scores = self._base_scores(X_given, X, base_scores)
+            self._set_fitted_with_qid(qid, X.shape[0])
+            judged, wins = standardized_wins(grades, queries)
+            _, codes, counts = np.unique(
+                queries.codes[judged], return_inverse=True, return_counts=True
+            )
+            unit = inverse_deviation(base_scores, queries)
+            self._center, scale = center_and_scale(X)
+            scale = scale * np.sqrt(max(1, np.isfinite(scale).sum()))
+            rows = X[judged].toarray() if sparse.issparse(X) else X[judged].astype(np.float64)
+            values = np.column_stack([unit * base_scores[judged], (rows - self._center) / scale])
+            sums = np.zeros((len(counts), values.shape[1]))
+            np.add.at(sums, codes, values)
+            values -= (sums / counts[:, np.newaxis])[codes]
+            slope, weights, self.correction_probability_ = posterior_means(
+                values[:, 1:], wins[:, np.newaxis] - values[:, :1] * SLOPES, len(wins) - len(counts)
+            )
+            self.base_weight_ = slope * unit
+            self.coef_ = weights / scale
+        return self
+
+    def predict(self, X: ArrayLike, base_scores: ArrayLike | None = None) -> np.ndarray:
+        """Score documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents.
+        base_scores : array-like of shape (n_samples,), default=None
+            Scores of the base ranker. If given, they are used instead of `base_ranker`.
+
+        Returns
+        -------
+        ndarray of float64 of shape (n_samples,)
+            Scores; documents with higher scores are ranked earlier. The score of a document does
+            not depend on the other documents.
+
+        Raises
+        ------
+        ValueError
+            If neither `base_ranker` nor `base_scores` is given.
+        """
+        check_is_fitted(self)
+        X_given, X = X, check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
+        base = self.base_weight_ * self._base_scores(X_given, X, base_scores)
+        if not sparse.issparse(X):
+            X = X.astype(np.float64) - self._center
+        return base + X @ self.coef_
+
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        base_scores: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean NDCG of the judged documents over queries with a relevant document.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents.
+        y : array-like of shape (n_samples,)
+            Judgements: the graded relevance of each document, or NaN if it is not judged. Documents
+            that are not judged are ignored.
+        qid : array-like of shape (n_samples,), default=None
+            Query id of each document. If None, all documents belong to one query; this is allowed
+            only if `qid` was None in `fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples. The weight of a query is the mean of the weights of its
+            judged samples.
+        base_scores : array-like of shape (n_samples,), default=None
+            Scores of the base ranker, as in :meth:`predict`.
+
+        Returns
+        -------
+        float
+            Mean NDCG, from 0 to 1, as that of :meth:`RankingRefiner.score`.
+
+        Raises
+        ------
+        ValueError
+            If `qid` is None although it was given in `fit`; if no document is judged, or all of
+            them have the gain 0; or if the lengths of the arguments differ.
+        """
+        return self._score_of_judged(X, y, qid, sample_weight, base_scores=base_scores)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def posterior_means(features, residuals, n_contrasts):
+    """Return the posterior means of the slope and weights, and the probability of a correction.
+
+    `residuals` `(n_judged, n_slopes)` is what the base scores leave unexplained, for each slope;
+    `n_contrasts` is the number of judgements minus that of queries, in each of which the mean of
+    the `features` is 0.
+    """
+    left, values, right = np.linalg.svd(features, full_matrices=False)
+    strengths = np.array(STRENGTHS)[:, np.newaxis]
+    shrinkage = 1 + strengths * values**2
+    projections = residuals.T @ left * values
+    shrunken = (strengths / shrinkage)[:, np.newaxis] * projections
+    total = (residuals**2).sum(axis=0)
+    explained = (shrunken * projections).sum(axis=2)
+    # The errors have the inverse gamma prior with shape 1 and scale 0.5, the weight of two
+    # judgements. The first row is the model without a correction.
+    squares = 0.5 + np.maximum(total - np.vstack([0 * total, explained]), 0.0) / 2
+    volume = np.append(0.0, np.log(shrinkage).sum(axis=1) / 2)[:, np.newaxis]
+    prior = np.log([1.0] + [1 / len(STRENGTHS)] * len(STRENGTHS))[:, np.newaxis]
+    models = softmax(prior - (1 + n_contrasts / 2) * np.log(squares) - volume)
+    weights = np.tensordot(models[1:], shrunken, axes=2) @ right
+    return float(models.sum(axis=0) @ SLOPES), weights, float(models[1:].sum())
+
+
+def standardized_wins(grades, queries):
+    """Return the judged documents, and the number of their wins minus losses, standardized.
+
+    Documents of queries in which no document was judged to be better than another are left out.
+    The wins of a query have mean 0 and standard deviation 1.
+    """
+    judged, ones = np.flatnonzero(~np.isnan(grades)), np.ones(len(grades))
+    wins = GradedPairLoss(grades, queries).loss_and_negative_gradient(ones, ones)[1][judged]
+    codes = queries.codes[judged]
+    variances = np.bincount(codes, wins**2)[codes] / np.bincount(codes)[codes]
+    compared = variances > 0
+    return judged[compared], wins[compared] / np.sqrt(variances[compared])
+
+
+def inverse_deviation(scores, queries):
+    """Return 1 / (standard deviation of the scores within queries), or 0 if it is 0."""
+    unit = np.abs(scores).max() or 1.0
+    means = np.bincount(queries.codes, scores / unit) / queries.sizes
+    deviations = scores / unit - means[queries.codes]
+    deviation = np.sqrt(np.mean(deviations**2))
+    # Equal scores may differ from their mean by rounding. Below 1e-305 the inverse overflows.
+    if deviation <= 1e-12 or unit * deviation < 1e-305:
+        return 0.0
+    return float(1 / unit / deviation)
+
+
+def center_and_scale(X):
+    """Return the centers and the scales of the features, `(n_features,)` each.
+
+    The scale is infinite for features that are constant, or whose variance overflows or underflows.
+    The zeros of a sparse matrix are not changed: the centers are 0.
+    """
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        if sparse.issparse(X):
+            means, variances = mean_variance_axis(X.tocsr(), axis=0)
+            center, scale = np.zeros(X.shape[1]), np.sqrt(variances)
+        else:
+            X = np.ascontiguousarray(X, dtype=np.float64)
+            means = center = X.mean(axis=0)
+            scale = X.std(axis=0)
+        # The square of a scale below 1e-150 is 0.
+        used = np.isfinite(scale) & (scale > np.maximum(1e-12 * np.abs(means), 1e-150))
+    return np.where(used, center, 0.0), np.where(used, scale, np.inf)

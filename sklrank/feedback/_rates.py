@@ -1,0 +1,190 @@
+"""Amounts of exploration: decaying and self-tuned rates, and the values of `exploration`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from sklrank._validation import is_number
+from sklrank.feedback._schedules import RoundSchedule, SelfTunedSchedule
+
+__all__ = ["DecayingExploration", "SelfTunedExploration"]
+
+
+class DecayingExploration:
+    """Amount of exploration ``scale * t ** -power`` of round t = 1, 2, ...
+
+    Pass it as the parameter `exploration` of a ranker or classifier that explores. It has two
+    names: "decay" is ``DecayingExploration(1 / 4)``, for which the bounds of Top-k BBM and Top-k
+    Adaptive decrease fastest, up to a constant factor [1]_, and "ag0" is
+    ``DecayingExploration(1 / 3, scale=0.5)``, a schedule of the experiments with Banditron in [2]_.
+
+    Parameters
+    ----------
+    power : float, default=0.25
+        Exponent, 0 or more.
+    scale : float, default=1.0
+        Amount of the first round, in (0, 1].
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    See Also
+    --------
+    SelfTunedExploration : The amount depends on the feedback of the previous rounds.
+
+    References
+    ----------
+    .. [1] V. Raman, D. T. Zhang, Y. H. Jung and A. Tewari, "Online boosting for multilabel ranking
+       with top-k feedback", 2020.
+    .. [2] H. Valizadegan, "Boosting and online learning for classification and ranking",
+       dissertation, Michigan State University, 2010, Chapter 6.
+
+    Examples
+    --------
+    >>> from sklrank.feedback import DecayingExploration
+    >>> DecayingExploration(power=0.5)(100)
+    0.1
+    """
+
+    def __init__(self, power: float = 0.25, scale: float = 1.0) -> None:
+        if not is_number(power) or not power >= 0 or not is_number(scale) or not 0 < scale <= 1:
+            raise ValueError(
+                f"power must be 0 or more and scale in (0, 1], got {power!r} and {scale!r}"
+            )
+        self.power = float(power)
+        self.scale = float(scale)
+
+    def __repr__(self):
+        return f"{type(self).__name__}(power={self.power!r}, scale={self.scale!r})"
+
+    def __call__(self, t: float) -> float:
+        """Return the amount of round t.
+
+        Parameters
+        ----------
+        t : int, or array of ints
+            Number of the round, from 1.
+
+        Returns
+        -------
+        float, or array of floats
+            The amount.
+        """
+        return self.scale * t**-self.power
+
+
+class SelfTunedExploration:
+    r"""Self-tuned exploration rate of the bandit classifiers.
+
+    Pass it as the parameter `exploration` of :class:`~sklrank.linear_model.BanditronClassifier`.
+    The rate of round t depends on the number h of *hits* and the number m of *misses* in the
+    rounds before. A round is a hit if the predicted label was shown and is correct; all other
+    rounds are misses. With the concave support functions :math:`\omega_j(z) = (1 + z)^{\lambda_j}`,
+    the rate is ([1]_, Eqs. 6.4, 6.5 and 6.3)
+
+    - "ag1": :math:`\omega_2'(3 h + m) / (2 \omega_2'(0))`,
+    - "ag2": :math:`\omega_2'(t) / (2 \omega_1'(m))`,
+    - "ag3": :math:`\omega_2'(3 h + m) / (2 \omega_1'(m))`.
+
+    It is in (0, 1/2]. The strings "ag1", "ag2" and "ag3" stand for both exponents 0.1, as in the
+    experiments of [1]_.
+
+    Parameters
+    ----------
+    rule : {"ag1", "ag2", "ag3"}, default="ag3"
+        Formula of the rate.
+    power : float, default=1/3
+        Exponent :math:`\lambda_2`, in (0, 1]. The number of mistakes is
+        :math:`O(T^{2/3})` for "ag1" if it is 2/3 (Corollary 19).
+    miss_power : float, default=2/3
+        Exponent :math:`\lambda_1`, from `power` to 1. It has no effect on "ag1". The number of
+        mistakes is :math:`O(T^{2/3})` for "ag2" and "ag3" if it is ``power + 1/3`` (Corollaries 17
+        and 21).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is invalid.
+
+    See Also
+    --------
+    sklrank.linear_model.BanditronClassifier : Learns from bandit feedback.
+    DecayingExploration : The amount depends on the number of the round only.
+
+    References
+    ----------
+    .. [1] H. Valizadegan, "Boosting and online learning for classification and ranking",
+       dissertation, Michigan State University, 2010, Chapter 6.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklrank.feedback import SelfTunedExploration
+    >>> from sklrank.linear_model import BanditronClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> exploration = SelfTunedExploration("ag1", power=2 / 3)
+    >>> model = BanditronClassifier(exploration=exploration, random_state=0).fit(X, y)
+    """
+
+    def __init__(
+        self,
+        rule: Literal["ag1", "ag2", "ag3"] = "ag3",
+        *,
+        power: float = 1 / 3,
+        miss_power: float = 2 / 3,
+    ) -> None:
+        if rule not in ("ag1", "ag2", "ag3"):
+            raise ValueError(f"rule must be 'ag1', 'ag2' or 'ag3', got {rule!r}")
+        if not is_number(power) or not 0 < power <= 1:
+            raise ValueError(f"power must be a number in (0, 1], got {power!r}")
+        if rule == "ag1":
+            miss_power = power
+        if not is_number(miss_power) or not power <= miss_power <= 1:
+            raise ValueError(
+                f"miss_power must be a number from power={power!r} to 1, got {miss_power!r}"
+            )
+        self.rule = rule
+        self.power = float(power)
+        self.miss_power = float(miss_power)
+
+    def __repr__(self):
+        parameters = f"power={self.power!r}, miss_power={self.miss_power!r}"
+        return f"{type(self).__name__}({self.rule!r}, {parameters})"
+
+
+# The names of schedules. Those of the first dictionary depend on the number of the round only.
+DECAYS = {"decay": DecayingExploration(), "ag0": DecayingExploration(1 / 3, scale=0.5)}
+SCHEDULES = DECAYS | {
+    rule: SelfTunedExploration(rule, power=0.1, miss_power=0.1) for rule in ("ag1", "ag2", "ag3")
+}
+
+
+def exploration_rates(exploration, rounds):
+    """Return the rates of rounds, an array, for a value of `exploration` that needs no feedback."""
+    if isinstance(exploration, str):
+        exploration = DECAYS[exploration]
+    if isinstance(exploration, DecayingExploration):
+        return exploration(np.asarray(rounds, dtype=np.float64))
+    if not callable(exploration):
+        return np.full(len(rounds), exploration, dtype=np.float64)
+    rates = [exploration(int(t)) for t in rounds]
+    for t, rate in zip(rounds, rates):
+        if not is_number(rate) or not 0.0 < rate <= 1.0:
+            raise ValueError(
+                "exploration must return a number in (0, 1] for each round, got "
+                f"{rate!r} for round {t}"
+            )
+    return np.array(rates, dtype=np.float64)
+
+
+def make_schedule(exploration):
+    """Return a new compiled schedule for a value of `exploration`, before the first round."""
+    if isinstance(exploration, str):
+        exploration = SCHEDULES[exploration]
+    if isinstance(exploration, SelfTunedExploration):
+        return SelfTunedSchedule(exploration.rule, exploration.power, exploration.miss_power)
+    return RoundSchedule(exploration_rates(exploration, [1])[0])

@@ -1,0 +1,244 @@
+"""Rankers inside of other rankers: which they can be, their fits, and folds that judge them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import KFold, check_cv
+from sklearn.pipeline import Pipeline
+
+from sklrank._sklearn import HasMethods, _num_samples, _safe_indexing
+from sklrank._validation import check_columns
+from sklrank.base import LabelRankerMixin
+from sklrank.label_ranking._label_ranker import LabelRanker, MetaLabelRanker, in_one_process
+
+__all__ = [
+    "WrappedRanker",
+    "check_frozen_labels",
+    "fit_and_score",
+    "fit_ranker",
+    "folds_of_held_out",
+    "held_out_positions",
+    "is_ranker",
+    "last_ranker",
+    "shuffled_folds",
+    "split_rankings",
+]
+
+
+def is_ranker(estimator):
+    """Return whether an estimator can learn positions, unless it is frozen, and score labels."""
+    if isinstance(estimator, type) or not all(
+        hasattr(estimator, name) for name in ("fit", "decision_function")
+    ):
+        return False
+    if isinstance(estimator, FrozenEstimator):
+        return True  # It learns no targets.
+    # The targets of classifiers are classes, and those of other rankers of labels are relevances.
+    last, _ = last_ranker(estimator)
+    learns_relevance = isinstance(last, LabelRankerMixin) and not isinstance(last, LabelRanker)
+    return not (learns_relevance or is_classifier(estimator))
+
+
+def check_frozen_labels(ranker, classes):
+    """Raise a ValueError if a ranker is frozen and was fitted to other labels than `classes`."""
+    if not (isinstance(ranker, FrozenEstimator) and hasattr(ranker, "classes_")):
+        return
+    if len(ranker.classes_) != len(classes):
+        raise ValueError(
+            f"y has {len(classes)} labels, and the frozen ranker was fitted to "
+            f"{len(ranker.classes_)}: pass y with the labels of the ranker, in their order"
+        )
+    if isinstance(classes[0], str):
+        check_columns(classes, ranker.classes_)
+
+
+def last_ranker(ranker, X=None):
+    """Return the ranker inside of pipelines, fitted searches and frozen estimators.
+
+    Samples X, of the whole ranker, are transformed to those of the returned one, unless they are
+    None.
+
+    Returns
+    -------
+    ranker : label ranker
+        The last step, the best estimator or the frozen estimator, or `ranker` itself.
+    X : array-like of shape (n_samples, n_features) or None
+        The samples that it receives.
+    """
+    while True:
+        if isinstance(ranker, Pipeline):
+            if X is not None and len(ranker) > 1:
+                X = ranker[:-1].transform(X)
+            ranker = ranker[-1]
+        elif isinstance(ranker, FrozenEstimator):
+            ranker = ranker.estimator
+        elif hasattr(ranker, "best_estimator_"):
+            ranker = ranker.best_estimator_
+        else:
+            return ranker, X
+
+
+def decision_function(ranker, X):
+    return ranker.decision_function(X)
+
+
+@in_one_process
+def fit_ranker(ranker, X, positions, rows=None):
+    """Fit a ranker to the samples `rows`, or to all samples if that is None; return it."""
+    if rows is not None:
+        X, positions = _safe_indexing(X, rows), positions[rows]
+    return ranker.fit(X, positions)
+
+
+@in_one_process
+def fit_and_score(ranker, X, positions, train, test, unseen, scores_of=decision_function):
+    """Fit a ranker to the samples `train`; return the scores `(n_test, n_labels)` of `test`.
+
+    The mask `unseen` marks labels that no sample in `train` ranks; their scores are 0. The function
+    `scores_of` returns the scores of a fitted ranker for given samples.
+    """
+    X_test, positions = _safe_indexing(X, test), positions[train]
+    scores = np.zeros((_num_samples(X_test), positions.shape[1]))
+    if not np.isnan(positions).all():
+        ranker.fit(_safe_indexing(X, train), positions[:, ~unseen])
+        found = scores_of(ranker, X_test)
+        # A frozen ranker, which does not learn from `train`, scores all labels.
+        scores[:, ~unseen] = found[:, ~unseen] if found.shape[1] == len(unseen) else found
+    return scores
+
+
+def shuffled_folds(n_folds, seed):
+    return KFold(n_folds, shuffle=True, random_state=seed)
+
+
+def split_rankings(splitter, X, positions, cv):
+    """Return the indices of the training and of the held-out samples of each fold.
+
+    Parameters
+    ----------
+    splitter : int, cross-validation generator or iterable
+        Determines the folds. Those of an iterable may be masks.
+    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        Samples.
+    positions : ndarray of shape (n_samples, n_labels)
+        Positions of the labels.
+    cv : int, cross-validation generator or iterable
+        The parameter of the user, for error messages.
+
+    Returns
+    -------
+    list of (ndarray of int, ndarray of int)
+        The training samples and the held-out samples of each fold.
+    """
+    try:
+        folds = [
+            tuple(as_indices(rows, len(positions)) for rows in fold)
+            for fold in check_cv(splitter).split(X, positions)
+        ]
+    except ValueError as error:
+        raise ValueError(
+            f"cv={cv!r} cannot split {len(positions)} rankings: {error} Use fewer folds, "
+            "KFold or ShuffleSplit"
+        ) from error
+    if not folds or min(np.size(rows) for fold in folds for rows in fold) == 0:
+        raise ValueError(
+            f"cv={cv!r} must make at least one fold, each with training samples and "
+            "held-out samples"
+        )
+    return folds
+
+
+def as_indices(rows, n_samples):
+    rows = np.asarray(rows)
+    if rows.dtype != bool:
+        if rows.size and not -n_samples <= rows.min() <= rows.max() < n_samples:
+            raise ValueError("an index is out of range.")
+        return rows % n_samples  # Negative indices count from the end.
+    if rows.shape != (n_samples,):
+        raise ValueError(f"a mask has the shape {rows.shape}.")
+    return np.flatnonzero(rows)
+
+
+def folds_of_held_out(folds, n_folds):
+    """Return folds for models of the held-out samples, whose folds are concatenated.
+
+    Each fold holds out the same samples as before, and a sample that other folds hold out, too, is
+    not a training sample. A single fold is divided into `n_folds` parts.
+
+    Parameters
+    ----------
+    folds : list of (ndarray of int, ndarray of int)
+        The training samples and the held-out samples of each fold.
+    n_folds : int
+        Number of parts of a single fold.
+
+    Returns
+    -------
+    list of (ndarray of int, ndarray of int)
+        The indices of the other and of the held-out samples in the concatenation.
+    """
+    samples = np.concatenate([test for _, test in folds])
+    groups = np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
+    if len(folds) == 1:
+        groups = np.arange(len(samples)) % n_folds
+    tests = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+    return [(np.flatnonzero(~np.isin(samples, samples[test])), test) for test in tests]
+
+
+def held_out_positions(positions, folds):
+    """Return the labels that a fold cannot learn, and the held-out positions of the other labels.
+
+    Parameters
+    ----------
+    positions : ndarray of shape (n_samples, n_labels)
+        Positions of the labels. NaN marks a label that is not ranked.
+    folds : list of (ndarray of int, ndarray of int)
+        The training samples and the held-out samples of each fold.
+
+    Returns
+    -------
+    unseen : list of ndarray of bool of shape (n_labels,)
+        For each fold, a mask of the labels that some sample ranks, but no training sample.
+    held_out : ndarray of shape (n_held_out, n_labels)
+        Positions of the held-out samples of all folds. They are NaN for labels that are unseen.
+    """
+    ranked = ~np.isnan(positions)
+    unseen = [ranked.any(axis=0) & ~ranked[train].any(axis=0) for train, _ in folds]
+    held_out = [np.where(mask, np.nan, positions[test]) for (_, test), mask in zip(folds, unseen)]
+    return unseen, np.concatenate(held_out)
+
+
+class WrappedRanker(MetaLabelRanker):
+    """Base class of the estimators that fit one ranker and rank as it does.
+
+    A subclass has the parameter `ranker` and defines `_fit_ranker`.
+    """
+
+    _parameter_constraints: dict = {
+        "ranker": [HasMethods(["fit", "decision_function"])],
+        "random_state": ["random_state"],
+    }
+
+    @abstractmethod
+    def _fit_ranker(self, X, positions):
+        """Set `ranker_` and fit what the subclass adds to it."""
+
+    def _templates(self):
+        return [self.ranker]
+
+    def _fit_rankings(self, X, positions, sample_weight=None):
+        if not is_ranker(self.ranker):
+            raise ValueError(
+                "ranker must be a label ranker, whose targets are positions, such as "
+                f"LabelwiseRanker(); got {self.ranker!r}"
+            )
+        check_frozen_labels(self.ranker, self.classes_)
+        self._fit_ranker(X, positions)
+
+    def _label_scores(self, X):
+        X = self._check_fitted_rows(X)
+        return self.ranker_.decision_function(X)

@@ -1,0 +1,102 @@
+"""Kernel features whose widths are learned from rankings."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.optimize import minimize
+from sklearn.base import TransformerMixin
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sklrank._estimator import BaseEstimator
+from sklrank._randomness import draw_seed
+from sklrank._rankings import check_positions, relative_positions
+
+__all__ = ["KernelFeatures"]
+
+# Samples from which the widths are learned, which takes the cube of their number, and samples that
+# are centers of the kernel. With more features than `_MAX_WIDTHS` all of them have one width.
+_N_SAMPLES, _N_CENTERS, _MAX_WIDTHS = 200, 500, 100
+
+
+class KernelFeatures(TransformerMixin, BaseEstimator):
+    """Nyström features of a Matérn kernel with a width for each standardized feature.
+
+    The widths maximize the marginal likelihood of Gaussian processes, one for each label, of the
+    relative positions in the rankings. Features that do not matter get large widths.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None, default=None
+        Controls the choice of the samples that are centers of the kernel.
+
+    Attributes
+    ----------
+    widths_ : ndarray of shape (n_features,)
+        Widths of the standardized features.
+    n_features_in_ : int
+        Number of features.
+    """
+
+    _doc_link_module = ""  # private, without a page in the documentation
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        """Learn the widths from samples `X` and positions `y`, with NaN for missing labels."""
+        X = validate_data(self, X, dtype=np.float64)
+        self.scaler_ = StandardScaler().fit(X)
+        X, positions = self.scaler_.transform(X), check_positions(y)
+        some = np.linspace(0, len(X) - 1, min(len(X), _N_SAMPLES)).astype(np.intp)
+        self.widths_ = learn_widths(X[some], positions[some])
+        drawn = np.random.RandomState(draw_seed(self.random_state)).permutation(len(X))
+        self.centers_ = X[drawn[:_N_CENTERS]] / self.widths_
+        values, vectors = eigh(MATERN(self.centers_))
+        self.projection_ = vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))
+        return self
+
+    def transform(self, X):
+        """Return the kernel features of the samples."""
+        check_is_fitted(self)
+        X = self.scaler_.transform(validate_data(self, X, reset=False, dtype=np.float64))
+        return MATERN(X / self.widths_, self.centers_) @ self.projection_
+
+
+MATERN = Matern(1.0, nu=1.5)
+
+
+def learn_widths(X, positions):
+    """Return the width of each feature."""
+    targets = relative_positions(positions)
+    known = ~np.isnan(targets)
+    n_known = np.maximum(known.sum(axis=0), 1)
+    targets = np.where(known, targets - np.where(known, targets, 0.0).sum(axis=0) / n_known, 0.0)
+    deviation = targets.std()
+    n_features = X.shape[1]
+    distance = np.sqrt(n_features)
+    if not deviation:
+        return np.full(n_features, distance)
+    widths = np.full(n_features if n_features <= _MAX_WIDTHS else 1, distance)
+    kernel = ConstantKernel() * Matern(widths, nu=1.5) + WhiteKernel(0.3)
+    process = GaussianProcessRegressor(kernel, optimizer=None).fit(X, targets / deviation)
+    start = process.kernel_.theta
+
+    def loss(theta):
+        value, gradient = process.log_marginal_likelihood(theta, True, clone_kernel=False)
+        return -value, -gradient
+
+    # Up to a thousandfold: a feature of such a width has no effect.
+    found = minimize(
+        loss,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(log - np.log(1e3), log + np.log(1e3)) for log in start],
+        options={"maxiter": 50},
+    )
+    learned = process.kernel_.clone_with_theta(found.x).k1.k2.length_scale
+    return np.broadcast_to(learned, n_features).copy()

@@ -1,0 +1,278 @@
+"""SemiBanditRanker."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+
+from sklrank._base_online import (
+    CompiledClassifier,
+    lists_of,
+    multiplies_entries,
+    row_blocks,
+    to_dense,
+)
+from sklrank._model_lock import ExclusiveCalls
+from sklrank._online_rankers import BATCH, ShownLabelsRanker
+from sklrank._randomness import draw_seed, set_random_states
+from sklrank._sklearn import Interval
+from sklrank._validation import MAX_FACTOR, input_tags_of
+from sklrank._voting import VotingLearner
+from sklrank.linear_model._bandit._shown_labels import learn_shown_labels, play_rounds
+from sklrank.linear_model._online._estimators import OnlineLogisticRegression, OnlineRidgeClassifier
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Literal
+
+
+__all__ = ["SemiBanditRanker"]
+
+
+class SemiBanditRanker(ShownLabelsRanker):
+    """Multilabel ranker that shows k labels and learns the relevance of each of them.
+
+    In each round, the ranker shows `k` labels of a sample and observes which of them are relevant,
+    a semi-bandit feedback [1]_. It learns the relevance of each label shown by itself, and nothing
+    about the other labels. This is unbiased for each label, since the choice of the labels depends
+    only on the sample and on previous rounds. It needs no importance weights, whose variance is
+    high if labels are shown rarely. In contrast, :class:`~sklrank.online_boosting.TopKBBM` and
+    :class:`~sklrank.online_boosting.TopKAdaptive` estimate the costs of pairs of labels, divided by
+    the propensities of the pairs, and boost weak learners that learn from these costs. This ranker
+    usually collects more rewards than both, and is recommended for feedback on the labels shown.
+
+    The model is a vote of online learners, in which the weight of learner i is proportional to
+    ``exp(-learning_rate * L_i)``. Here ``L_i`` is the sum of its rank losses on the labels shown,
+    each before the labels were learned (Hedge [2]_). Thus the vote soon follows the best learner.
+
+    The method `explore` draws the labels to show, and `partial_fit_feedback` learns from their
+    relevance. `fit`, `partial_fit` and `progressive_fit` simulate both steps on samples with known
+    labels, and use only the relevance of the labels shown.
+
+    Parameters
+    ----------
+    k : int, default=3
+        Number of labels to show, from 1 to the number of labels. If the target consists of class
+        labels and there are fewer than `k` classes, all classes are shown. A single label gives no
+        rank loss, so that with ``k=1`` all learners have the same weight.
+    exploration : float, str or callable, default=0.05
+        Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability
+        that a sample explores instead of showing the k labels of largest score. Values from 0.05 to
+        0.1 are suitable if users see the labels. Larger values such as 0.5 are suitable if many
+        labels are rare and showing irrelevant labels does no harm. "decay" is ``t ** -0.25`` in
+        round t = 1, 2, ..., and "ag0" is ``t ** (-1 / 3) / 2``. A callable, such as a
+        :class:`~sklrank.feedback.DecayingExploration`, maps t to the amount. `explore` uses the
+        amount of the next round for all samples.
+    randomization : str, default="uniform"
+        Name of an exploration policy of :mod:`sklrank.feedback`: "uniform", "single-swap",
+        "plackett-luce" or "softmax".
+    estimators : list of estimators or None, default=None
+        Learners of the vote, of the classes :class:`OnlineLogisticRegression`,
+        :class:`OnlineRidgeClassifier` and :class:`~sklrank.tree.HoeffdingTreeClassifier`. If None,
+        there are three:
+
+        - a logistic regression for each label, of standardized samples,
+        - the same of raw samples with a small `intercept_scaling`, which is better for sparse
+          samples, each with the learning rates 0.3, 1 and 3,
+        - a ridge regression on the relevance of the labels shown, of standardized samples, with the
+          penalties 1 and 10, times `max_iter`. More than 256 features are reduced to a sketch of
+          256.
+    learning_rate : float, default=2.0
+        Learning rate of the weights of the vote. With larger values, the weights follow the losses
+        faster.
+    max_iter : int, default=1
+        Number of passes over the samples in `fit`.
+    shuffle : bool, default=False
+        If True, `fit` shuffles the samples before each pass.
+    random_state : int, RandomState instance or None, default=None
+        Controls the random choice of the labels shown, the order of the samples and the seeds of
+        the learners. Pass an int for reproducible results.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        Class labels, or the names of the columns if the target is an indicator matrix.
+    estimators_ : list of estimators
+        Learners of the vote. Their classes are 0, ..., n_labels - 1, the indices into `classes_`.
+    estimator_weights_ : ndarray of shape (n_estimators,)
+        Weights of the learners in the vote, which sum to one.
+    n_rounds_ : int
+        Number of rounds. Each sample of positive weight is one round in each pass.
+    n_iter_ : int
+        Number of passes over the samples in the last call of `fit`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Defined only if `X` has feature names that are all strings.
+
+    See Also
+    --------
+    sklrank.online_boosting.TopKBBM : Boosts learners of estimated costs of pairs of labels.
+    sklrank.online_boosting.AdaOLMR : Learns from the relevance of all labels.
+    LinUCBClassifier : Shows a single class of each sample.
+
+    Notes
+    -----
+    The parameters `k`, `exploration` and `randomization` are read in each call. The others are read
+    in `fit` and, if the model is not fitted, in the first call of `partial_fit`, `progressive_fit`,
+    `explore` or `partial_fit_feedback`. The propensities of the labels shown have no effect.
+
+    References
+    ----------
+    .. [1] N. Cesa-Bianchi and G. Lugosi, "Combinatorial bandits", Journal of Computer and System
+       Sciences 78, 2012.
+    .. [2] Y. Freund and R. E. Schapire, "A decision-theoretic generalization of on-line learning
+       and an application to boosting", Journal of Computer and System Sciences 55, 1997.
+
+    Examples
+    --------
+    Show three of eight labels to a user, and learn which of them are relevant:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklrank.linear_model import SemiBanditRanker
+    >>> from sklrank.metrics import rank_loss
+    >>> X, Y = make_multilabel_classification(1000, n_classes=8, random_state=0)
+    >>> model = SemiBanditRanker(k=3, exploration=0.2, random_state=0)
+    >>> for batch in np.array_split(np.arange(800), 80):
+    ...     shown = model.explore(X[batch], classes=range(8))
+    ...     rewards = np.take_along_axis(Y[batch], shown.actions, axis=1)
+    ...     model = model.partial_fit_feedback(X[batch], shown, rewards)
+    >>> bool(rank_loss(Y[800:], model.decision_function(X[800:])) < 0.15)
+    True
+    """
+
+    _parameter_constraints: dict = {
+        **ShownLabelsRanker._parameter_constraints,
+        "estimators": [list, tuple, None],
+        "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "shuffle": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        k: int = 3,
+        exploration: float | Literal["decay", "ag0"] | Callable[[int], float] = 0.05,
+        randomization: str = "uniform",
+        estimators: Sequence[Any] | None = None,
+        learning_rate: float = 2.0,
+        max_iter: int = 1,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.k = k
+        self.exploration = exploration
+        self.randomization = randomization
+        self.estimators = estimators
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def _show(self, rows, sampler):
+        votes = self._learner.predict_rows(rows)
+        return sampler.draw_rows(votes, self._draw(sampler, len(votes)))
+
+    def _learn_shown(self, X, actions, propensities, rewards, weights):
+        with ExclusiveCalls([self._learner]):
+            for batch in self._track(row_blocks(X, BATCH), "batch"):
+                shown = actions[batch], rewards[batch], weights[batch]
+                learn_shown_labels(self._learner, to_dense(X[batch]), *shown)
+                self.n_rounds_ += np.count_nonzero(weights[batch])
+
+    def _draw(self, sampler, n_samples):
+        return self._random_state.random_sample((n_samples, sampler.n_uniforms))
+
+    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
+        """Show labels of each sample and learn from their rewards, in this `order` if not None."""
+        sampler = self._make_sampler()
+        # Functions of the user may fail, so they are called before the first round.
+        rates = self._exploration_rates(weights if order is None else weights[order])
+        batches = row_blocks(X, BATCH)
+        with ExclusiveCalls([self._learner]):
+            for batch in self._track(batches, "batch", may_stop=scores is None):
+                chosen = np.arange(len(weights))[batch] if order is None else order[batch]
+                starts, items = lists_of(indptr, chosen)
+                rows, of_rows = to_dense(X[chosen]), weights[chosen]
+                uniforms = self._draw(sampler, len(rows))
+                play_rounds(
+                    self._learner,
+                    rows,
+                    sampler,
+                    uniforms,
+                    rates[batch],
+                    starts,
+                    labels[items],
+                    of_rows,
+                    None if scores is None else scores[batch],
+                )
+                self.n_rounds_ += np.count_nonzero(of_rows)
+
+    @property
+    def estimator_weights_(self) -> np.ndarray:
+        """Weights of the learners in the vote."""
+        self._check_fitted()
+        return self._learner.part_weights
+
+    def _label_scores(self, X):
+        self._check_fitted()
+        X = self._check_rows(X, reset=False)
+        blocks = [self._learner.predict_rows(to_dense(X[rows])) for rows in row_blocks(X, BATCH)]
+        return np.concatenate(blocks)
+
+    def _start_model(self, classes):
+        self.classes_, self.n_rounds_ = classes, 0
+        self._make_sampler()
+        self._random_state = check_random_state(self.random_state)
+        seeds, self.estimators_ = np.random.RandomState(draw_seed(self._random_state)), []
+        for template in self._templates():
+            estimator = clone(template)
+            estimator._validate_params()
+            set_random_states(estimator, seeds)
+            estimator._learns_relevance = True
+            estimator._init_model(self.n_features_in_, np.arange(len(classes)))
+            self.estimators_.append(estimator)
+        learners = [estimator._learner for estimator in self.estimators_]
+        self._learner = VotingLearner(learners, float(self.learning_rate))
+
+    def _templates(self):
+        if self.estimators is None:
+            logistic = OnlineLogisticRegression(learning_rate=(0.3, 1, 3), normalize="l2")
+            raw = clone(logistic).set_params(standardize=False, intercept_scaling=0.3)
+            # In later passes, a smaller penalty would seem to be the best one, since its losses are
+            # the smallest ones on samples that were already learned.
+            ridge = OnlineRidgeClassifier(
+                alpha=(self.max_iter, 10 * self.max_iter),
+                normalize="l2",
+                sketch_size=256,
+            )
+            return [logistic, raw, ridge]
+        if not self.estimators:
+            raise ValueError("estimators is empty; give at least one learner, or None")
+        for template in self.estimators:
+            if not isinstance(template, CompiledClassifier):
+                raise TypeError(
+                    "estimators must be online classifiers of sklrank, such as "
+                    f"OnlineLogisticRegression; got {template!r}"
+                )
+        return self.estimators
+
+    def _check_weights(self, weights):
+        for estimator in self.estimators_:
+            estimator._check_weights(weights)
+
+    @property
+    def _accepts_nan(self):
+        # Tags must be available for invalid parameters, too.
+        templates = self.estimators if isinstance(self.estimators, list | tuple) else []
+        return bool(templates) and all(input_tags_of(each).allow_nan for each in templates)
+
+    def _multiplies_entries(self):
+        return self.estimators is not None and multiplies_entries(self.estimators)

@@ -1,0 +1,139 @@
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
+"""Rounds of semi-bandit feedback: show some labels, then learn the relevance of each of them."""
+
+import numpy as np
+
+from sklrank._online_learner cimport LabelFeedback, OnlineLearner
+from sklrank.feedback cimport TopKSampler
+
+from sklrank._online_learner import check_lists
+
+
+def learn_shown_labels(
+    OnlineLearner learner not None, const double[:, ::1] X not None,
+    const Py_ssize_t[:, ::1] actions not None, const signed char[:, ::1] rewards not None,
+    const double[::1] weights not None, double[:, ::1] scores=None,
+):
+    """Learn from the labels shown for each sample, and from their rewards.
+
+    Parameters
+    ----------
+    learner : OnlineLearner
+        Learner of the relevance of labels.
+    X : ndarray of shape (n_samples, n_features)
+    actions, rewards : ndarrays of shape (n_samples, k)
+        Labels shown and their relevance.
+    weights : ndarray of shape (n_samples,)
+        A sample of weight zero is skipped.
+    scores : ndarray of shape (n_samples, n_labels), optional
+        Output array for the votes for each sample before it is learned.
+    """
+    cdef Py_ssize_t n = X.shape[0], k = actions.shape[1], t
+    check_samples(learner, X, weights, scores)
+    if actions.shape[0] != n or (rewards.shape[0], rewards.shape[1]) != (n, k):
+        raise ValueError("actions and rewards do not match the samples")
+    if n * k > 0 and not (0 <= np.min(actions) and np.max(actions) < learner.n_classes):
+        raise ValueError(f"actions are outside the {learner.n_classes} labels")
+    cdef ShownLabels shown = ShownLabels(k, learner.n_classes)
+    with nogil:
+        for t in range(n):
+            learner.predict_cached(&X[t, 0], &shown.votes[0])
+            shown.learn(
+                learner, &X[t, 0], &actions[t, 0], &rewards[t, 0], weights[t],
+                NULL if scores is None else &scores[t, 0],
+            )
+
+
+def play_rounds(
+    OnlineLearner learner not None, const double[:, ::1] X not None,
+    TopKSampler sampler not None, const double[:, ::1] uniforms not None,
+    const double[::1] rates not None, const Py_ssize_t[::1] indptr not None,
+    const Py_ssize_t[::1] labels not None, const double[::1] weights not None,
+    double[:, ::1] scores=None,
+):
+    """Show labels of each sample, and learn from their rewards.
+
+    The sampler draws the labels by the random numbers `uniforms` `(n_samples, n_uniforms)` and the
+    amounts of exploration `rates` `(n_samples,)`. The relevant labels of each sample are given by
+    relevance lists (see `_base_online`). The other parameters are as above.
+    """
+    cdef Py_ssize_t n = X.shape[0], k = sampler.k, i, t
+    check_samples(learner, X, weights, scores)
+    sampler.require_ready()
+    check_lists(indptr, labels, n, learner.n_classes)
+    if sampler.n_labels != learner.n_classes or rates.shape[0] != n or (
+        uniforms.shape[0], uniforms.shape[1]
+    ) != (n, sampler.n_uniforms):
+        raise ValueError("the sampler, uniforms or rates do not match the samples and labels")
+    cdef ShownLabels shown = ShownLabels(k, learner.n_classes)
+    cdef Py_ssize_t[::1] actions = np.empty(k, dtype=np.intp)
+    cdef signed char[::1] rewards = np.empty(k, dtype=np.int8)
+    cdef signed char[::1] is_relevant = np.zeros(learner.n_classes, dtype=np.int8)
+    cdef double[::1] propensities = np.empty(k * k)
+    with nogil:
+        for t in range(n):
+            learner.predict_cached(&X[t, 0], &shown.votes[0])
+            sampler.set_exploration(rates[t])
+            sampler.draw_labels(&shown.votes[0], &uniforms[t, 0], &actions[0], &propensities[0])
+            for i in range(indptr[t], indptr[t + 1]):
+                is_relevant[labels[i]] = True
+            for i in range(k):
+                rewards[i] = is_relevant[actions[i]]
+            for i in range(indptr[t], indptr[t + 1]):
+                is_relevant[labels[i]] = False
+            shown.learn(
+                learner, &X[t, 0], &actions[0], &rewards[0], weights[t],
+                NULL if scores is None else &scores[t, 0],
+            )
+
+
+cdef class ShownLabels:
+    """Working memory of a round, and its last step."""
+
+    cdef double[::1] votes                          # (n_labels,)
+    cdef double[::1] label_weights                  # (k,)
+    cdef Py_ssize_t[::1] relevant, irrelevant       # (k,)
+    cdef Py_ssize_t k
+
+    def __init__(self, Py_ssize_t k, Py_ssize_t n_labels):
+        self.k, self.votes, self.label_weights = k, np.empty(n_labels), np.empty(k)
+        self.relevant, self.irrelevant = np.empty((2, k), dtype=np.intp)
+
+    cdef int learn(
+        self, OnlineLearner learner, const double* x, const Py_ssize_t* actions,
+        const signed char* rewards, double weight, double* scores,
+    ) except -1 nogil:
+        cdef LabelFeedback feedback
+        cdef Py_ssize_t i
+        if scores != NULL:
+            for i in range(self.votes.shape[0]):
+                scores[i] = self.votes[i]
+        if weight == 0.0:
+            return 0
+        feedback.n_relevant = feedback.n_irrelevant = 0
+        for i in range(self.k):
+            self.label_weights[i] = weight
+            if rewards[i]:
+                self.relevant[feedback.n_relevant] = actions[i]
+                feedback.n_relevant += 1
+            else:
+                self.irrelevant[feedback.n_irrelevant] = actions[i]
+                feedback.n_irrelevant += 1
+        feedback.relevant, feedback.irrelevant = &self.relevant[0], &self.irrelevant[0]
+        feedback.weights, feedback.sample_weight = &self.label_weights[0], weight
+        feedback.costs = NULL
+        return learner.learn_cached(x, &feedback)
+
+
+def check_samples(
+    OnlineLearner learner not None, const double[:, ::1] X not None,
+    const double[::1] weights not None, const double[:, ::1] scores,
+):
+    """Raise if the compiled loops would read or write the arrays out of bounds."""
+    learner.require_ready()
+    if X.shape[1] != learner.n_features or weights.shape[0] != X.shape[0]:
+        raise ValueError("X or weights do not match the learner or the samples")
+    if scores is not None and (scores.shape[0], scores.shape[1]) != (
+        X.shape[0], learner.n_classes
+    ):
+        raise ValueError("scores do not match the samples and labels")

@@ -1,0 +1,575 @@
+"""PredtronLabelRanker and PredtronQueryRanker."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from sklrank._base_online import lists_of
+from sklrank._docstrings import shares_text
+from sklrank._queries import Queries
+from sklrank._relevance import check_label_relevance, check_relevance
+from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, available_if
+from sklrank._validation import (
+    check_columns,
+    check_label_names,
+    check_weights,
+    column_names,
+    labels_of_columns,
+)
+from sklrank.base import DocumentRankerMixin, LabelRankerMixin, mean_ndcg
+from sklrank.linear_model._predtron._base import (
+    TEXTS,
+    BasePredtron,
+    BaseSamplePredtron,
+    can_partial_fit,
+)
+from sklrank.linear_model._predtron._ranking_losses import (
+    RANKING_LOSSES,
+    REPRESENTATIONS,
+    discounts_of,
+    gains_of,
+    make_ranking_loss,
+    position_values,
+)
+from sklrank.linear_model._predtron._ranking_task import RankingTask
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+    from sklrank._typing import MirrorMap, RankingLoss
+
+__all__ = ["PredtronLabelRanker", "PredtronQueryRanker"]
+
+# Texts that the docstrings of the two rankers share.
+RANKING_TEXTS = TEXTS | {
+    "idea": r"""
+The step moves the scores away from the loss-augmented ranking :math:`\tilde\sigma`, which is found
+by solving a linear assignment problem ([1]_, Lemma 3). It moves them towards the correct ranking
+:math:`\sigma_y`, which has the greatest inner product with the scores among the rankings without
+loss.
+""",
+    "ranking_loss": r"""
+loss : {"ndcg", "precision"} or object, default="ndcg"
+    Loss of a ranking. It is 1 minus one of the following measures:
+
+    - "ndcg": the normalized discounted cumulative gain, with the gains :math:`2^y - 1` and the
+      discounts :math:`1 / \log_2(1 + j)` at position j;
+    - "precision": the precision at `k`, divided by its greatest possible value. The relevant items
+      are those with :math:`y > 0`;
+    - an object that defines the sum of gains times discounts, divided by its greatest possible
+      value. Its method ``gains(relevance)`` returns the gains for an array of relevance values of
+      shape (n_rankings, n_items). Its method ``discounts(n)`` returns the discounts at the
+      positions 1 to n, which must be nonnegative and nonincreasing and must not depend on n.
+k : int or None, default=None
+    Number of top-ranked items to include in the loss, and in the NDCG that `score` returns. If
+    None, all items are included. `k` must be given for "precision", and must be None if `loss` is
+    an object.
+representation : {"power", "linear", "reciprocal"} or callable, default="power"
+    The strictly decreasing function :math:`f`. It is :math:`-j^{power}` for "power", :math:`-j` for
+    "linear" and :math:`1 / j` for "reciprocal". A callable maps an array of positions to the values
+    of :math:`f`. At positions where :math:`f` decreases faster, smaller differences between the
+    scores suffice ([1]_, Lemma 4).
+power : float, default=1.1
+    Exponent of the "power" representation. It is ignored for other representations.
+""",
+    "mirror_map": r"""
+mirror_map : str or object, default="euclidean"
+    Map from the sum of the steps to the weights: "euclidean", "p-norm", "group-norm", "schatten",
+    "entropy", "positive" or an object. See :class:`PredtronClassifier` for their descriptions. For
+    one vector of weights, "group-norm" is identical to "p-norm", and "schatten" to "euclidean".
+learning_rate : float or "theory", default=1.0
+    Learning rate :math:`\eta` that multiplies each step. "theory" is the rate of [1]_, Theorems 1,
+    14 and 15, for all rounds up to the current one. It is usually small.
+""",
+}
+
+
+class BasePredtronRanker(BasePredtron):
+    """Base of a Predtron whose predictions are rankings."""
+
+    _parameter_constraints: dict = {
+        "loss": [StrOptions(set(RANKING_LOSSES)), HasMethods(["gains", "discounts"])],
+        "k": [Interval(Integral, 1, None, closed="left"), None],
+        "representation": [StrOptions(set(REPRESENTATIONS)), callable],
+        "power": [Interval(Real, 0, None, closed="neither")],
+        **BasePredtron._parameter_constraints,
+    }
+
+    def _start_ranking_model(self, n_scores, constant):
+        self._loss = make_ranking_loss(self.loss, self.k)
+        self._representation = self.representation, self.power
+        self._model = self._make_model(n_scores, constant)
+
+    def _make_ranking_task(self, relevance, starts):
+        """Return the task in which the items `starts[i]:starts[i + 1]` belong to round i."""
+        gains = gains_of(self._loss, relevance, starts)
+        sizes = np.unique(np.diff(starts))
+        discounts = _evaluate_positions("loss", partial(discounts_of, self._loss), sizes)
+        representation, power = self._representation
+        values_of = partial(position_values, representation, power=power)
+        values = _evaluate_positions("representation", values_of, sizes)
+        return RankingTask(gains, starts, discounts, values, self._loss_driven)
+
+
+@shares_text(**RANKING_TEXTS)
+class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMixin):
+    r"""Predtron label ranker: a perceptron for NDCG or precision at the top.
+
+    The model ranks the labels of each sample by graded relevance. A ranking that puts label i at
+    the position :math:`\sigma(i)` is represented by the unit vector of the entries
+    :math:`f(\sigma(i)) / Z` with a strictly decreasing function :math:`f`. The predicted ranking
+    has the greatest inner product with the scores :math:`t = W x`, so it sorts the labels by score.
+    If its loss is not zero, the weights take the step ([1]_, Algorithm 1 and Section 5)
+
+    .. math:: W \leftarrow W - \eta \, (rep(\tilde\sigma) - rep(\sigma_y)) \, x^T, \qquad
+              \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle.
+
+    {idea}
+
+    Parameters
+    ----------
+    {ranking_loss}
+    {update}
+    {mirror_map}
+    {average}
+    {kernel}
+    {fit_intercept}
+    {passes}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        Labels, which are the names of the columns of `y`. They are 0, ..., n_labels - 1 unless `y`
+        is a data frame with column names or `classes` was passed.
+    {weights}
+    {fitted}
+
+    See Also
+    --------
+    PredtronClassifier : Predicts class labels or label sets.
+    PredtronQueryRanker : Ranks the documents of a query.
+    sklrank.online_boosting.AdaOLMR : Learns rankings with binary relevance by online boosting.
+
+    Notes
+    -----
+    {reading}
+
+    A sample whose labels have equal relevance does not change the model.
+
+    :func:`sklearn.model_selection.cross_val_predict` with ``method="decision_function"`` replaces
+    the grades of each column by their indices among the sorted grades of that column. So the model
+    is trained on other grades, without a warning. ``method="predict"`` does not change the grades.
+    `cross_val_score` and `GridSearchCV` are not affected.
+
+    {as_published}
+    For more accurate predictions, ``average=True, max_iter=10, shuffle=True`` and features of
+    similar scale are recommended.
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklrank.linear_model import PredtronLabelRanker
+    >>> X, Y = make_multilabel_classification(1000, random_state=0)
+    >>> ranker = PredtronLabelRanker(average=True, max_iter=5).fit(X[:500], Y[:500])
+    >>> ranker.predict(X[500:502])
+    array([[1, 2, 4, 3, 5],
+           [4, 3, 1, 2, 5]])
+    >>> round(ranker.score(X[500:], Y[500:]), 2)
+    0.96
+    """
+
+    _has_label_columns = True
+    _parameter_constraints: dict = {
+        **BasePredtronRanker._parameter_constraints,
+        "fit_intercept": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        *,
+        loss: Literal["ndcg", "precision"] | RankingLoss = "ndcg",
+        k: int | None = None,
+        representation: Literal["power", "linear", "reciprocal"] | Callable = "power",
+        power: float = 1.1,
+        update: Literal["loss-augmented", "loss-driven"] = "loss-augmented",
+        mirror_map: MirrorMap = "euclidean",
+        learning_rate: float | Literal["theory"] = 1.0,
+        average: bool = False,
+        kernel: str | Callable | None = None,
+        gamma: float | None = None,
+        budget: int | None = None,
+        fit_intercept: bool = True,
+        max_iter: int = 1,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.k = k
+        self.representation = representation
+        self.power = power
+        self.update = update
+        self.mirror_map = mirror_map
+        self.learning_rate = learning_rate
+        self.average = average
+        self.kernel = kernel
+        self.gamma = gamma
+        self.budget = budget
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Compute the scores of the labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Scores of the labels. Labels with higher scores are ranked earlier.
+        """
+        return self._scores(X)
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Return the position of each label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples, n_labels)
+            Positions of the labels. 1 is the best position, and each row is a permutation.
+        """
+        return self.predict_ranks(X)
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean NDCG over the samples that have a relevant label.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels)
+            Relevance of the labels, at least 0.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights.
+
+        Returns
+        -------
+        float
+            Mean NDCG at `k`, from 0 to 1; see :func:`sklrank.metrics.ndcg_score`. The gain is
+            exponential; if `y` has grades so large that it would overflow (about 1000), the gain of
+            a label is the number of distinct lower grades in `y`.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed, or no sample has a relevant label.
+        """
+        scores = self._scores(X)
+        check_columns(column_names(y), self.classes_)
+        y = check_label_relevance(y, len(scores))
+        if y.shape != scores.shape:
+            raise ValueError(
+                f"y must have a column for each of the {scores.shape[1]} labels, got {y.shape[1]}"
+            )
+        rows = np.repeat(np.arange(len(y)), y.shape[1])
+        weights = np.repeat(check_weights(sample_weight, len(y), positive=True), y.shape[1])
+        return mean_ndcg(
+            y.ravel(),
+            scores.ravel(),
+            item="label",
+            group="sample",
+            qid=rows,
+            k=self.k,
+            sample_weight=weights,
+        )
+
+    def _label_scores(self, X):
+        return self._scores(X)
+
+    def _make_task(self, X, y, classes, *, restart):
+        X = self._check_rows(X, reset=restart)
+        relevance = check_label_relevance(y, X.shape[0])
+        n_labels = relevance.shape[1]
+        if restart:
+            self._start_model(_label_names(classes, column_names(y), n_labels))
+        elif n_labels != len(self.classes_):
+            raise ValueError(
+                f"y has {n_labels} label columns, but the first call had {len(self.classes_)}; "
+                "call fit to start a new model"
+            )
+        elif classes is not None:
+            self._check_same_classes(classes)
+        check_columns(column_names(y), self.classes_)
+        starts = np.arange(len(relevance) + 1) * n_labels
+        return X, self._make_ranking_task(relevance.ravel(), starts), None
+
+    def _start_model(self, classes):
+        if self.k is not None and self.k > len(classes):
+            raise ValueError(
+                f"k={self.k} is more than the {len(classes)} labels of y: leave it None"
+            )
+        self.classes_ = classes
+        self._start_ranking_model(len(classes), float(self.fit_intercept))
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = False
+        tags.target_tags.positive_only = True
+        return tags
+
+
+@shares_text(**RANKING_TEXTS)
+class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
+    r"""Predtron query ranker: a perceptron for NDCG or precision at the top.
+
+    The model ranks the documents of each query, which are rows of X. One vector of weights scores
+    them, :math:`t = X w`. A ranking that puts document i at the position :math:`\sigma(i)` is
+    represented by the unit vector of the entries :math:`f(\sigma(i)) / Z` with a strictly
+    decreasing function :math:`f`. The predicted ranking has the greatest inner product with the
+    scores, so it sorts the documents by score. If its loss is not zero, the weights take the step
+    ([1]_, Section 4)
+
+    .. math:: w \leftarrow w - \eta \, X^T (rep(\tilde\sigma) - rep(\sigma_y)), \qquad
+              \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle.
+
+    {idea}
+
+    Parameters
+    ----------
+    {ranking_loss}
+    {update}
+    {mirror_map}
+    {average}
+    {kernel}
+    {passes}
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features. Defined only if the model has no kernel.
+    intercept_ : ndarray of shape (1,)
+        Always zero, since the model has no intercept. Defined only if the model has no kernel.
+    {fitted}
+
+    See Also
+    --------
+    PredtronLabelRanker : Ranks the labels of a sample.
+    sklrank.boosting.HistGradientBoostingRanker : Boosted trees, fitted to the whole training set.
+    sklrank.model_selection.QueryKFold : Cross-validator that does not split queries.
+
+    Notes
+    -----
+    {reading}
+
+    A query whose documents have equal relevance does not change the model. There is no intercept,
+    since it would change all scores of a query equally.
+
+    {as_published}
+    For more accurate predictions, ``representation="reciprocal", learning_rate=0.001, average=True,
+    max_iter=20, shuffle=True`` and features standardized within each query are recommended.
+
+    References
+    ----------
+    {references}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklrank.linear_model import PredtronQueryRanker
+    >>> rng = np.random.RandomState(0)
+    >>> X, qid = rng.randn(500, 5), np.repeat(np.arange(50), 10)
+    >>> y = np.digitize(X @ [2, -1, 0, 0, 1], [1, 3])
+    >>> ranker = PredtronQueryRanker(average=True, max_iter=5).fit(X[:300], y[:300], qid[:300])
+    >>> round(ranker.score(X[300:], y[300:], qid[300:]), 2)
+    1.0
+    """
+
+    __metadata_request__partial_fit = {"qid": True}
+
+    def __init__(
+        self,
+        *,
+        loss: Literal["ndcg", "precision"] | RankingLoss = "ndcg",
+        k: int | None = None,
+        representation: Literal["power", "linear", "reciprocal"] | Callable = "power",
+        power: float = 1.1,
+        update: Literal["loss-augmented", "loss-driven"] = "loss-augmented",
+        mirror_map: MirrorMap = "euclidean",
+        learning_rate: float | Literal["theory"] = 1.0,
+        average: bool = False,
+        kernel: str | Callable | None = None,
+        gamma: float | None = None,
+        budget: int | None = None,
+        max_iter: int = 1,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.k = k
+        self.representation = representation
+        self.power = power
+        self.update = update
+        self.mirror_map = mirror_map
+        self.learning_rate = learning_rate
+        self.average = average
+        self.kernel = kernel
+        self.gamma = gamma
+        self.budget = budget
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+        """Fit the model from scratch with `max_iter` passes over the queries.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents, or the kernel matrix `(n_samples, n_samples)` if the kernel is precomputed.
+        y : array-like of shape (n_samples,)
+            Relevance of the documents, at least 0.
+        qid : array-like of shape (n_samples,), default=None
+            Query of each document, in any order. If None, all documents belong to one query, which
+            is slow for thousands of documents. The queries are used for training in the order of
+            their first documents.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed, or if parameters are not compatible with each other or with
+            the data. In this case, a fitted model does not change.
+        """
+        return self._fit_from_scratch(X, y, qid)
+
+    @available_if(can_partial_fit)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+        """Continue training with each query in order.
+
+        All documents of a query must be passed in one call: a query id that occurs again in another
+        call is treated as a new query. Without a kernel, passing the queries in one call or in
+        several calls gives bit-identical models. With a kernel, the models are equal up to rounding
+        errors of the kernel values. Pickling the model between calls does not change the result.
+
+        A call that is interrupted by Ctrl-C (KeyboardInterrupt) or by a lack of memory
+        (MemoryError) has learned all samples or none.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents.
+        y : array-like of shape (n_samples,)
+            Relevance of the documents, at least 0.
+        qid : array-like of shape (n_samples,), default=None
+            Query of each document. If None, all documents belong to one query.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed. In this case, the model does not change.
+        """
+        self._partial_fit(X, y, qid)
+        return self
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Compute the scores of the documents.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Scores of the documents. Documents with higher scores are ranked earlier in a query.
+        """
+        return self._scores(X)[:, 0]
+
+    @property
+    def coef_(self) -> np.ndarray:
+        """Weights of the features."""
+        return super().coef_[0]
+
+    def _make_task(self, X, y, qid, *, restart):
+        X = self._check_rows(X, reset=restart)
+        y = check_relevance(y, X.shape[0])
+        queries = Queries.from_qid(qid, len(y))
+        if restart:
+            self._start_ranking_model(1, 0.0)
+        self._set_fitted_with_qid(qid, len(y), continues=not restart)
+        # The rounds are in the order of the first documents of the queries, whatever their ids are.
+        order = np.argsort(queries.order[queries.starts[:-1]])
+        starts, items = lists_of(queries.starts, order)
+        documents = queries.order[items]
+        task = self._make_ranking_task(y[documents], starts)
+        return X, task, partial(_rows_of_queries, starts, documents)
+
+
+def _evaluate_positions(name, values_of, sizes):
+    """Return the values at the positions of the longest list, `(max(sizes),)`.
+
+    Raise ValueError if the value at a position depends on the number of positions.
+    """
+    longest = max(sizes, default=1)
+    values = values_of(longest)
+    # An additional size is checked, since another call may have longer lists.
+    for size in (*sizes, longest + 1):
+        if not np.array_equal(values_of(size)[:longest], values[:size]):
+            raise ValueError(
+                f"{name} must have the same value at a position for any number of positions, got "
+                f"different values for {size} and {longest} positions"
+            )
+    return values
+
+
+def _label_names(classes, names, n_labels):
+    if classes is None:
+        return labels_of_columns(names, n_labels)
+    names = check_label_names(classes)
+    if len(names) != n_labels:
+        raise ValueError(f"classes must name the {n_labels} columns of y; got {classes!r}")
+    return names
+
+
+def _rows_of_queries(starts, documents, rounds):
+    """Return the rows of X in the given rounds, and the index of the first row of each query."""
+    starts, items = lists_of(starts, rounds)
+    return documents[items], starts

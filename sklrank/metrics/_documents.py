@@ -1,0 +1,918 @@
+"""Metrics of the rankings of documents within queries, given graded relevance.
+
+The docstring of each public function states its formula, and its scorer is defined below it. Its
+values come from a function with a name in ``_of_queries``, here or in ``_document_metrics.py``,
+where also the options are defined on which papers and programs differ. Such a function gets the
+queries, the grades, the options and `k`, and returns a function that computes the value of the
+metric for each query from the scores alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from numbers import Real
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from sklrank._docstrings import shares_text
+from sklrank._document_metrics import (
+    NoRelevantDocumentError,
+    average_precision_of_queries,
+    check_k,
+    choose,
+    count_relevant,
+    dcg_of_queries,
+    expected_values,
+    last_place,
+    list_documents,
+    ndcg_of_queries,
+    places,
+    sums_of_queries,
+    with_empty,
+)
+from sklrank._label_scores import check_scores
+from sklrank._queries import Queries
+from sklrank._relevance import check_relevance_of_metric
+from sklrank._validation import check_scalar
+from sklrank.metrics._averaging import check_weight, weighted_mean
+from sklrank.metrics._scorers import DocumentScorer
+from sklrank.metrics._survival import survivals
+
+__all__ = [
+    "average_precision_score",
+    "average_precision_scorer",
+    "dcg_score",
+    "expected_reciprocal_rank_score",
+    "expected_reciprocal_rank_scorer",
+    "hit_rate_score",
+    "hit_rate_scorer",
+    "ndcg_score",
+    "ndcg_scorer",
+    "precision_at_k_score",
+    "precision_at_k_scorer",
+    "rank_biased_precision_score",
+    "rank_biased_precision_scorer",
+    "recall_at_k_score",
+    "recall_at_k_scorer",
+    "reciprocal_rank_score",
+    "reciprocal_rank_scorer",
+]
+
+of_documents = shares_text(
+    lists="""
+y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+    Relevance grades. Documents with grades above 0 are relevant, and higher grades mean more
+    relevant. If the array is 2-d, each row is a query.
+y_score : array-like of float, of the shape of `y_true`
+    Scores. Documents with higher scores are ranked first.
+qid : array-like of shape (n_samples,), default=None
+    Query ids, numbers or strings. The samples with the same id are the documents of one query;
+    they need not be adjacent. If None, all samples belong to one query. This parameter is only
+    allowed for 1-d `y_true`.
+k : int, default=None
+    Number of top-ranked documents to include. If None, all documents are included.
+""",
+    empty="""
+empty : {"drop", "zero", "one"}, default=None
+    Score of a query without a relevant document. With "drop" the query is left out of the mean;
+    with "zero" its score is 0; with "one" its score is 1.
+""",
+    ties="""
+ties : {"average", "stable", "worst"}, default=None
+    Order of documents with equal scores. With "average" the score is the expected value over
+    all orders of these documents; with "stable" they are in the order of the samples; with
+    "worst" they are in ascending order of their grades.
+""",
+    convention="""
+convention : {"standard", "letor"}, default="standard"
+    Convention that determines the values of the options that are None. With "standard", `empty`
+    is "drop" and `ties` is "average"; with "letor", `empty` is "zero" and `ties` is "stable",
+    as in ``Eval-Score-4.0.pl`` of LETOR 4.0.
+""",
+    mean="""
+average : bool, default=True
+    If True, return the mean over queries; otherwise return the score of each query. To compare
+    two models, use the differences between their scores of each query.
+sample_weight : array-like of float, shape (n_samples,), default=None
+    Weights of the samples. The weight of a query in the mean is the mean of the weights of its
+    samples.
+""",
+    result="""
+score : float or ndarray of float64, shape (n_queries,)
+    Mean score or, if `average` is False, the score of each query, which is NaN for dropped
+    queries. The queries are in the order of the sorted ids (``np.unique(qid)``) or, for 2-d
+    `y_true`, in the order of the rows.
+""",
+    errors="""
+If shapes differ, if `y_true` or `y_score` is not finite, if a grade is not in the domain of the
+metric, if an option is unknown, or if no query is left to average.
+""",
+    example="""
+>>> qid = [1, 1, 1, 2, 2]
+>>> y_true = [0, 1, 1, 0, 1]
+>>> y_score = [0.9, 0.7, 0.1, 0.5, 0.5]
+""",
+)
+
+
+@of_documents
+def ndcg_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    gain: str | Callable = "exponential",
+    discount: str | Callable | None = None,
+    empty: str | None = None,
+    short: str | None = None,
+    ties: str | None = None,
+    convention: str = "standard",
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
+    r"""Compute NDCG: the DCG of each query, divided by the DCG of the ideal ranking.
+
+    Let :math:`y_1, y_2, \dots` be the grades of the documents of a query, in descending order of
+    their scores. Let :math:`y^*_1 \geq y^*_2 \geq \dots` be the same grades in descending order,
+    which is the ideal ranking. For a gain function :math:`g` and a discount function :math:`d`,
+    NDCG is defined as ([1]_)
+
+    .. math::
+
+        \mathrm{NDCG@}k = \frac{\sum_{i=1}^k g(y_i) \, d(i)}{\sum_{i=1}^k g(y^*_i) \, d(i)}.
+
+    By default, :math:`g(y) = 2^y - 1` and :math:`d(i) = 1 / \log_2(1 + i)`. The score is the mean
+    over queries. Results of different programs can be compared only if the programs use the same
+    values of the options `gain`, `discount`, `empty`, `short` and `ties`: for the same predictions,
+    ``NDCG@10`` may be 0.2 with some values and 0.8 with others.
+
+    Parameters
+    ----------
+    {lists}
+    gain : {"exponential", "linear"} or callable, default="exponential"
+        Gain of a grade :math:`y`: "exponential" is :math:`2^y - 1`, and "linear" is :math:`y` (as
+        in scikit-learn). A callable must return an array of gains for an array of grades.
+    discount : {"log2", "letor"} or callable, default=None
+        Factor by which the gain at rank :math:`i` is multiplied: "log2" is
+        :math:`1 / \log_2(1 + i)`; "letor" is 1 at rank 1 and :math:`1 / \log_2 i` at all other
+        ranks. A callable must return an array of factors, which do not increase, for the array of
+        the ranks 1, 2, ...
+    empty : {"drop", "zero", "one"}, default=None
+        Score of a query whose documents all have gain 0, so that the quotient is 0/0. With "drop"
+        the query is left out of the mean; with "zero" its score is 0 (as in scikit-learn); with
+        "one" its score is 1 (as in LightGBM and XGBoost).
+    short : {"end", "zero"}, default=None
+        Score of a query with fewer than `k` documents. With "end" the sums include all documents of
+        the query; with "zero" the score is 0, unless all documents of the query have gain 0.
+    {ties}
+    convention : {"standard", "letor"}, default="standard"
+        Convention that determines the values of the options that are None:
+
+        - "standard": discount "log2", empty "drop", short "end", ties "average" ([2]_);
+        - "letor": discount "letor", empty "zero", short "zero", ties "stable". These are the rules
+          of ``Eval-Score-4.0.pl``, which computed the published results of LETOR 4.0 ([3]_).
+    {mean}
+
+    Returns
+    -------
+    {result}
+
+    Raises
+    ------
+    ValueError
+        {errors}
+
+    See Also
+    --------
+    dcg_score : DCG without normalization.
+    average_precision_score : Average precision, a metric for binary relevance.
+    sklearn.metrics.ndcg_score : NDCG of rankings of the labels of each sample, with linear gain.
+
+    Notes
+    -----
+    The score does not depend on the order of the samples, unless `ties` is "stable". LETOR's
+    ``MeanNDCG`` is not the score for ``k=None``, but the mean of the scores for all `k` from 1 to
+    the number of documents of the query.
+
+    References
+    ----------
+    .. [1] K. Järvelin and J. Kekäläinen. "Cumulated Gain-Based Evaluation of IR Techniques." ACM
+       Transactions on Information Systems, 2002.
+    .. [2] F. McSherry and M. Najork. "Computing Information Retrieval Performance Measures
+       Efficiently in the Presence of Tied Scores." ECIR 2008.
+    .. [3] T. Qin and T.-Y. Liu. "Introducing LETOR 4.0 Datasets."
+       arXiv:1306.2597, 2013.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import ndcg_score
+    >>> qid = [1, 1, 1, 2, 2, 3]
+    >>> y_true = [2, 0, 1, 0, 1, 0]
+    >>> y_score = [0.9, 0.7, 0.1, 0.5, 0.5, 0.3]
+    >>> round(ndcg_score(y_true, y_score, qid=qid), 3)
+    0.89
+    >>> ndcg_score(y_true, y_score, qid=qid, average=False).round(3)
+    array([0.964, 0.815,   nan])
+    >>> ndcg_score(y_true, y_score, qid=qid, k=3, convention="letor", average=False).round(3)
+    array([0.908, 0.   , 0.   ])
+    """
+    options = {"gain": gain, "discount": discount, "empty": empty, "short": short, "ties": ties}
+    return _evaluate(
+        ndcg_of_queries, y_true, y_score, qid, k, average, sample_weight, convention, **options
+    )
+
+
+ndcg_scorer = DocumentScorer(ndcg_score)
+
+
+@of_documents
+def dcg_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    gain: str | Callable = "exponential",
+    discount: str | Callable | None = None,
+    ties: str | None = None,
+    convention: str = "standard",
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
+    r"""Compute DCG: the discounted cumulative gain of the documents of each query.
+
+    Let :math:`y_1, y_2, \dots` be the grades of the documents of a query, in descending order of
+    their scores. For a gain function :math:`g` and a discount function :math:`d`, DCG is defined as
+    ([1]_)
+
+    .. math:: \mathrm{DCG@}k = \sum_{i=1}^k g(y_i) \, d(i).
+
+    By default, :math:`g(y) = 2^y - 1` and :math:`d(i) = 1 / \log_2(1 + i)`. If there are fewer than
+    `k` documents, the sum includes all of them. The DCG of a query without relevant documents is 0.
+    The score is the mean over queries.
+
+    Parameters
+    ----------
+    {lists}
+    gain : {"exponential", "linear"} or callable, default="exponential"
+        Gain of a grade, as in :func:`ndcg_score`.
+    discount : {"log2", "letor"} or callable, default=None
+        Factor by which the gain at a rank is multiplied, as in :func:`ndcg_score`.
+    {ties}
+    convention : {"standard", "letor"}, default="standard"
+        Convention that determines the values of the options that are None. With "standard",
+        `discount` is "log2" and `ties` is "average"; with "letor", `discount` is "letor" and `ties`
+        is "stable".
+    {mean}
+
+    Returns
+    -------
+    {result}
+
+    Raises
+    ------
+    ValueError
+        {errors}
+
+    See Also
+    --------
+    ndcg_score : DCG divided by the DCG of the ideal ranking.
+    sklearn.metrics.dcg_score : DCG of rankings of the labels of each sample, with linear gain.
+
+    References
+    ----------
+    .. [1] K. Järvelin and J. Kekäläinen. "Cumulated Gain-Based Evaluation of IR Techniques." ACM
+       Transactions on Information Systems, 2002.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import dcg_score
+    >>> dcg_score([2, 0, 1], [0.9, 0.7, 0.1])
+    3.5
+    >>> dcg_score([2, 0, 1], [0.9, 0.7, 0.1], k=2, gain="linear")
+    2.0
+    """
+    options = {"gain": gain, "discount": discount, "ties": ties}
+    return _evaluate(
+        dcg_of_queries, y_true, y_score, qid, k, average, sample_weight, convention, **options
+    )
+
+
+@of_documents
+def average_precision_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    empty: str | None = None,
+    ties: str | None = None,
+    convention: str = "standard",
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
+    r"""Compute the average precision of each query; its mean over queries is known as MAP.
+
+    Let the documents of a query be in descending order of their scores. Let :math:`r_i` be 1 if the
+    :math:`i`-th document is relevant and 0 otherwise, and let :math:`R` be the number of relevant
+    documents. Average precision is the mean precision at the ranks of the relevant documents
+    ([1]_, section 8.4), which is
+
+    .. math::
+
+        \mathrm{AP@}k = \frac{1}{\min(R, k)} \sum_{i=1}^k r_i \, \frac{r_1 + \dots + r_i}{i}.
+
+    If `k` is None, the divisor is :math:`R`. Expected values over ties are computed as in [2]_.
+
+    Parameters
+    ----------
+    {lists}
+    {empty}
+    {ties}
+    {convention}
+    {mean}
+
+    Returns
+    -------
+    {result}
+
+    Raises
+    ------
+    ValueError
+        {errors}
+
+    See Also
+    --------
+    ndcg_score : NDCG, a metric for graded relevance.
+    sklearn.metrics.label_ranking_average_precision_score : Average precision for indicator
+        matrices, in which tied labels have their worst rank.
+    sklearn.metrics.average_precision_score : Area under a precision-recall curve.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan and H. Schütze. "Introduction to Information Retrieval."
+       Cambridge University Press, 2008.
+    .. [2] F. McSherry and M. Najork. "Computing Information Retrieval Performance Measures
+       Efficiently in the Presence of Tied Scores." ECIR 2008.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import average_precision_score
+    {example}
+    >>> average_precision_score(y_true, y_score, qid=qid, average=False).round(3)
+    array([0.583, 0.75 ])
+    """
+    options = {"empty": empty, "ties": ties}
+    return _evaluate(
+        average_precision_of_queries,
+        y_true,
+        y_score,
+        qid,
+        k,
+        average,
+        sample_weight,
+        convention,
+        **options,
+    )
+
+
+average_precision_scorer = DocumentScorer(average_precision_score)
+
+
+@of_documents
+def precision_at_k_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    empty: str | None = None,
+    ties: str | None = None,
+    convention: str = "standard",
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
+    r"""Compute the precision at k: the fraction of the first `k` documents that are relevant.
+
+    Let :math:`r_i` be 1 if the :math:`i`-th document of a query, in descending order of scores, is
+    relevant, and 0 otherwise. Precision is defined as ([1]_, section 8.4)
+
+    .. math:: \mathrm{P@}k = \frac{r_1 + \dots + r_k}{k}.
+
+    The divisor is :math:`k` even if a query has fewer documents, as in ``trec_eval``. If `k` is
+    None, it is the number of documents of the query. The score is the mean over queries.
+
+    Parameters
+    ----------
+    {lists}
+    {empty}
+    {ties}
+    {convention}
+    {mean}
+
+    Returns
+    -------
+    {result}
+
+    Raises
+    ------
+    ValueError
+        {errors}
+
+    See Also
+    --------
+    recall_at_k_score : The fraction of the relevant documents that are among the first `k`.
+    average_precision_score : Mean of the precisions at the ranks of the relevant documents.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan and H. Schütze. "Introduction to Information Retrieval."
+       Cambridge University Press, 2008.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import precision_at_k_score
+    {example}
+    >>> precision_at_k_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
+    array([0.5, 0.5])
+    """
+    options = {"empty": empty, "ties": ties}
+    return _evaluate(
+        _precision_of_queries,
+        y_true,
+        y_score,
+        qid,
+        k,
+        average,
+        sample_weight,
+        convention,
+        **options,
+    )
+
+
+def _precision_of_queries(queries, grades, chosen, k):
+    return _hits_of_queries(queries, grades, chosen, k, queries.sizes if k is None else k)
+
+
+precision_at_k_scorer = DocumentScorer(precision_at_k_score)
+
+
+@of_documents
+def recall_at_k_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    empty: str | None = None,
+    ties: str | None = None,
+    convention: str = "standard",
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
+    r"""Compute the recall at k: the fraction of the relevant documents among the first `k`.
+
+    Let :math:`r_i` be 1 if the :math:`i`-th document of a query, in descending order of scores, is
+    relevant, and 0 otherwise, and let :math:`R` be the number of relevant documents. Recall is
+    defined as ([1]_, section 8.4)
+
+    .. math:: \mathrm{R@}k = \frac{r_1 + \dots + r_k}{R}.
+
+    The score is the mean over queries.
+
+    Parameters
+    ----------
+    {lists}
+    {empty}
+    {ties}
+    {convention}
+    {mean}
+
+    Returns
+    -------
+    {result}
+
+    Raises
+    ------
+    ValueError
+        {errors}
+
+    See Also
+    --------
+    precision_at_k_score : The fraction of the first `k` documents that are relevant.
+    hit_rate_score : Whether any of the first `k` documents is relevant.
+
+    References
+    ----------
+    .. [1] C. D. Manning, P. Raghavan and H. Schütze. "Introduction to Information Retrieval."
+       Cambridge University Press, 2008.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import recall_at_k_score
+    {example}
+    >>> recall_at_k_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
+    array([0.5, 1. ])
+    """
+    options = {"empty": empty, "ties": ties}
+    return _evaluate(
+        _recall_of_queries, y_true, y_score, qid, k, average, sample_weight, convention, **options
+    )
+
+
+def _recall_of_queries(queries, grades, chosen, k):
+    divisors = np.maximum(count_relevant(queries, grades), 1)
+    return _hits_of_queries(queries, grades, chosen, k, divisors)
+
+
+recall_at_k_scorer = DocumentScorer(recall_at_k_score)
+
+
+@of_documents
+def rank_biased_precision_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    persistence: float = 0.8,
+    empty: str | None = None,
+    ties: str | None = None,
+    convention: str = "standard",
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
+    r"""Compute RBP: the rate at which a user of given persistence finds relevant documents.
+
+    A user examines the first document of a query, and each next one with probability :math:`p`.
+    Let :math:`r_i` be 1 if the :math:`i`-th document, in descending order of scores, is relevant,
+    and 0 otherwise. Rank-biased precision is defined as ([1]_)
+
+    .. math:: \mathrm{RBP@}k = (1 - p) \sum_{i=1}^k r_i \, p^{i-1}.
+
+    The score is the mean over queries.
+
+    Parameters
+    ----------
+    {lists}
+    persistence : float, default=0.8
+        Probability :math:`p` of examining the next document, from 0 to 1, where 1 is excluded. A
+        user examines :math:`1 / (1 - p)` documents on average.
+    {empty}
+    {ties}
+    {convention}
+    {mean}
+
+    Returns
+    -------
+    {result}
+
+    Raises
+    ------
+    ValueError
+        {errors}
+
+    See Also
+    --------
+    dcg_score : A sum of gains, discounted by rank.
+    expected_reciprocal_rank_score : A model of users who stop when they are satisfied.
+
+    References
+    ----------
+    .. [1] A. Moffat and J. Zobel. "Rank-Biased Precision for Measurement of Retrieval
+       Effectiveness." ACM Transactions on Information Systems, 2008.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import rank_biased_precision_score
+    {example}
+    >>> rank_biased_precision_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
+    array([0.16, 0.18])
+    """
+    check_scalar(persistence, "persistence", Real, min_val=0, max_val=1, include_boundaries="left")
+    options = {"empty": empty, "ties": ties}
+    values = partial(_rbp_of_queries, persistence=persistence)
+    return _evaluate(values, y_true, y_score, qid, k, average, sample_weight, convention, **options)
+
+
+def _rbp_of_queries(queries, grades, chosen, k, persistence):
+    factors = (1 - persistence) * np.power(persistence, places(queries) - 1.0)
+    return _hits_of_queries(queries, grades, chosen, k, 1, factors)
+
+
+rank_biased_precision_scorer = DocumentScorer(rank_biased_precision_score)
+
+
+@of_documents
+def hit_rate_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    empty: str | None = None,
+    ties: str | None = None,
+    convention: str = "standard",
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
+    r"""Compute the hit rate: whether any of the first `k` documents of a query is relevant.
+
+    The score of a query is 1 if a relevant document is among the `k` documents with the highest
+    scores, and 0 otherwise. It is also known as success at :math:`k`. The score is the mean over
+    queries.
+
+    Parameters
+    ----------
+    {lists}
+    {empty}
+    {ties}
+    {convention}
+    {mean}
+
+    Returns
+    -------
+    {result}
+
+    Raises
+    ------
+    ValueError
+        {errors}
+
+    See Also
+    --------
+    reciprocal_rank_score : Reciprocal of the rank of the first relevant document.
+    recall_at_k_score : The fraction of the relevant documents that are among the first `k`.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import hit_rate_score
+    {example}
+    >>> hit_rate_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
+    array([1., 1.])
+    """
+    options = {"empty": empty, "ties": ties}
+    return _evaluate(
+        _hit_rate_of_queries, y_true, y_score, qid, k, average, sample_weight, convention, **options
+    )
+
+
+def _hit_rate_of_queries(queries, grades, chosen, k):
+    stops = (grades > 0).astype(np.float64)
+    n_relevant = count_relevant(queries, grades)
+    final = queries.starts[:-1] + np.minimum(queries.sizes, last_place(k)) - 1
+
+    def values_of(scores):
+        _, beyond = _reached_and_beyond(queries, scores, grades, stops, chosen, k)
+        return with_empty(1 - beyond[final], n_relevant, chosen)
+
+    return values_of
+
+
+hit_rate_scorer = DocumentScorer(hit_rate_score)
+
+
+@of_documents
+def reciprocal_rank_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    empty: str | None = None,
+    ties: str | None = None,
+    convention: str = "standard",
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
+    r"""Compute the reciprocal rank of the first relevant document; its mean is known as MRR.
+
+    If the first relevant document of a query, in descending order of scores, has rank :math:`i`,
+    the score of the query is :math:`1/i` ([1]_). It is 0 if :math:`i > k`. The score is the mean
+    over queries.
+
+    Parameters
+    ----------
+    {lists}
+    {empty}
+    {ties}
+    {convention}
+    {mean}
+
+    Returns
+    -------
+    {result}
+
+    Raises
+    ------
+    ValueError
+        {errors}
+
+    See Also
+    --------
+    hit_rate_score : Whether any of the first `k` documents is relevant.
+    expected_reciprocal_rank_score : The same for graded relevance.
+
+    References
+    ----------
+    .. [1] E. M. Voorhees. "The TREC-8 Question Answering Track Report."
+       TREC-8, 1999.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import reciprocal_rank_score
+    {example}
+    >>> reciprocal_rank_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
+    array([0.5 , 0.75])
+    """
+    options = {"empty": empty, "ties": ties}
+    return _evaluate(
+        _reciprocal_rank_of_queries,
+        y_true,
+        y_score,
+        qid,
+        k,
+        average,
+        sample_weight,
+        convention,
+        **options,
+    )
+
+
+def _reciprocal_rank_of_queries(queries, grades, chosen, k):
+    return _expected_reciprocals(queries, grades, (grades > 0).astype(np.float64), chosen, k)
+
+
+reciprocal_rank_scorer = DocumentScorer(reciprocal_rank_score)
+
+
+@of_documents
+def expected_reciprocal_rank_score(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    qid: ArrayLike | None = None,
+    k: int | None = None,
+    max_grade: float | None = None,
+    empty: str | None = None,
+    ties: str | None = None,
+    convention: str = "standard",
+    average: bool = True,
+    sample_weight: ArrayLike | None = None,
+) -> float | np.ndarray:
+    r"""Compute ERR: the expected reciprocal rank at which a user finds what he looks for.
+
+    A user examines the documents of a query in descending order of their scores. A document of
+    grade :math:`y` satisfies the user with probability :math:`R = (2^y - 1) / 2^m`, where :math:`m`
+    is the highest grade; then the user stops. Expected reciprocal rank is defined as ([1]_)
+
+    .. math:: \mathrm{ERR@}k = \sum_{i=1}^k \frac{1}{i} R_i \prod_{j=1}^{i-1} (1 - R_j).
+
+    The score is the mean over queries. Grades are from 0 to :math:`m`.
+
+    Parameters
+    ----------
+    {lists}
+    max_grade : float, default=None
+        Highest grade :math:`m` of the scale, at least the highest grade in `y_true`. If None, the
+        latter is used; pass it to compare results on different samples.
+    {empty}
+    {ties}
+    {convention}
+    {mean}
+
+    Returns
+    -------
+    {result}
+
+    Raises
+    ------
+    ValueError
+        {errors}
+
+    See Also
+    --------
+    reciprocal_rank_score : Reciprocal of the rank of the first relevant document.
+    rank_biased_precision_score : A model of users who stop regardless of what they find.
+
+    Notes
+    -----
+    With :math:`n` tied documents, of which :math:`k` matter, the time is proportional to
+    :math:`n k`.
+
+    References
+    ----------
+    .. [1] O. Chapelle, D. Metzler, Y. Zhang and P. Grinspan. "Expected Reciprocal Rank for Graded
+       Relevance." CIKM 2009.
+
+    Examples
+    --------
+    >>> from sklrank.metrics import expected_reciprocal_rank_score
+    {example}
+    >>> expected_reciprocal_rank_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
+    array([0.25 , 0.375])
+    """
+    if max_grade is not None:
+        check_scalar(max_grade, "max_grade", Real, min_val=0)
+        # All stopping probabilities would be 0.
+        if np.isinf(max_grade):
+            raise ValueError(f"max_grade must be a finite number, got {max_grade}.")
+    options = {"empty": empty, "ties": ties}
+    values = partial(_err_of_queries, max_grade=max_grade)
+    return _evaluate(values, y_true, y_score, qid, k, average, sample_weight, convention, **options)
+
+
+def _err_of_queries(queries, grades, chosen, k, max_grade):
+    highest = grades.max(initial=0.0) if max_grade is None else max_grade
+    if grades.min(initial=0.0) < 0 or grades.max(initial=0.0) > highest:
+        bad = grades.min() if grades.min() < 0 else grades.max()
+        raise ValueError(
+            f"y_true must hold grades from 0 to max_grade={highest:g}, got {bad:g}: use grades "
+            "from 0 (not relevant) up, and the highest grade of the scale as max_grade."
+        )
+    # Written such that large grades do not overflow.
+    stops = np.exp2(grades - highest) - np.exp2(-highest)
+    return _expected_reciprocals(queries, grades, stops, chosen, k)
+
+
+expected_reciprocal_rank_scorer = DocumentScorer(expected_reciprocal_rank_score)
+
+
+def _hits_of_queries(queries, grades, chosen, k, divisors, factors=1.0):
+    """Return a function that computes sums of factors of the relevant documents."""
+    relevant = (grades > 0).astype(np.float64)
+    n_relevant = count_relevant(queries, grades)
+    counted = factors * (places(queries) <= last_place(k))
+
+    def values_of(scores):
+        lists = list_documents(queries, scores, grades, chosen.ties)
+        sums = sums_of_queries(queries, expected_values(lists, relevant) * counted)
+        return with_empty(sums / divisors, n_relevant, chosen)
+
+    return values_of
+
+
+def _expected_reciprocals(queries, grades, stops, chosen, k):
+    """Return a function that computes the expected reciprocal rank at which a user stops."""
+    ranks, n_relevant = places(queries), count_relevant(queries, grades)
+    factors = np.where(ranks <= last_place(k), 1.0 / ranks, 0.0)
+
+    def values_of(scores):
+        reached, beyond = _reached_and_beyond(queries, scores, grades, stops, chosen, k)
+        sums = sums_of_queries(queries, (reached - beyond) * factors)
+        return with_empty(sums, n_relevant, chosen)
+
+    return values_of
+
+
+def _reached_and_beyond(queries, scores, grades, stops, chosen, k):
+    """Return the probabilities that a user reaches each place, and that he goes beyond it."""
+    lists = list_documents(queries, scores, grades, chosen.ties)
+    groups = np.append(lists.groups, len(lists.order))
+    beyond = survivals(stops[lists.order], groups, queries.starts, last_place(k))
+    reached = np.empty_like(beyond)
+    reached[1:] = beyond[:-1]
+    reached[queries.starts[:-1]] = 1.0
+    return reached, beyond
+
+
+def _evaluate(of_queries, y_true, y_score, qid, k, average, sample_weight, convention, **options):
+    """Check the arguments, and return the metric of each query or the mean over queries."""
+    check_k(k)
+    chosen = choose(convention, **options)
+    grades, scores = check_relevance_of_metric(y_true), check_scores(y_score)
+    if grades.shape != scores.shape:
+        raise ValueError(
+            f"y_score must have the shape of y_true, {grades.shape}, got {scores.shape}: one score "
+            "per document."
+        )
+    weight = check_weight(sample_weight, len(grades), average)
+    if grades.ndim == 1:
+        queries = Queries.from_qid(qid, len(grades))
+        if weight is not None:
+            weight = np.bincount(queries.codes, weights=weight) / queries.sizes
+    elif qid is not None or grades.shape[1] == 1:
+        raise ValueError(
+            f"y_true of shape {grades.shape} has a query in each row, of {grades.shape[1]} "
+            "document(s): leave qid out, or pass 1-d y_true and y_score with qid."
+        )
+    else:
+        queries = Queries.from_qid(np.repeat(np.arange(len(grades)), grades.shape[1]), grades.size)
+    values = of_queries(queries, grades.ravel(), chosen, k)(scores.ravel())
+    return _mean_of_queries(values, weight) if average else values
+
+
+def _mean_of_queries(values, weight):
+    """Return the weighted mean of the values of the queries, without values that are NaN."""
+    kept = ~np.isnan(values)
+    weight = kept.astype(np.float64) if weight is None else weight * kept
+    if not weight.any():
+        raise NoRelevantDocumentError(
+            "y_true has no relevant document in any query of positive weight, so that "
+            "empty='drop' leaves nothing to average: pass empty='zero' or 'one' to count such "
+            "queries."
+        )
+    return weighted_mean(values[kept], weight[kept])

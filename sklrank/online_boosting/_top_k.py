@@ -1,0 +1,410 @@
+"""Top-k BBM and Top-k Adaptive, which learn from the relevance of the labels shown."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from sklrank._base_online import row_blocks, to_dense
+from sklrank._model_lock import ExclusiveCalls
+from sklrank._online_rankers import BATCH, ShownLabelsRanker
+from sklrank._sklearn import Interval, StrOptions, check_parameters
+from sklrank._validation import is_number
+from sklrank.feedback import (
+    exploration_rates,
+)
+from sklrank.linear_model import OnlineLogisticRegression
+from sklrank.online_boosting._costs import gradient_costs, potential_costs
+from sklrank.online_boosting._losses import LOSSES
+from sklrank.online_boosting._online_booster import OnlineBooster, RankLossPrinter, of_boosters
+from sklrank.online_boosting._pair_feedback import (
+    ESTIMATES,
+    SimulatedTopKFeedback,
+    TopKFeedback,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sklrank._typing import MaxFeatures
+    from sklrank.online_boosting._losses import LossName
+
+__all__ = ["TopKAdaptive", "TopKBBM"]
+
+
+class TopKBooster(ShownLabelsRanker, OnlineBooster):
+    """Online boosting from top-k feedback (Algorithm 1 of Raman et al. 2020)."""
+
+    _parameter_constraints: dict = {
+        **OnlineBooster._parameter_constraints,
+        **ShownLabelsRanker._parameter_constraints,
+        "cost_estimate": [StrOptions(set(ESTIMATES))],
+        "propensity_clip": [Interval(Real, 0, 0.5, closed="both")],
+    }
+
+    @property
+    def _accepts_nan(self):
+        # The direct model is linear.
+        return super()._accepts_nan and self.cost_estimate != "doubly-robust"
+
+    def _show(self, rows, sampler):
+        expert_draws, uniforms = self._draw(sampler, len(rows))
+        weights = self.estimator_weights_, self._log_expert_weights
+        return self._rounds().explore(rows, sampler, uniforms, *weights, expert_draws)
+
+    def _learn_shown(self, X, actions, propensities, rewards, weights):
+        self._check_call_parameters()
+        n_labels, bounds = len(self.classes_), self._propensity_bounds()
+        rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
+        printer = RankLossPrinter(self, len(batches)) if self.verbose else None
+        with ExclusiveCalls(self._compiled_objects()):
+            for batch in self._track(batches, "batch"):
+                rows = to_dense(X[batch])
+                record = actions[batch], propensities[batch], rewards[batch]
+                feedback = TopKFeedback(*record, n_labels, *bounds, *self._estimate(rows))
+                before = self._play_batch(rounds, rows, feedback, weights[batch])
+                if printer is not None:
+                    # The relevance of the other labels is not known.
+                    shown = np.take_along_axis(before, actions[batch], axis=1)
+                    printer.print(rewards[batch], shown)
+
+    def _start_model(self, classes):
+        # Check the parameters first, since the creation of a model draws random numbers.
+        self.classes_, self.n_rounds_ = classes, 0
+        self._make_sampler()
+        super()._start_model(classes)
+        self._direct_model = None
+        if self.cost_estimate == "doubly-robust":
+            model = OnlineLogisticRegression(multi_class="ovr", normalize="l2")
+            model._init_model(self.n_features_in_, np.arange(len(classes)))
+            self._direct_model = model._learner
+
+    def _compiled_objects(self):
+        return self._learners + ([] if self._direct_model is None else [self._direct_model])
+
+    def _estimate(self, rows):
+        """Return the estimate of the costs, the direct model, and the samples for it."""
+        # The parameter may have changed since the direct model was created.
+        if self.cost_estimate not in list(ESTIMATES):
+            check_parameters(self, "cost_estimate")
+        if self.cost_estimate != "doubly-robust":
+            return (self.cost_estimate,)
+        if self._direct_model is None:
+            raise ValueError(
+                'cost_estimate="doubly-robust" needs a direct model, which is trained from the '
+                "first sample on: set it before the first call, or call fit"
+            )
+        return self.cost_estimate, self._direct_model, rows
+
+    def _propensity_bounds(self):
+        if not is_number(self.propensity_clip) or not 0 <= self.propensity_clip <= 0.5:
+            check_parameters(self, "propensity_clip")
+        return self.propensity_clip, 1.0 - self.propensity_clip
+
+    def _make_sampler(self, rate=None):
+        self._propensity_bounds()
+        sampler = super()._make_sampler(rate)
+        if self.k == 1 and self.cost_estimate != "labels":
+            raise ValueError(
+                "k=1 label forms no pair: increase 'k', or set cost_estimate=\"labels\""
+            )
+        return sampler
+
+    def _draw(self, sampler, n_samples):
+        """Return two arrays of random numbers, for the draws of experts and for the sampler.
+
+        The first is None if the last expert is used.
+        """
+        n_hedge = int(self._hedge)
+        draws = self._random_state.random_sample((n_samples, n_hedge + sampler.n_uniforms))
+        expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
+        return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
+
+    def _make_feedback(self, rows, indptr, labels, rates):
+        bounds, estimate = self._propensity_bounds(), self._estimate(rows)
+        sampler = self._make_sampler(rates[0])
+        # Invalid parameters raise before random numbers are drawn.
+        expert_draws, uniforms = self._draw(sampler, len(indptr) - 1)
+        feedback = SimulatedTopKFeedback(
+            sampler, uniforms, rates, indptr, labels, *bounds, *estimate
+        )
+        return feedback, expert_draws
+
+
+@of_boosters
+class TopKBBM(TopKBooster):
+    """Boost-by-majority for multilabel ranking from top-k feedback (Top-k BBM).
+
+    The ranker shows `k` labels of each sample and learns only from the relevance of these labels.
+    The costs are unbiased estimates of the costs of :class:`OnlineBMR`. Each pair of a relevant and
+    an irrelevant label that are both shown has the weight ``1 / Pr[both shown]`` ([1]_, Eqs. 1 and
+    3, Algorithm 2). The number of relevant labels is unknown. Therefore losses are not normalized,
+    and the potential of a pair assumes that learners have an edge only towards its relevant label.
+
+    {protocol}
+
+    Parameters
+    ----------
+    {weak_learners}
+    edge : float, default=0.1
+        Assumed edge of the weak learners, in (0, 1). The edge is the expected difference between a
+        learner's vote for a relevant label and its vote for an irrelevant label. The edge should be
+        tuned; small values are suitable if there are many labels.
+    loss : {"hinge", "rank", "logistic", "exponential"} or callable, default="hinge"
+        Loss of a pair of labels, whose expectation is the potential.
+
+        {losses}
+
+        If the loss is not convex, such as "rank", each learner votes for a single label: its whole
+        vote is given to the label with the largest vote.
+    {shown}
+    {estimates}
+    {training}
+    random_state : int, RandomState instance or None, default=None
+        Controls the random choice of the labels shown, the features, the parameters of trees, the
+        seeds of the weak learners and the order of the samples. Pass an int for reproducible
+        results.
+    {computing}
+
+    Attributes
+    ----------
+    {learners}
+    estimator_weights_ : ndarray of shape (n_estimators,)
+        Weights of the weak learners, which are all 1.
+    expert_weights_ : ndarray of shape (n_estimators,)
+        Weights of the experts, where expert i sums the votes of the first i learners. The last one
+        always ranks the labels: its weight is 1, and the other weights are 0.
+    {rounds}
+
+    See Also
+    --------
+    TopKAdaptive : Adapts to weak learners whose edges are unknown and differ.
+    OnlineBMR : Learns from the relevance of all labels.
+
+    Notes
+    -----
+    The experiments of [1]_ correspond to ``estimator="trees"``, ``cost_estimate="pairs"`` and
+    ``propensity_clip=0.005``, with the values of `n_estimators`
+    (20 to 50), `exploration` (0.02 to 0.04) and `max_iter` (10 or 20) in its Table 5, and with the
+    best of four edges.
+
+    The parameters `k`, `exploration`, `randomization`, `cost_estimate`, `propensity_clip`,
+    `n_jobs` and `verbose` are read in each call. The others are read in `fit` and,
+    if the model is not fitted, in the first call of `partial_fit`, `progressive_fit`, `explore` or
+    `partial_fit_feedback`. Later changes of these do not affect the model until `fit` is called.
+
+    References
+    ----------
+    .. [1] V. Raman, D. T. Zhang, Y. H. Jung and A. Tewari, "Online boosting for multilabel ranking
+       with top-k feedback", 2020.
+
+    Examples
+    --------
+    Show three of eight labels to a user, and learn which of them are relevant:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklrank.metrics import rank_loss
+    >>> from sklrank.online_boosting import TopKBBM
+    >>> X, Y = make_multilabel_classification(1000, n_classes=8, random_state=0)
+    >>> model = TopKBBM(k=3, exploration=0.2, random_state=0)
+    >>> for batch in np.array_split(np.arange(800), 80):
+    ...     shown = model.explore(X[batch], classes=range(8))
+    ...     rewards = np.take_along_axis(Y[batch], shown.actions, axis=1)
+    ...     model = model.partial_fit_feedback(X[batch], shown, rewards)
+    >>> bool(rank_loss(Y[800:], model.decision_function(X[800:])) < 0.15)
+    True
+    """
+
+    _parameter_constraints: dict = {
+        **TopKBooster._parameter_constraints,
+        "edge": [Interval(Real, 0, 1, closed="neither")],
+        "loss": [StrOptions(set(LOSSES)), callable],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int | Literal["auto"] = "auto",
+        *,
+        edge: float = 0.1,
+        loss: LossName | Callable[[np.ndarray], np.ndarray] = "hinge",
+        k: int = 3,
+        exploration: float | Literal["decay", "ag0"] | Callable[[int], float] = 0.05,
+        randomization: str = "uniform",
+        cost_estimate: Literal["pairs", "labels", "doubly-robust"] = "doubly-robust",
+        propensity_clip: float = 0.2,
+        max_features: MaxFeatures | Literal["auto"] = "auto",
+        max_iter: int = 1,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.edge = edge
+        self.loss = loss
+        self.k = k
+        self.exploration = exploration
+        self.randomization = randomization
+        self.cost_estimate = cost_estimate
+        self.propensity_clip = propensity_clip
+        self.max_features = max_features
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def _make_cost_rule(self, n_labels, n_learners):
+        return potential_costs(n_labels, n_learners, self.loss, self.edge)
+
+
+@of_boosters
+class TopKAdaptive(TopKBooster):
+    """Adaptive online boosting from top-k feedback (Top-k Adaptive).
+
+    The ranker shows `k` labels of each sample and learns only from the relevance of these labels.
+    The costs, gradients and losses are unbiased estimates of the costs, gradients and losses of
+    :class:`AdaOLMR`. Each pair of a relevant and an irrelevant label that are both shown has the
+    weight ``1 / Pr[both shown]`` ([1]_, Eqs. 1 and 4, Algorithm 3). The estimates are not
+    normalized by the number of pairs, which is unknown.
+
+    {protocol}
+
+    Parameters
+    ----------
+    {weak_learners}
+    {shown}
+    loss : {"logistic", "exponential", "hinge"} or callable, default="logistic"
+        Loss of a pair of labels, whose gradient gives the costs: one of the following (except
+        "rank", whose slope is 0). The bounds of [1]_ hold for "logistic".
+
+        {losses}
+    learning_rate : float or "theory", default=1.0
+        Learning rate of the weights of the learners. In round t, the step size is the learning rate
+        divided by the square root of t. If "theory", the learning rate is
+        ``8 sqrt(2) rho / n_labels**2``, where rho is `exploration`, that of the first round if it
+        changes (line 13 of Algorithm 3). The bound on the loss in [1]_ is proved for this value and
+        a constant rho. With this value, the weights hardly change in streams of a few thousand
+        samples; since they start at 0, their signs are then those of the first steps.
+    gradient_clip : float or None, default=1.0
+        Bound to which the absolute values of the gradients are clipped in the steps of the weights
+        of the learners, as in the experiments of [1]_. If None, the gradients are not clipped.
+    {estimates}
+    {training}
+    random_state : int, RandomState instance or None, default=None
+        Controls the random choice of the labels shown, the features, the parameters of trees, the
+        seeds of the weak learners, the experts and the order of the samples. Pass an int for
+        reproducible results.
+    {computing}
+
+    Attributes
+    ----------
+    {learners}
+    estimator_weights_ : ndarray of shape (n_estimators,)
+        Weights alpha of the weak learners, in [-2, 2].
+    expert_weights_ : ndarray of shape (n_estimators,)
+        Weights that Hedge gives to the experts, which sum to one. Expert i is the weighted sum of
+        the votes of the first i learners.
+    {rounds}
+
+    See Also
+    --------
+    TopKBBM : Assumes weak learners of a known edge, which all have the same weight.
+    AdaOLMR : Learns from the relevance of all labels.
+
+    Notes
+    -----
+    The experiments of [1]_ correspond to ``estimator="trees"``, ``cost_estimate="pairs"`` and
+    ``propensity_clip=0.005``, with the values of `n_estimators`
+    (50 or 60), `exploration` (0.02 to 0.06) and `max_iter` (10 or 20) in its Table 5.
+
+    The parameters `k`, `exploration`, `randomization`, `cost_estimate`, `propensity_clip`,
+    `n_jobs` and `verbose` are read in each call. The others are read in `fit` and,
+    if the model is not fitted, in the first call of `partial_fit`, `progressive_fit`, `explore` or
+    `partial_fit_feedback`. Later changes of these do not affect the model until `fit` is called.
+
+    References
+    ----------
+    .. [1] V. Raman, D. T. Zhang, Y. H. Jung and A. Tewari, "Online boosting for multilabel ranking
+       with top-k feedback", 2020.
+
+    Examples
+    --------
+    Show three of eight labels to a user, and learn which of them are relevant:
+
+    >>> import numpy as np
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklrank.metrics import rank_loss
+    >>> from sklrank.online_boosting import TopKAdaptive
+    >>> X, Y = make_multilabel_classification(1000, n_classes=8, random_state=0)
+    >>> model = TopKAdaptive(k=3, exploration=0.2, random_state=0)
+    >>> for batch in np.array_split(np.arange(500), 50):
+    ...     shown = model.explore(X[batch], classes=range(8))
+    ...     rewards = np.take_along_axis(Y[batch], shown.actions, axis=1)
+    ...     model = model.partial_fit_feedback(X[batch], shown, rewards)
+
+    Simulate the same feedback on labeled samples, one at a time:
+
+    >>> scores = model.progressive_fit(X[500:], Y[500:])
+    >>> bool(rank_loss(Y[500:], scores) < 0.15)
+    True
+    """
+
+    _hedge = True
+    _parameter_constraints: dict = {
+        **TopKBooster._parameter_constraints,
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"theory"})],
+        "loss": [StrOptions(set(LOSSES) - {"rank"}), callable],
+        "gradient_clip": [Interval(Real, 0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int | Literal["auto"] = "auto",
+        *,
+        k: int = 3,
+        exploration: float | Literal["decay", "ag0"] | Callable[[int], float] = 0.05,
+        randomization: str = "uniform",
+        loss: Literal["logistic", "exponential", "hinge"] | Callable[..., np.ndarray] = "logistic",
+        learning_rate: float | Literal["theory"] = 1.0,
+        gradient_clip: float | None = 1.0,
+        cost_estimate: Literal["pairs", "labels", "doubly-robust"] = "doubly-robust",
+        propensity_clip: float = 0.2,
+        max_features: MaxFeatures | Literal["auto"] = "auto",
+        max_iter: int = 1,
+        shuffle: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.k = k
+        self.exploration = exploration
+        self.randomization = randomization
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.gradient_clip = gradient_clip
+        self.cost_estimate = cost_estimate
+        self.propensity_clip = propensity_clip
+        self.max_features = max_features
+        self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def _make_cost_rule(self, n_labels, n_learners):
+        rate = self.learning_rate
+        if rate == "theory":
+            # Raman et al. 2020, Algorithm 3, line 13: eta_t without its factor 1 / sqrt(t).
+            rate = 8 * 2**0.5 * exploration_rates(self.exploration, [1])[0] / n_labels**2
+        clip = float("inf") if self.gradient_clip is None else self.gradient_clip
+        return gradient_costs(n_labels, n_learners, self.loss, rate, clip, 1.0)

@@ -1,0 +1,213 @@
+"""ASSEMBLE: semi-supervised boosting of any classifier with pseudo-labels."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+
+from sklrank._sklearn import Interval, StrOptions, _fit_context
+from sklrank._validation import unchanged_on_error
+from sklrank.semi_supervised._booster import SemiSupervisedBooster
+from sklrank.semi_supervised._objectives import AssembleObjective
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+__all__ = ["AssembleClassifier"]
+
+
+class AssembleClassifier(SemiSupervisedBooster):
+    r"""ASSEMBLE classifier: AdaBoost with pseudo-labels for the unlabeled samples.
+
+    In each round, the pseudo-label of an unlabeled sample is the class that is predicted by the
+    weak learners of the preceding rounds. Its weight is that of AdaBoost ([1]_; [2]_, Algorithm 2),
+    so that samples that are predicted with a large margin have small weights. Before the first
+    round, the pseudo-label is the class of the nearest labeled sample.
+
+    With more than two classes, the weights and steps are those of SAMME [3]_. The step is
+    :math:`\alpha = \log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)` for K classes and the weighted
+    error :math:`\epsilon` of the weak learner, which therefore only needs to be more accurate than
+    chance. With the step printed in [1]_ and [2]_, :math:`\alpha = \frac{1}{2} \log
+    \frac{1 - \epsilon}{\epsilon}`, the accuracy must exceed one half; with many classes, small
+    trees do not reach it, and boosting stops in the first round. The setting of [2]_ is
+    ``step_rule="printed", labeled_share=1.0``.
+
+    Similarities of samples are used for the first pseudo-labels only. If nearby samples mostly
+    belong to the same class, :class:`MCSSBClassifier` is usually more accurate.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Weak learner, which is cloned for each round. If None, `DecisionTreeClassifier(max_depth=2)`
+        is used. A :class:`~sklrank.tree.HistogramTreeClassifier` is faster, because its features
+        are binned once for all rounds.
+    n_estimators : int, default=50
+        Maximum number of rounds.
+    step_rule : {"samme", "printed"}, default="samme"
+        Step :math:`\alpha` of each round: that of SAMME, or the one printed in [1]_. With two
+        classes, the printed step is half of the other one.
+    labeled_share : float, default=0.9
+        Fraction of the sum of the initial weights that is given to the labeled samples. With 1, the
+        weights of the unlabeled samples are 0 in all rounds.
+    learning_rate : float, default=1.0
+        Learning rate that multiplies each step. With values up to 2, the objective does not
+        increase.
+    weighting : {"auto", "sample_weight", "resampling"}, default="auto"
+        How the weights are passed to the weak learner: as `sample_weight`, or by fitting it to
+        samples that are drawn in proportion to them ("resampling"), as in [2]_. If "auto",
+        `sample_weight` is used if the `fit` method of the weak learner accepts it, otherwise
+        resampling.
+    max_samples : int, float or None, default=None
+        Number of samples drawn in each round if the weak learner is fitted by resampling: an int, a
+        fraction of all samples, or None for one fifth of them, but at least 20, as in [2]_.
+    max_draws : int, default=10
+        Maximum number of times that samples are drawn in a round, until the weak learner is better
+        than chance. With 1, boosting ends with the first weak learner that is not, as in [2]_.
+    warm_start : bool, default=False
+        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`. The
+        training data must be the same in both calls.
+    random_state : int, RandomState instance or None, default=None
+        Controls the random choice of samples and the randomness of the weak learners.
+    verbose : int, default=0
+        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Distinct classes in `y`, without -1.
+    estimators_ : list of classifiers
+        Weak learners. They predict indices into `classes_`.
+    estimator_weights_ : ndarray of shape (n_rounds,)
+        Step of each weak learner, by which its predictions are multiplied.
+    loss_curve_ : ndarray of shape (n_rounds + 1,)
+        Exponential loss before the first round and after each round.
+    transduction_ : ndarray of shape (n_samples,)
+        Classes of the training samples: the given label of each labeled sample, and the predicted
+        class of each unlabeled sample.
+    feature_importances_ : ndarray of shape (n_features,)
+        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
+        if the weak learners have `feature_importances_`.
+    stop_reason_ : str
+        Reason why boosting stopped.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Defined only if `X` has feature names that are all strings.
+
+    See Also
+    --------
+    MCSSBClassifier : Semi-supervised boosting with similarities of samples.
+
+    Notes
+    -----
+    The label -1 marks unlabeled samples, but some tools of scikit-learn treat it as a class.
+    `cross_val_predict` with ``method="predict_proba"`` or ``"decision_function"``,
+    `StackingClassifier` and `VotingClassifier` encode `y` before they call `fit`: -1 becomes
+    class 0, and all samples are labeled. To compute held-out scores, call `fit` in a loop over the
+    folds. `cross_val_predict` with ``method="predict"`` does not change `y`. In a hyperparameter
+    search, do not set `scoring`: the default, :meth:`score`, considers labeled samples only, while
+    other scorers treat -1 as a class. If `y` contains both strings and -1, pass a
+    :class:`~sklearn.model_selection.KFold` as `cv`, because stratified folds require entries of
+    `y` that can be sorted.
+
+    References
+    ----------
+    .. [1] K. P. Bennett, A. Demiriz and R. Maclin, "Exploiting unlabeled data in ensemble methods",
+       KDD 2002.
+    .. [2] H. Valizadegan, "Boosting and online learning for classification and ranking", doctoral
+       dissertation, Michigan State University, 2010, chapter 2.
+    .. [3] J. Zhu, H. Zou, S. Rosset and T. Hastie, "Multi-class AdaBoost", Statistics and Its
+       Interface 2, 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklrank.semi_supervised import AssembleClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> labels = np.full(150, -1)
+    >>> labels[::10] = y[::10]  # fifteen labels
+    >>> AssembleClassifier(random_state=0).fit(X, labels).score(X, y) > 0.8
+    True
+    """
+
+    _parameter_constraints: dict = {
+        **SemiSupervisedBooster._parameter_constraints,
+        "step_rule": [StrOptions({"samme", "printed"})],
+        "labeled_share": [Interval(Real, 0, 1, closed="right")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 50,
+        *,
+        step_rule: Literal["samme", "printed"] = "samme",
+        labeled_share: float = 0.9,
+        learning_rate: float = 1.0,
+        weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
+        max_samples: int | float | None = None,
+        max_draws: int = 10,
+        warm_start: bool = False,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.step_rule = step_rule
+        self.labeled_share = labeled_share
+        self.learning_rate = learning_rate
+        self.weighting = weighting
+        self.max_samples = max_samples
+        self.max_draws = max_draws
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the ensemble to labeled and unlabeled samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Classes; -1 marks unlabeled samples. If the classes are strings, `y` must be an array of
+            objects.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed, or if `y` has fewer than two classes. In these cases, a
+            fitted model does not change.
+        """
+        with unchanged_on_error(self):
+            X, labels = self._check_X_y(X, y, self._is_warm_start())
+            self._start_rounds()
+            objective = AssembleObjective(
+                labels,
+                self._pseudo_labels(X, labels),
+                self._n_classes,
+                self.labeled_share,
+                self.step_rule,
+            )
+            self._boost_and_label(objective, self._make_learner(X, objective), labels)
+        return self
+
+    def _pseudo_labels(self, X, labels):
+        """Return the class of the labeled sample nearest to each sample, `(n_samples,)`."""
+        labeled = np.flatnonzero(labels >= 0)
+        if len(labeled) == len(labels):
+            return labels
+        nearest = KNeighborsClassifier(n_neighbors=1)
+        return nearest.fit(X[labeled], labels[labeled]).predict(X)

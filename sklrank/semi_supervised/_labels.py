@@ -1,0 +1,119 @@
+"""Base class of classifiers of labeled and unlabeled samples, and validation of their target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length
+
+from sklrank._rankings import is_missing
+from sklrank._sklearn import _safe_indexing
+from sklrank._validation import check_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+__all__ = ["PartlyLabeledMixin"]
+
+
+class PartlyLabeledMixin(ClassifierMixin):
+    """Base class of classifiers that are fitted to labeled and unlabeled samples."""
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on the labeled samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Classes. Samples with label -1 are ignored.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples.
+
+        Returns
+        -------
+        float
+            Accuracy, from 0 to 1.
+
+        Raises
+        ------
+        ValueError
+            If no sample is labeled, or lengths differ.
+        """
+        y = column_or_1d(y)
+        check_consistent_length(X, y, sample_weight)
+        labeled = np.flatnonzero(is_labeled(y))
+        if not len(labeled):
+            raise ValueError(
+                "y labels no sample: all entries are -1; give labeled samples to score"
+            )
+        weights = None if sample_weight is None else _safe_indexing(sample_weight, labeled)
+        return accuracy_score(y[labeled], self.predict(X)[labeled], sample_weight=weights)
+
+    def _check_X_y(self, X, y, warm_start=False):
+        """Check the training samples, and return their labels as indices into `classes_` or -1."""
+        X, y = check_rows(self, X, reset=not warm_start, warm_start=warm_start, y=y)
+        classes, labels = encode_labels(y)
+        if warm_start and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"y has the classes {classes.tolist()}, the rounds fitted so far have "
+                f"{self.classes_.tolist()}; with warm_start=True they cannot change"
+            )
+        self.classes_ = classes
+        return X, labels
+
+
+def encode_labels(y):
+    """Return the sorted classes without -1, and the index of the class of each sample.
+
+    The index is -1 for unlabeled samples.
+    """
+    labeled = is_labeled(y)
+    if not labeled.any():
+        raise ValueError(
+            "y labels no sample: all entries are -1; a classifier needs samples of two classes at "
+            "least"
+        )
+    try:
+        classes, codes = np.unique(y[labeled], return_inverse=True)
+    except TypeError as error:
+        raise ValueError(
+            f"y must hold classes of one kind, numbers or strings, apart from -1: {error}"
+        ) from error
+    # The labels are repeated, since scikit-learn warns of a possible regression target if most
+    # labels are distinct.
+    check_classification_targets(np.tile(y[labeled], 2))
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has one class only, {classes.tolist()}; a classifier needs samples of two classes "
+            "at least (-1 is no class: it marks unlabeled samples)"
+        )
+    labels = np.full(len(y), -1, dtype=np.intp)
+    labels[labeled] = codes
+    return classes, labels
+
+
+def is_labeled(y):
+    """Return a mask of the entries of `y` that are not -1.
+
+    Other markers of unlabeled samples (None, NaN and the string "-1") raise an error.
+    """
+    if y.dtype.kind in "SU":
+        # NumPy converts all entries of a list that contains a string to strings.
+        if (y == np.array("-1", dtype=y.dtype.kind)).any():
+            raise ValueError(
+                "y is an array of strings and has '-1' among them, which would be a class: pass "
+                "an array of objects, np.array(y, dtype=object), with the number -1 for unlabeled "
+                "samples"
+            )
+        return np.ones(len(y), dtype=bool)
+    # Integers and booleans are never missing.
+    if y.dtype.kind not in "biu" and is_missing(y).any():
+        raise ValueError("y has None or NaN: mark unlabeled samples by -1")
+    return (y != -1).astype(bool)

@@ -1,0 +1,319 @@
+"""Pooled label spreading: graphs and classifiers weighted by hidden labels, then a forest."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._estimator import BaseEstimator
+from sklrank._randomness import draw_seed
+from sklrank._sklearn import N_JOBS, Interval, _fit_context
+from sklrank._validation import check_rows, unchanged_on_error
+from sklrank.semi_supervised._labels import PartlyLabeledMixin
+from sklrank.semi_supervised._similarity import (
+    neighbor_graph,
+    one_hot,
+    spread_labels,
+    standardized,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+__all__ = ["PooledLabelSpreading"]
+
+
+class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
+    r"""Pooled label spreading: a pool of graphs and classifiers labels samples for a forest.
+
+    Five sources estimate the class probabilities of the unlabeled samples: labels spread on the
+    graphs of nearest neighbors of scaled and of unscaled features, and a random forest, extremely
+    randomized trees and logistic regression are fitted to the labeled samples. Their logarithmic
+    opinion pool is
+
+    .. math:: p_i^k \propto \prod_s (p_{si}^k)^{w_s}.
+
+    The weights :math:`w_s` depend on the likelihood of labels that were hidden from the sources.
+    Hence the graphs matter if neighbors often belong to the same class, and the classifiers
+    otherwise. Extremely randomized trees are fitted to the labels of the pool. They predict new
+    samples.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees of each forest.
+    n_neighbors : int, default=7
+        Number of neighbors of each sample in the graphs.
+    cv : int, default=5
+        Maximum number of folds in which labels are hidden.
+    random_state : int, RandomState instance or None, default=None
+        Controls the folds and the forests.
+    n_jobs : int or None, default=None
+        Number of parallel jobs of the search for neighbors and of the forests.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Distinct classes in `y`, without -1.
+    transduction_ : ndarray of shape (n_samples,)
+        Classes of the training samples: the given label of each labeled sample, and the most
+        probable class of each unlabeled sample.
+    label_distributions_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of the training samples. Those of a labeled sample are 1 and 0.
+    source_weights_ : dict of str to float
+        Weights of "scaled graph", "unscaled graph", "random forest", "extra trees" and "logistic
+        regression". Their sum is 1.
+    estimator_ : ExtraTreesClassifier
+        Forest that is fitted to the labels of the pool.
+    feature_importances_ : ndarray of shape (n_features,)
+        Importances of the features in this forest.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Defined only if `X` has feature names that are all strings.
+
+    See Also
+    --------
+    MCSSBClassifier : Semi-supervised boosting of any classifier.
+    sklearn.semi_supervised.LabelSpreading : Label spreading on one graph.
+
+    Notes
+    -----
+    Let :math:`\ell_s` be the log-likelihood of the n hidden labels under the source s. The weights
+    are proportional to :math:`\pi_s e^{\ell_s / \sqrt n}`, those of the algorithm Hedge [1]_ with
+    the learning rate :math:`n^{-1/2}`: the more labels there are, the larger is the weight of the
+    best source. The graphs and the classifiers have the same total prior weight :math:`\pi`. The
+    probabilities of the sources are mixed with equal ones, which have the weight
+    :math:`1 / (n + 2)`, the probability of a mistake after n labels without one by Laplace's rule
+    of succession. Without it, one source could veto a class.
+
+    The label -1 marks unlabeled samples, but tools of scikit-learn that encode `y` before they call
+    `fit`, such as `StackingClassifier`, treat it as a class. In a hyperparameter search, do not set
+    `scoring`: the default, :meth:`score`, considers labeled samples only.
+
+    References
+    ----------
+    .. [1] Y. Freund and R. E. Schapire, "A decision-theoretic generalization of on-line learning
+       and an application to boosting", Journal of Computer and System Sciences 55, 1997.
+    .. [2] D. Zhou, O. Bousquet, T. N. Lal, J. Weston and B. Schoelkopf, "Learning with local and
+       global consistency", NIPS 2003.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklrank.semi_supervised import PooledLabelSpreading
+    >>> X, y = load_iris(return_X_y=True)
+    >>> labels = np.full(150, -1)
+    >>> labels[::10] = y[::10]  # fifteen labels
+    >>> model = PooledLabelSpreading(random_state=0).fit(X, labels)
+    >>> model.score(X, y) > 0.9
+    True
+    """
+
+    _parameter_constraints: dict = {
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": N_JOBS,
+    }
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        n_neighbors: int = 7,
+        cv: int = 5,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.n_neighbors = n_neighbors
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the pool and the forest to labeled and unlabeled samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Classes; -1 marks unlabeled samples. If the classes are strings, `y` must be an array of
+            objects.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed, or if `y` has fewer than two classes. In these cases, a
+            fitted model does not change.
+        """
+        with unchanged_on_error(self):
+            X, labels = self._check_X_y(X, y)
+            seed = draw_seed(check_random_state(self.random_state))
+            pool = self._pool(X, labels, folds_of(labels, self.cv, seed), seed)
+            known = labels >= 0
+            pool[known] = one_hot(labels[known], len(self.classes_))
+            self.label_distributions_ = pool
+            self.transduction_ = self.classes_[pool.argmax(axis=1)]
+            forest = ExtraTreesClassifier(self.n_estimators, random_state=seed, n_jobs=self.n_jobs)
+            # All classes have a sample, a labeled one.
+            self.estimator_ = forest.fit(X, pool.argmax(axis=1))
+        return self
+
+    def _pool(self, X, labels, folds, seed):
+        """Set the weights of the sources, and return their pool."""
+        n_classes = len(self.classes_)
+        sources = {
+            name: graph_probabilities(
+                neighbor_graph(Z, self.n_neighbors, self.n_jobs), labels, n_classes, folds
+            )
+            for name, Z in (("scaled graph", standardized(X)), ("unscaled graph", X))
+        }
+        forest = {"n_estimators": self.n_estimators, "random_state": seed, "n_jobs": self.n_jobs}
+        for name, classifier in (
+            ("random forest", RandomForestClassifier(**forest)),
+            ("extra trees", ExtraTreesClassifier(**forest)),
+            (
+                "logistic regression",
+                make_pipeline(StandardScaler(with_mean=False), LogisticRegression()),
+            ),
+        ):
+            sources[name] = classifier_probabilities(classifier, X, labels, n_classes, folds)
+        # If the only label of a class is hidden, no source can predict it.
+        labeled = labels >= 0
+        rows = np.flatnonzero(labeled & (np.bincount(labels[labeled])[labels] > 1))
+        mistake = 1 / (len(rows) + 2)
+
+        def log_mixed(probabilities):
+            return np.log((1 - mistake) * probabilities + mistake / n_classes)
+
+        likelihoods = np.array(
+            [
+                log_mixed(hidden[rows])[np.arange(len(rows)), labels[rows]].sum()
+                for hidden, _ in sources.values()
+            ]
+        )
+        priors = np.repeat([1 / 2, 1 / 3], [2, 3]) / 2
+        weights = softmax(np.log(priors) + likelihoods / np.sqrt(max(1, len(rows))))
+        self.source_weights_ = dict(zip(sources, weights.tolist()))
+        logs = sum(w * log_mixed(known) for w, (_, known) in zip(weights, sources.values()))
+        return softmax(logs, axis=1)
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict the class of each sample.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predicted classes.
+        """
+        proba = self.predict_proba(X)
+        return self.classes_[proba.argmax(axis=1)]
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Class probabilities of the forest. The sum of each row is 1.
+        """
+        check_is_fitted(self)
+        return self.estimator_.predict_proba(check_rows(self, X, reset=False))
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Importances of the features in the forest."""
+        check_is_fitted(self)
+        return self.estimator_.feature_importances_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+# -- Sources: class probabilities of labeled samples whose label is hidden, and of all samples.
+
+
+def graph_probabilities(graph, labels, n_classes, folds):
+    """Return the probabilities by label spreading, two arrays of shape `(n_samples, n_classes)`.
+
+    The first contains those of a labeled sample if its label is hidden, the second those if all
+    labels are known.
+    """
+    n_folds = folds.max() + 1
+    seen = [np.where(folds == fold, -1, labels) for fold in range(n_folds)]
+    # The spreading is linear, so that all folds are spread together.
+    source = np.hstack([one_hot(each, n_classes) for each in [*seen, labels]])
+    shares = np.split(spread_labels(graph, source, n_classes), n_folds + 1, axis=1)
+    hidden = np.stack(shares[:-1])[np.maximum(folds, 0), np.arange(len(labels))]
+    return hidden, shares[-1]
+
+
+def classifier_probabilities(classifier, X, labels, n_classes, folds):
+    """Return the probabilities by a classifier of labeled samples, as `graph_probabilities`."""
+    labeled = labels >= 0
+    with warnings.catch_warnings():
+        # Many classes have few labels.
+        warnings.filterwarnings("ignore", "The number of unique classes")
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        known = clone(classifier).fit(X[labeled], labels[labeled]).predict_proba(X)
+        hidden = known.copy()
+        for fold in range(folds.max() + 1):
+            of_fold, seen = folds == fold, labeled & (folds != fold)
+            classes = np.unique(labels[seen])
+            # Some classifiers refuse a single class.
+            of_classes = np.ones((of_fold.sum(), 1))
+            if len(classes) > 1:
+                model = clone(classifier).fit(X[seen], labels[seen])
+                of_classes = model.predict_proba(X[of_fold])
+            hidden[of_fold] = of_classes @ one_hot(classes, n_classes)
+    return hidden, known
+
+
+def folds_of(labels, n_folds, seed):
+    """Return the fold in which each label is hidden; -1 for unlabeled samples.
+
+    The labels of a class are spread over the folds. If a class has one label, it is hidden, too.
+    """
+    order = np.random.RandomState(seed).permutation(len(labels))
+    order = order[labels[order] >= 0]
+    order = order[np.argsort(labels[order], kind="stable")]
+    folds = np.full(len(labels), -1)
+    # Labels of a class are neighbors in this order, and so are in different folds.
+    folds[order] = np.arange(len(order)) % min(n_folds, len(order))
+    return folds

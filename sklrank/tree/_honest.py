@@ -1,0 +1,265 @@
+"""Base classes of the honest trees and forests, and the division of samples into two halves."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from numbers import Integral
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._estimator import BaseEstimator
+from sklrank._randomness import MAX_FEATURES
+from sklrank._sklearn import Interval, _fit_context
+from sklrank._validation import as_numbers, check_rows, unchanged_on_error
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+__all__ = [
+    "ATTRIBUTES_OF_INPUT",
+    "PAPER",
+    "Halves",
+    "HonestClassifier",
+    "HonestEstimator",
+    "HonestRegressor",
+    "HonestSingleTree",
+    "draw_halves",
+    "group_means",
+    "standardize",
+]
+
+# Sums of squares of larger targets overflow.
+MAX_TARGET = 1e150
+
+
+# Ends of the docstrings of the classes.
+ATTRIBUTES_OF_INPUT = """
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of the features. Defined only if `X` has feature names that are all strings.
+"""
+PAPER = """
+.. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki, "Label ranking through nonparametric
+   regression", ICML 2022, appendix D.
+"""
+
+
+class Halves(NamedTuple):
+    """Indices of the samples that choose the splits (`structure`) and of those that determine the
+    leaf values (`estimation`).
+    """
+
+    structure: np.ndarray
+    estimation: np.ndarray
+
+
+def draw_halves(n_samples: int, honest: bool, random_state) -> Halves:
+    """Divide the samples into halves at random, and return the indices of the samples of each half.
+
+    If the number of samples is odd, the half for the leaf values has one sample more. If `honest`
+    is False, both halves contain all samples.
+    """
+    if not honest:
+        everything = np.arange(n_samples)
+        return Halves(everything, everything)
+    order = random_state.permutation(n_samples)
+    return Halves(np.sort(order[: n_samples // 2]), np.sort(order[n_samples // 2 :]))
+
+
+def standardize(y):
+    """Center each target, and divide all targets by their largest absolute value.
+
+    A constant target becomes 0. The squares of the result do not overflow.
+    """
+    if len(y) == 0:
+        return y
+    low, high = y.min(axis=0), y.max(axis=0)
+    y = np.where(low == high, 0.0, y - y.mean(axis=0))
+    return y / (np.abs(y).max() or 1.0)
+
+
+def group_means(y, groups, n_groups: int):
+    """Return the mean target of each group of samples, of shape `(n_groups, n_outputs)`.
+
+    The group of each sample is given by `groups`; no group may be empty.
+    """
+    sums = [np.bincount(groups, weights=output, minlength=n_groups) for output in y.T]
+    return np.column_stack(sums) / np.bincount(groups, minlength=n_groups)[:, np.newaxis]
+
+
+class HonestEstimator(BaseEstimator):
+    """Base class of the honest trees and forests.
+
+    The base class of a kind of model defines `_fit(X, y, random_state)` and `_predict(X)`, where
+    targets and predictions have the shape `(n_samples, n_outputs)`. A regressor and a classifier of
+    this kind add :class:`HonestRegressor` and :class:`HonestClassifier`, which convert targets.
+    """
+
+    _parameter_constraints: dict = {
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "honest": ["boolean"],
+        "max_features": MAX_FEATURES,
+        "random_state": ["random_state"],
+    }
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fit the model from scratch.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Targets of a regressor, or class labels of a classifier, of shape `(n_samples,)`.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are invalid. In this case, a fitted model does not change.
+        """
+        with unchanged_on_error(self):
+            X, y = self._check_data(X, y, self._input_dtype())
+            self._fitted_dtype = X.dtype.name
+            self._fit(X, y, check_random_state(self.random_state))
+        return self
+
+    def _check_X(self, X):
+        check_is_fitted(self)
+        return check_rows(self, X, reset=False, dtype=np.dtype(self._fitted_dtype))
+
+    @abstractmethod
+    def _input_dtype(self):
+        """Data type to which X is converted, and in which values are compared with thresholds."""
+
+    @abstractmethod
+    def _check_data(self, X, y, dtype):
+        """Return validated samples, and targets of shape `(n_samples, n_outputs)`."""
+
+    @abstractmethod
+    def _fit(self, X, y, random_state):
+        """Fit the model to validated data."""
+
+    @abstractmethod
+    def _predict(self, X):
+        """Return the predicted targets, of shape `(n_samples, n_outputs)`, of validated samples."""
+
+
+class HonestSingleTree(HonestEstimator):
+    """Base class of the trees, whose leaves have the values `values_`."""
+
+    def apply(self, X: ArrayLike) -> np.ndarray:
+        """Return the index of the leaf of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            Index of the leaf of each sample, which is a row index of `values_`.
+        """
+        return self._find_leaves(self._check_X(X))
+
+    @abstractmethod
+    def _find_leaves(self, X):
+        """Return the index of the leaf of each validated sample."""
+
+    def _predict(self, X):
+        return self.values_[self._find_leaves(X)]
+
+
+class HonestRegressor(RegressorMixin, MultiOutputMixin, HonestEstimator):
+    """Base class of the honest regressors."""
+
+    def _check_data(self, X, y, dtype):
+        X, y = check_rows(self, X, y=y, reset=True, dtype=dtype, multi_output=True, y_numeric=True)
+        if issparse(y):
+            raise ValueError("y must be dense, got a sparse matrix: pass y.toarray()")
+        if y.dtype.kind in "mM":
+            raise ValueError(f"y must be numbers, got {y.dtype}: pass times in a unit")
+        y = as_numbers(y, "y").reshape(len(X), -1)
+        if np.abs(y).max() > MAX_TARGET:
+            raise ValueError(
+                f"y must be within {MAX_TARGET:g} of 0, got {np.abs(y).max():g}: sums of "
+                "squares would overflow; scale it"
+            )
+        self.n_outputs_ = y.shape[1]
+        return X, y
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict the targets.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Predicted targets. The array is 1-d if there is a single target.
+        """
+        predicted = self._predict(self._check_X(X))
+        return predicted[:, 0] if self.n_outputs_ == 1 else predicted
+
+
+class HonestClassifier(ClassifierMixin, HonestEstimator):
+    """Base class of the honest classifiers.
+
+    The targets are the columns of the indicator matrix of the classes, so that their means in a
+    leaf are the proportions of the classes, and the squared error is the Gini impurity.
+    """
+
+    def _check_data(self, X, y, dtype):
+        X, y = check_rows(self, X, y=y, reset=True, dtype=dtype)
+        check_classification_targets(y)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        return X, np.eye(len(self.classes_))[labels]
+
+    def predict(self, X: ArrayLike) -> np.ndarray:
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The classes of the largest probability; the first one in case of ties.
+        """
+        probabilities = self._predict(self._check_X(X))
+        return self.classes_[probabilities.argmax(axis=1)]
+
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Predict the probability of each class: its proportion in the leaf of the sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Probabilities of the classes, in the order of `classes_`.
+        """
+        return self._predict(self._check_X(X))

@@ -1,0 +1,290 @@
+"""HistGradientBoostingRanker: its trees and losses, and what held-out queries choose."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklrank._queries import Queries
+from sklrank.boosting import (
+    HistGradientBoostingRanker,
+    NDCGBoost,
+    _hist_gradient_boosting,
+    _tree_race,
+)
+from sklrank.boosting._tree_race import run_race
+from sklrank.metrics import ndcg_score
+from sklrank.tree import HistogramTreeRegressor, StumpClassifier, _histogram_tree
+
+
+def make_many_queries(seed, n_queries=60, size=12, nonlinear=True):
+    """Return documents of which few features matter, for one of them only in an interaction."""
+    random = np.random.RandomState(seed)
+    X = random.normal(size=(n_queries * size, 5))
+    quality = np.maximum(X[:, 0], X[:, 1]) * np.sign(X[:, 2]) if nonlinear else X[:, 0]
+    y = np.digitize(quality + 0.3 * random.normal(size=len(X)), [0.5, 1.5])
+    return X, y, np.repeat(np.arange(n_queries), size)
+
+
+def test_size_of_trees_and_number_of_rounds_are_chosen():
+    train, test = make_many_queries(0), make_many_queries(1)
+    stumps = NDCGBoost(StumpClassifier()).fit(*train).score(*test)
+    trees = HistGradientBoostingRanker(random_state=0).fit(*train)
+    assert trees.max_leaf_nodes_ > 2
+    assert trees.score(*test) > stumps + 0.05
+    X, y, qid = train
+    noise = HistGradientBoostingRanker(random_state=0).fit(
+        X, np.random.RandomState(0).permutation(y), qid
+    )
+    assert len(noise.estimators_) < 30 < len(trees.estimators_)
+    assert noise.stop_reason_ == "held-out queries chose this number of rounds"
+    cut = HistGradientBoostingRanker(max_iter=20, random_state=0).fit(*train)
+    assert len(cut.estimators_) == cut.n_iter_ == 20
+    assert cut.stop_reason_.endswith("loss of held-out queries: raise max_iter")
+
+
+def test_few_queries_are_not_held_out():
+    ranker = HistGradientBoostingRanker(max_iter=9).fit(*make_many_queries(0, n_queries=4, size=40))
+    assert ranker.max_leaf_nodes_ == 8
+    assert len(ranker.estimators_) == 9
+    assert ranker.linear_ is None
+
+
+def test_boosting_starts_from_linear_scores_if_they_help():
+    """With many features of equal weight they do."""
+    random = np.random.RandomState(0)
+    qid = np.repeat(np.arange(40), 12)
+    X = random.normal(size=(len(qid), 20))
+    linear = HistGradientBoostingRanker(random_state=0).fit(
+        X, np.digitize(X.sum(axis=1), [4, 8]), qid
+    )
+    assert_allclose(
+        next(linear.staged_predict(X)) - linear.linear_.predict(X),
+        0.25 * linear.estimators_[0].predict(X),
+        atol=1e-12,
+    )
+    assert linear.feature_importances_.min() > 0.02
+    for linear_start in (True, False):
+        given = HistGradientBoostingRanker(linear_start=linear_start, max_iter=3)
+        assert (given.fit(X, np.abs(X[:, 0]) < 0.3, qid).linear_ is not None) == linear_start
+
+
+@pytest.mark.parametrize("name", ["logistic", "expected-ndcg"])
+@pytest.mark.parametrize("learning_rate", [0.1, 2.0])
+def test_the_default_never_raises_the_objective(name, learning_rate):
+    ranker = HistGradientBoostingRanker(name, learning_rate=learning_rate, random_state=0)
+    losses = ranker.fit(*make_many_queries(0, nonlinear=False)).loss_curve_
+    assert len(losses) == len(ranker.estimators_) + 1
+    assert (losses[1:] <= losses[:-1] * (1 + 1e-12)).all()
+
+
+def test_validation_set():
+    X, y, qid = make_many_queries(0)
+    X_val, y_val, qid_val = make_many_queries(1)
+    validation = {"X_val": X_val, "y_val": y_val, "qid_val": qid_val}
+    ranker = HistGradientBoostingRanker(max_iter=12).fit(X, y, qid, **validation)
+    objective = ranker._make_objective(y_val.astype(float), Queries.from_qid(qid_val, len(y_val)))
+    stages = list(ranker.staged_predict(X_val))
+    expected = [objective.value_at(scores) for scores in stages]
+    assert_allclose(ranker.validation_loss_curve_[1:], expected)
+    stopped = HistGradientBoostingRanker(max_iter=400, early_stopping=True, n_iter_no_change=3)
+    stopped.fit(X, y, qid, **validation)
+    assert "has not decreased for 3 rounds" in stopped.stop_reason_
+    assert stopped.n_iter_ == 1 + stopped.validation_loss_curve_[1:].argmin()
+    assert_array_equal(
+        stopped.predict(X_val), list(stopped.staged_predict(X_val))[stopped.n_iter_ - 1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y_val": None}, "X_val and y_val must be passed together"),
+        ({"qid_val": None}, "qid_val is None"),
+        ({"y_val": [1.0]}, "y_val must have a value for each of the 720 rows of X_val"),
+        ({"qid_val": [1, 2]}, r"^qid_val must be of shape \(720,\), got \(2,\)"),
+        (
+            {"y_val": np.zeros(720)},
+            "^y_val has no query .* in the samples of X_val.*check y_val, and qid_val,",
+        ),
+        ({"X_val": np.zeros((720, 2))}, "X has 2 features"),
+    ],
+)
+def test_bad_validation_sets(changes, message, fingerprint):
+    X, y, qid = make_many_queries(0)
+    ranker = HistGradientBoostingRanker(max_iter=3, random_state=0).fit(X, y, qid)
+    before = fingerprint(ranker)
+    validation = {"X_val": X, "y_val": y, "qid_val": qid} | changes
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(X, y, qid, **validation)
+    assert fingerprint(ranker) == before
+
+
+def test_missing_values():
+    """Missing values that are informative, and a feature without values."""
+    train, test = make_many_queries(0, nonlinear=False), make_many_queries(1, nonlinear=False)
+    for X, _, _ in train, test:
+        X[X[:, 0] > 1, 0] = np.nan
+        X[:, 4] = np.nan
+    ranker = HistGradientBoostingRanker(random_state=0).fit(*train)
+    assert ranker.score(*test) > 0.95
+    assert ranker.feature_importances_[4] == 0
+    assert ranker.feature_importances_[0] > 0.8
+    X, _, _ = test
+    assert ranker.predict(X)[np.isnan(X[:, 0])].min() > 0
+
+
+def test_threads_do_not_change_the_ranker(monkeypatch):
+    data = make_many_queries(0)
+    one = HistGradientBoostingRanker(max_iter=9, random_state=0).fit(*data)
+    monkeypatch.setattr(_histogram_tree, "LEAST_VALUES_FOR_THREADS", 0)
+    two = HistGradientBoostingRanker(max_iter=9, random_state=0, n_jobs=2).fit(*data)
+    assert_array_equal(two.predict(data[0]), one.predict(data[0]))
+
+
+def test_queries_without_relevant_documents_do_not_matter():
+    X, y, qid = make_many_queries(0)
+    empty = np.isin(qid, [3, 59])
+    kept = HistGradientBoostingRanker(max_iter=5).fit(
+        X, np.where(empty, 0, y), qid, **as_validation(1)
+    )
+    alone = HistGradientBoostingRanker(max_iter=5).fit(
+        X[~empty], y[~empty], qid[~empty], **as_validation(1)
+    )
+    assert_allclose(kept.loss_curve_[0], alone.loss_curve_[0])
+    assert kept.score(X, np.where(empty, 0, y), qid) > 0.7
+
+
+def as_validation(seed):
+    return dict(zip(["X_val", "y_val", "qid_val"], make_many_queries(seed)))
+
+
+def test_the_race_uses_a_part_of_many_documents(monkeypatch):
+    X, y, qid = make_many_queries(0, n_queries=300)
+    sizes = []
+
+    def spy(trees, starts, folds, *arguments):
+        sizes.extend([part.codes.shape[1] for part in fold.bins] for fold in folds)
+        return run_race(trees, starts, folds, *arguments)
+
+    monkeypatch.setattr(_tree_race, "FOLD_SAMPLES", 150)
+    monkeypatch.setattr(_hist_gradient_boosting, "run_race", spy)
+    HistGradientBoostingRanker(max_iter=5, random_state=0).fit(X, y, qid)
+    assert len(sizes) == 1 and 550 < sum(sizes[0]) <= 600
+
+
+def test_the_queries_of_early_stopping_do_not_race(monkeypatch):
+    X, y, qid = make_many_queries(0)
+    sizes = []
+
+    def spy(trees, starts, folds, *arguments):
+        sizes.extend([part.codes.shape[1] for part in fold.bins] for fold in folds)
+        return run_race(trees, starts, folds, *arguments)
+
+    monkeypatch.setattr(_hist_gradient_boosting, "run_race", spy)
+    ranker = HistGradientBoostingRanker(max_iter=9, early_stopping=True, validation_fraction=0.25)
+    ranker.fit(X, y, qid)
+    assert [sum(pair) for pair in sizes] == [45 * 12] * 5
+
+
+def test_one_query():
+    """Nothing can be held out."""
+    X, y, _ = make_many_queries(0, n_queries=20)
+    ranker = HistGradientBoostingRanker(max_iter=20).fit(X, y, np.zeros(len(y)))
+    assert len(ranker.estimators_) == 20
+    assert ranker.score(X, y, np.zeros(len(y))) > 0.9
+    with pytest.raises(ValueError, match="no query with documents of different relevance"):
+        HistGradientBoostingRanker().fit(X, np.ones(len(y)), np.zeros(len(y)))
+
+
+def test_queries_of_one_document():
+    X, y, qid = make_many_queries(0)
+    qid[60:] = np.arange(1000, 1000 + len(qid) - 60)
+    ranker = HistGradientBoostingRanker(random_state=0).fit(X, y, qid)
+    assert np.isfinite(ranker.predict(X)).all()
+    assert ndcg_score(y, ranker.predict(X), qid=qid, k=1000) == ranker.score(X, y, qid)
+
+
+# -- Slow statements.
+
+
+def pair_weights(loss, gains, F):
+    """Return the weights of the ordered pairs (i, j) of a query in which i should be first."""
+    pairs = {}
+    for i in range(len(F)):
+        for j in range(len(F)):
+            p = 1 / (1 + np.exp(F[i] - F[j]))
+            if loss == "logistic" and gains[i] > gains[j]:
+                pairs[i, j] = (gains[i] - gains[j]) * p
+            if loss == "expected-ndcg" and i != j:
+                pairs[i, j] = gains[i] * p * (1 - p)
+    return pairs
+
+
+@pytest.mark.parametrize("loss", ["logistic", "expected-ndcg"])
+@pytest.mark.parametrize("max_leaf_nodes", [2, 5])
+def test_trees_are_fitted_to_the_gradients_and_masses_of_the_pairs(loss, max_leaf_nodes):
+    """The public tree, fitted to the ratios with the masses as weights, is the tree of a round."""
+    X, y, qid = make_many_queries(0, n_queries=8)
+    ranker = HistGradientBoostingRanker(
+        loss,
+        learning_rate=0.3,
+        max_iter=4,
+        max_leaf_nodes=max_leaf_nodes,
+        min_samples_leaf=4,
+        linear_start=False,
+        early_stopping=False,
+    ).fit(X, y, qid)
+    tree = HistogramTreeRegressor(max_leaf_nodes=max_leaf_nodes, min_samples_leaf=4)
+    F = np.zeros(len(y))
+    for fitted in ranker.staged_predict(X):
+        gradient, mass = np.zeros((2, len(y)))
+        for q in range(8):
+            documents = np.flatnonzero(qid == q)
+            gains = 2.0 ** y[documents] - 1
+            ideal = (np.sort(gains)[::-1] / np.log2(2 + np.arange(len(gains)))).sum()
+            for (i, j), weight in pair_weights(loss, gains / ideal / 8, F[documents]).items():
+                gradient[documents[[i, j]]] += weight, -weight
+                mass[documents[[i, j]]] += weight
+        seen = mass > 0
+        tree.fit(X[seen], gradient[seen] / mass[seen], mass[seen])
+        F += 0.15 * tree.predict(X)
+        assert_allclose(fitted, F, atol=1e-9)
+
+
+def test_monotonic_constraints_and_categories_of_linear_scores():
+    """Wrong slopes are 0, and categories have no slope."""
+    random = np.random.RandomState(0)
+    X = random.normal(size=(400, 3))
+    X[:, 2] = random.randint(4, size=400)
+    y = np.digitize(X[:, 0] - X[:, 1] + np.array([0, 2, -2, 1])[X[:, 2].astype(int)], [1, 2])
+    ranker = HistGradientBoostingRanker(
+        max_iter=30, monotonic_cst=[1, 1, 0], categorical_features=[2], linear_start=True
+    ).fit(X, y, np.repeat(np.arange(40), 10))
+    assert ranker.linear_.coef[0] > 0
+    assert not ranker.linear_.coef[1:].any()
+    assert ranker.feature_importances_[2] > 0.1
+    low, high = X[:200].copy(), X[:200].copy()
+    high[:, :2] += random.exponential(size=(200, 2))
+    assert (ranker.predict(high) >= ranker.predict(low) - 1e-12).all()
+
+
+def test_warm_start_keeps_what_was_chosen():
+    X, y, qid = make_many_queries(0)
+    ranker = HistGradientBoostingRanker(max_iter=5, warm_start=True, random_state=0).fit(X, y, qid)
+    size = ranker.max_leaf_nodes_
+    ranker.set_params(max_iter=8, max_leaf_nodes=3).fit(X, y, qid)
+    assert len(ranker.estimators_) == 8
+    assert ranker.estimators_[-1].max_leaf_nodes == ranker.max_leaf_nodes_ == size
+    with pytest.raises(ValueError, match="max_iter=7 is less than the 8 rounds"):
+        ranker.set_params(max_iter=7).fit(X, y, qid)
+
+
+def test_mq2008(letor_data):
+    """The first fold, mean of three seeds; see examples/paper_ndcg_boost.py for all folds."""
+    X_train, *train = letor_data(1, 2, 3)
+    X_test, grades, qid = letor_data(5)
+    scores = []
+    for seed in range(3):
+        ranker = HistGradientBoostingRanker(random_state=seed).fit(X_train, *train)
+        scores.append(ndcg_score(grades, ranker.predict(X_test), qid=qid, k=10))
+    assert np.mean(scores) >= 0.715

@@ -1,0 +1,367 @@
+"""Threads that share a model: a call that learns waits for the others, and they for it."""
+
+import pickle
+import subprocess
+import sys
+import threading
+from copy import copy, deepcopy
+from time import monotonic, sleep
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.base import BaseEstimator, clone
+from sklearn.naive_bayes import GaussianNB
+
+from sklrank._model_lock import LockedModel, exclusive_call, shared_call
+from sklrank.linear_model import (
+    BanditronClassifier,
+    LinUCBClassifier,
+    OnlineLogisticRegression,
+    OnlineRidgeClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronQueryRanker,
+)
+from sklrank.online_boosting import (
+    AdaOLMR,
+    OnlineBMR,
+    TopKAdaptive,
+    TopKBBM,
+)
+from sklrank.tree import HoeffdingTreeClassifier
+
+N_CLASSES = 3
+MODELS = {
+    "logistic": OnlineLogisticRegression(),
+    "ridge": OnlineRidgeClassifier(kernel="rbf", n_components=30),
+    "tree": HoeffdingTreeClassifier(grace_period=5, tau=0.9),
+    "banditron": BanditronClassifier(exploration=0.3),
+    "banditron-p-norm": BanditronClassifier(mirror_map="p-norm"),
+    "linucb": LinUCBClassifier(exploration=0.3),
+    "predtron": PredtronClassifier(average=True, mirror_map="schatten"),
+    "predtron-reject": PredtronClassifier(reject_cost=0.3),
+    "predtron-kernel": PredtronClassifier(kernel="rbf", budget=40),
+    "predtron-labels": PredtronLabelRanker(),
+    "predtron-queries": PredtronQueryRanker(),
+    "bmr": OnlineBMR("trees", n_estimators=5),
+    "olmr": AdaOLMR(),
+    "olmr-trees": AdaOLMR("trees", n_estimators=5, n_jobs=2),
+    "olmr-sklearn": AdaOLMR(GaussianNB(), n_estimators=1),
+    "topk-bbm": TopKBBM(k=2, exploration=0.3),
+    "topk-adaptive": TopKAdaptive("trees", n_estimators=5, k=2, exploration=0.3),
+}
+
+
+@pytest.fixture(autouse=True)
+def frequent_switches():
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def chunk(model, seed, n_samples=15):
+    """Return `X, y` of a call of `partial_fit`, or `X, y, qid`."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_samples, 4))
+    y = np.arange(n_samples) % N_CLASSES
+    X[:, 0] += y
+    if isinstance(model, PredtronQueryRanker):
+        return X, (X[:, 0] > 1).astype(float), np.arange(n_samples) // 5
+    if isinstance(model, PredtronLabelRanker):
+        return X, (X[:, :3] > 0).astype(int)
+    return X, y
+
+
+def in_threads(functions):
+    """Run the functions in one thread each; return their results, and raise their errors."""
+    results, errors = [None] * len(functions), []
+    barrier = threading.Barrier(len(functions))
+
+    def run(index):
+        try:
+            barrier.wait()
+            results[index] = functions[index]()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(len(functions))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results
+
+
+def repeated(call, seconds):
+    """Repeat a call, and return the number of calls."""
+    n_calls, end = 0, monotonic() + seconds
+    while monotonic() < end or n_calls == 0:
+        call()
+        n_calls += 1
+    return n_calls
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_threads_learn_and_predict(name, fingerprint):
+    """All calls succeed, and the model is the one that learned the samples one by one."""
+    model = clone(MODELS[name])
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    X, *_ = first = chunk(model, 0)
+    model.partial_fit(*first)
+    expected = deepcopy(model)
+    learned = []
+
+    def learn():
+        seed = len(learned) + 1
+        model.partial_fit(*chunk(model, seed))
+        learned.append(seed)
+
+    calls = [
+        learn,
+        lambda: model.predict(X),
+        lambda: getattr(model, "explore", model.predict)(X),
+        lambda: pickle.loads(pickle.dumps(model)).predict(X),
+    ]
+    in_threads([lambda call=call: repeated(call, 0.2) for call in calls])
+    if not hasattr(model, "explore"):  # The order of its random numbers is unknown.
+        for seed in learned:
+            expected.partial_fit(*chunk(model, seed))
+        assert fingerprint(model) == fingerprint(expected)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_threads_learn(name):
+    """All threads learn the same samples, so that the order of the calls does not matter."""
+    model = clone(MODELS[name])
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    data = chunk(model, 0)
+    model.partial_fit(*data)
+    expected = deepcopy(model)
+    counts = in_threads([lambda: repeated(lambda: model.partial_fit(*data), 0.1)] * 3)
+    for _ in range(sum(counts)):
+        expected.partial_fit(*data)
+    assert_array_equal(model.predict(data[0]), expected.predict(data[0]))
+    assert pickle.dumps(pickle.loads(pickle.dumps(model))) == pickle.dumps(
+        pickle.loads(pickle.dumps(expected))
+    )
+
+
+# -- The lock.
+
+
+class Locked(LockedModel, BaseEstimator):
+    @exclusive_call
+    def learn(self, call=None):
+        return call and call()
+
+    @shared_call
+    def predict(self, X=None):
+        return X and X()
+
+    @shared_call
+    def explore(self, X=None, *, call=None):
+        return call and call()
+
+
+def elsewhere(call):
+    """Run a call in another thread."""
+    return in_threads([call])[0]
+
+
+class Background:
+    """A call in another thread, which has begun."""
+
+    def __init__(self, call):
+        self.thread = threading.Thread(target=call, daemon=True)
+        self.thread.start()
+
+    def waits(self):
+        self.thread.join(0.05)
+        return self.thread.is_alive()
+
+    def ends(self):
+        self.thread.join(30.0)
+        return not self.thread.is_alive()
+
+
+@pytest.mark.parametrize("other", ["learn", "predict", "explore"])
+@pytest.mark.parametrize("one", ["learn", "predict", "explore"])
+def test_calls_at_the_same_time(one, other):
+    """The second one waits unless both are shared."""
+    model = Locked()
+    keyword = {"predict": "X"}.get(one, "call")
+    calls = []
+
+    def nested():
+        calls.append(Background(getattr(model, other)))
+        assert calls[0].waits() == ("learn" in (one, other))
+
+    getattr(model, one)(**{keyword: nested})
+    assert calls[0].ends()
+    # The lock is free again, also after an error.
+    with pytest.raises(KeyError):
+        model.learn(lambda: {}["missing"])
+    elsewhere(model.learn)
+    elsewhere(model.predict)
+
+
+def test_a_thread_may_use_the_model_that_it_changes():
+    model = Locked()
+    assert model.learn(lambda: model.learn(lambda: model.predict(lambda: 3))) == 3
+    assert model.predict(lambda: model.predict(lambda: 4)) == 4
+    elsewhere(model.learn)
+
+
+def test_learning_in_a_prediction_raises():
+    """It would wait for itself."""
+    model = Locked()
+    with pytest.raises(RuntimeError, match="this Locked cannot learn inside of its own call"):
+        model.predict(lambda: model.learn())
+    elsewhere(model.learn)
+
+
+def test_a_thread_that_waits_to_learn_goes_first():
+    """New shared calls wait for it, but not those nested in a running one."""
+    model, order = Locked(), []
+
+    def running():
+        learner = Background(lambda: model.learn(lambda: order.append("learn")))
+        assert learner.waits()
+        reader = Background(lambda: model.predict(lambda: order.append("predict")))
+        assert reader.waits()
+        model.predict(lambda: order.append("nested"))
+        return learner, reader
+
+    assert all(call.ends() for call in model.predict(running))
+    assert order == ["nested", "learn", "predict"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of threads are those of POSIX")
+def test_ctrl_c_ends_a_wait(tmp_path):
+    """Other calls do not wait for the one that gave up."""
+    code = """
+import signal, threading
+from sklearn.base import BaseEstimator
+from sklrank._model_lock import LockedModel, exclusive_call, shared_call
+class Locked(LockedModel):
+    @exclusive_call
+    def learn(self, call=None): return call and call()
+    @shared_call
+    def predict(self, X=None): return X and X()
+# Shells start programs in the background with SIGINT ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+model, free = Locked(), threading.Event()
+reader = threading.Thread(target=lambda: model.predict(free.wait))
+reader.start()
+main = threading.main_thread().ident
+threading.Timer(0.3, signal.pthread_kill, [main, signal.SIGINT]).start()
+try:
+    model.learn()
+except KeyboardInterrupt:
+    model.predict()
+    print("interrupted")
+free.set()
+reader.join()
+model.learn()
+print("free")
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        # Python would import the sources of a checkout, which need not be compiled.
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert result.stdout.split() == ["interrupted", "free"]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_copies_are_not_locked(protocol):
+    """Also copies that a thread makes while it changes the model."""
+    model = Locked()
+
+    def copies():
+        return copy(model), deepcopy(model), pickle.loads(pickle.dumps(model, protocol))
+
+    for other in model.learn(copies):
+        elsewhere(other.learn)
+        assert vars(other) == vars(model)
+
+
+class Calls(BaseEstimator):
+    """A weak learner that calls a function when it learns."""
+
+    def __init__(self, call=None):
+        self.call = call
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.call()
+        return self
+
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+def test_a_weak_learner_may_remove_the_learners():
+    """The calls that have begun end, although the list is empty."""
+    model = AdaOLMR([Calls(lambda: model._learners.clear())])
+    data = chunk(model, 0)
+    model.fit(*data)
+    elsewhere(lambda: model.fit(*data))
+
+
+WEAK_LEARNERS = {
+    "tree": HoeffdingTreeClassifier(),
+    "logistic": OnlineLogisticRegression(),
+    "ridge": OnlineRidgeClassifier(alpha=(1, 10)),
+}
+READS = {
+    HoeffdingTreeClassifier: [lambda tree, X: tree.get_depth()],
+    OnlineLogisticRegression: [
+        lambda linear, X: linear.decision_function(X),
+        lambda linear, X: linear.coef_,
+        lambda linear, X: linear.intercept_,
+        lambda linear, X: linear.mean_,
+        lambda linear, X: linear.scale_,
+        lambda linear, X: linear.model_shares_,
+    ],
+}
+READS[OnlineRidgeClassifier] = READS[OnlineLogisticRegression]
+
+
+@pytest.mark.parametrize("name", WEAK_LEARNERS)
+def test_weak_learners_are_locked_with_their_booster(name):
+    """They are accessible as `estimators_`."""
+    waiting = []
+
+    def calls(learner):
+        X, y = data
+        return [
+            lambda: learner.predict(X),
+            lambda: learner.predict_proba(X),
+            lambda: learner.partial_fit(X, y),
+            lambda: pickle.dumps(learner),
+            *(lambda read=read: read(learner, X) for read in READS[type(learner)]),
+        ]
+
+    def use_learners():
+        if not waiting:
+            waiting.extend(Background(call) for call in calls(model.estimators_[0]))
+            sleep(0.1)
+            assert all(call.waits() for call in waiting[::5])
+
+    model = AdaOLMR([WEAK_LEARNERS[name], Calls(use_learners)])
+    data = chunk(model, 0)
+    model.fit(*data)
+    assert all(call.ends() for call in waiting)

@@ -1,0 +1,192 @@
+"""Learners: how weak learners are given labels and weights, and their hypotheses."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from sklrank._weak_learners import (
+    BinnedLearner,
+    ClassifierLearner,
+    draw_samples,
+    hypothesis_of,
+    make_classifier_learner,
+    sample_size,
+)
+from sklrank.tree import HistogramTreeClassifier, StumpClassifier
+
+RANDOM = np.random.RandomState(0)
+X = RANDOM.normal(size=(60, 3))
+LABELS = (X[:, 1] + 0.5 * RANDOM.normal(size=60) > 0).astype(int)
+WEIGHTS = RANDOM.exponential(size=60) * RANDOM.randint(2, size=60)
+OBJECTIVE = SimpleNamespace(labels=LABELS, weights=WEIGHTS)
+
+
+def fit(learner, objective=OBJECTIVE, seed=0):
+    return learner.fit(objective, np.random.RandomState(seed))
+
+
+def test_samples_are_drawn_in_proportion_to_their_weights():
+    drawn = draw_samples(LABELS, WEIGHTS, 50_000, np.random.RandomState(0))
+    expected = WEIGHTS / WEIGHTS.sum()
+    found = np.bincount(drawn, minlength=60) / 50_000
+    deviation = np.sqrt(expected * (1 - expected) / 50_000)
+    assert (np.abs(found - expected) <= 5 * deviation).all()
+    assert not found[WEIGHTS == 0].any()
+
+
+def test_two_labels_are_drawn_if_possible():
+    """However rare the second one is, and in proportion to the weights of its samples."""
+    labels = np.array([0, 0, 1, 1, 1])
+    weights = np.array([1e9, 1e9, 1.0, 3.0, 0.0])
+    random = np.random.RandomState(0)
+    draws = [draw_samples(labels, weights, 4, random) for _ in range(400)]
+    rare = [drawn[labels[drawn] == 1] for drawn in draws]
+    assert all(len(drawn) == 1 for drawn in rare)
+    share = np.mean(np.concatenate(rare) == 3)
+    assert abs(share - 0.75) < 5 * np.sqrt(0.75 * 0.25 / 400)
+    alone = draw_samples(labels, np.array([1.0, 1.0, 0.0, 0.0, 0.0]), 4, random)
+    assert not labels[alone].any()
+
+
+@pytest.mark.parametrize(
+    ("max_samples", "n_samples", "size"),
+    [
+        (None, 60, 20),
+        (None, 1000, 200),
+        (7, 60, 7),
+        (100, 60, 100),
+        (0.25, 60, 15),
+        (1.0, 60, 60),
+        (0.001, 60, 1),
+    ],
+)
+def test_sample_size(max_samples, n_samples, size):
+    assert sample_size(max_samples, n_samples) == size
+
+
+@pytest.mark.parametrize(
+    ("estimator", "weighting", "resampled"),
+    [
+        (LogisticRegression(), "auto", False),
+        (LogisticRegression(), "sample_weight", False),
+        (LogisticRegression(), "resampling", True),
+        (KNeighborsClassifier(), "auto", True),
+        (KNeighborsClassifier(), "resampling", True),
+        (make_pipeline(StandardScaler(with_mean=False), LogisticRegression()), "auto", True),
+    ],
+)
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
+def test_weights_or_draws(estimator, weighting, resampled, container):
+    samples = container(X)
+    learner = ClassifierLearner(estimator, samples, weighting=weighting)
+    assert learner.resampling == resampled
+    assert (learner.max_tries > 1) == resampled
+    model, hypothesis = fit(learner)
+    assert type(model) is type(estimator) and model is not estimator
+    assert_array_equal(hypothesis, model.predict(samples))
+    assert hypothesis.dtype == np.float64
+
+
+def test_classifiers_without_sample_weight_refuse_weights():
+    with pytest.raises(ValueError, match="takes no sample_weight; use weighting='resampling'"):
+        ClassifierLearner(KNeighborsClassifier(), X, weighting="sample_weight")
+
+
+@pytest.mark.parametrize("weighting", ["sample_weight", "resampling"])
+@pytest.mark.parametrize("label", [0, 1])
+def test_weights_of_one_class_only(weighting, label):
+    """Many classifiers refuse it."""
+    objective = SimpleNamespace(labels=LABELS, weights=WEIGHTS * (LABELS == label))
+    learner = ClassifierLearner(LogisticRegression(), X, weighting=weighting)
+    model, hypothesis = fit(learner, objective)
+    assert isinstance(model, DummyClassifier)
+    assert_array_equal(hypothesis, np.full(60, label))
+    assert_array_equal(hypothesis_of(model, X, response_method="predict_proba"), np.full(60, label))
+
+
+def test_weak_learners_are_seeded():
+    learner = ClassifierLearner(DecisionTreeClassifier(max_features=1), X)
+    first, again, other = (fit(learner, seed=seed)[0].random_state for seed in (0, 0, 1))
+    assert first == again != other
+    assert learner.estimator.random_state is None
+
+
+BINNED = [
+    StumpClassifier(),
+    StumpClassifier(criterion="gain", max_bins=9),
+    HistogramTreeClassifier(max_leaf_nodes=6, min_samples_leaf=2),
+]
+
+
+def learner_for(estimator, samples, **arguments):
+    random_state = np.random.RandomState(0)
+    arguments = {"weighting": "auto", "max_samples": None} | arguments
+    return make_classifier_learner(estimator, samples, random_state=random_state, **arguments)
+
+
+@pytest.mark.parametrize("tree", BINNED, ids=repr)
+@pytest.mark.parametrize("response_method", ["predict", "predict_proba"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_trees_on_features_that_are_binned_once(tree, response_method, dtype):
+    """They are those of `fit`."""
+    samples = (8 * X).astype(dtype)
+    objective = SimpleNamespace(labels=LABELS, weights=WEIGHTS + 0.1)
+    learner = learner_for(tree, samples, response_method=response_method)
+    assert isinstance(learner, BinnedLearner)
+    model, hypothesis = fit(learner, objective)
+    every_round = ClassifierLearner(tree, samples, response_method=response_method)
+    classifier, expected = fit(every_round, objective)
+    assert_allclose(hypothesis, expected, rtol=1e-12)
+    assert_array_equal(model.predict(samples), classifier.predict(samples))
+    assert_array_equal(hypothesis_of(model, samples, None, response_method), hypothesis)
+
+
+def test_classes_on_features_that_are_binned_once():
+    tree, labels = BINNED[-1], np.digitize(X[:, 0], [-0.5, 0.5, 2])
+    objective = SimpleNamespace(labels=labels, weights=WEIGHTS + 0.1)
+    learner = learner_for(tree, X, n_labels=5, n_classes=5)
+    model, hypothesis = fit(learner, objective)
+    _, expected = fit(ClassifierLearner(tree, X, n_classes=5), objective)
+    assert_array_equal(hypothesis, expected)
+    assert_array_equal(hypothesis_of(model, X, 5), expected)
+
+
+def test_binned_trees_of_one_class_only():
+    for tree in BINNED:
+        objective = SimpleNamespace(labels=LABELS, weights=WEIGHTS * (LABELS == 1))
+        model, hypothesis = fit(learner_for(tree, X), objective)
+        assert_array_equal(hypothesis, np.ones(60))
+        assert_array_equal(hypothesis_of(model, X), np.ones(60))
+
+
+def test_features_of_binned_trees_are_drawn_anew_in_each_round():
+    learner = learner_for(HistogramTreeClassifier(max_features=1, min_samples_leaf=2), X)
+    used = {int(fit(learner, seed=seed)[0].feature_importances_.argmax()) for seed in range(9)}
+    assert len(used) > 1
+
+
+@pytest.mark.parametrize("weighting", ["sample_weight", "resampling"])
+def test_probabilities_as_hypothesis(weighting):
+    learner = ClassifierLearner(
+        LogisticRegression(), X, weighting=weighting, response_method="predict_proba"
+    )
+    model, hypothesis = fit(learner)
+    assert_allclose(hypothesis, model.predict_proba(X)[:, 1])
+    assert 0 < hypothesis.min() < hypothesis.max() < 1
+
+
+def test_hypotheses_of_several_classes_are_indicator_matrices():
+    model = DecisionTreeClassifier().fit(X, np.arange(60) % 3)
+    indicator = hypothesis_of(model, X, 4)
+    assert indicator.shape == (60, 4)
+    assert_array_equal(indicator.argmax(axis=1), np.arange(60) % 3)
+    assert_allclose(indicator.sum(axis=1), 1)
