@@ -6,6 +6,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 
+from sklrank._validation import check_sparse
+
 
 def check_relevance_and_scores(y_true, y_score, labels=None):
     """Check the target and the scores of a ranking loss.
@@ -32,6 +34,7 @@ def check_relevance_and_scores(y_true, y_score, labels=None):
         If the shapes of the arrays do not match, or if an array contains invalid values.
     """
     scores = check_scores(y_score)
+    check_sparse(y_true, "y_true")
     if not sparse.issparse(y_true):
         y_true = np.asarray(y_true)
     if y_true.ndim not in (1, 2):

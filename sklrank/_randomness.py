@@ -3,9 +3,9 @@
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from sklrank._sklearn import Interval, StrOptions
+from sklrank._validation import check_random_state
 
 __all__ = [
     "MAX_FEATURES",

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 
-from sklrank._validation import as_numbers
+from sklrank._validation import as_numbers, check_sparse
 
 __all__ = [
     "check_label_relevance",
@@ -54,6 +54,7 @@ def check_label_relevance(y, n_samples):
     """Check the relevance of labels; return it as float64 of shape `(n_samples, n_labels)`."""
     if y is None:
         raise ValueError(NO_TARGET)
+    check_sparse(y, "y")
     y = as_numbers(y.toarray() if sparse.issparse(y) else y, "y", NUMBERS)
     if y.ndim != 2:
         raise ValueError(

@@ -22,8 +22,10 @@ __all__ = [
     "check_columns",
     "check_entries",
     "check_label_names",
+    "check_random_state",
     "check_rows",
     "check_scalar",
+    "check_sparse",
     "check_target",
     "check_weights",
     "column_names",
@@ -90,6 +92,8 @@ def check_rows(estimator, X, *, reset, warm_start=False, **check_params):
     X : {ndarray, csr_array} of shape (n_samples, n_features)
         Checked samples. If `y` is among the arguments, a tuple of `X` and the checked `y`.
     """
+    check_sparse(X)
+    check_sparse(check_params.get("y"), "y")
     before = None if reset else getattr(estimator, "_row_checks", None)
     if before is None or warm_start:
         tags = get_tags(estimator).input_tags
@@ -106,11 +110,30 @@ def check_rows(estimator, X, *, reset, warm_start=False, **check_params):
     return canonical_csr(checked)
 
 
+def check_sparse(X, name="X"):
+    """Raise if the index arrays of a sparse matrix contradict each other.
+
+    SciPy trusts them: to convert or to index such a matrix would read beyond the end of its arrays.
+    Objects of other types are not checked.
+    """
+    if not sparse.issparse(X) or X.format not in ("bsr", "coo", "csc", "csr"):
+        return
+    is_coo = X.format == "coo"
+    parts = (X.data, X.coords) if is_coo else (X.data, X.indices, X.indptr)
+    try:
+        # A new matrix, since `X` may have cached the result of a check before the user changed its
+        # arrays.
+        fresh = type(X)(parts, shape=X.shape)
+        if not is_coo:
+            fresh.check_format(full_check=True)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} is not a valid {X.format.upper()} matrix: {error}") from error
+
+
 def canonical_csr(X):
     """Return a CSR matrix with sorted 32-bit indices without duplicates, or an array unchanged.
 
-    Duplicate entries are summed. Compiled loops rely on this form, so a matrix with invalid index
-    arrays raises an error.
+    Duplicate entries are summed. Compiled loops rely on this form.
     """
     if not sparse.issparse(X):
         return X
@@ -119,13 +142,8 @@ def canonical_csr(X):
         raise ValueError(f"X has {X.nnz} entries, too many for one call: pass fewer rows at a time")
     if X.shape[1] > max_index:
         raise ValueError(f"X has {X.shape[1]} columns, more than {max_index}: hash its features")
-    try:
-        # Check a new matrix, since `X` may have cached the result of a check before the user
-        # changed its arrays.
-        X = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
-        X.check_format(full_check=True)
-    except ValueError as error:
-        raise ValueError(f"X is not a valid CSR matrix: {error}") from error
+    # A new matrix, since `X` may have cached that it is canonical before its arrays changed.
+    X = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -189,6 +207,7 @@ def check_target(y, *, multilabel: bool) -> Target:
 
 
 def _checked_target(y, multilabel):
+    check_sparse(y, "y")
     names = column_names(y)
     # Functions of scikit-learn are skipped for valid arrays, since each takes longer than learning
     # one sample.
@@ -432,6 +451,17 @@ def check_scalar(x, name, target_type, **bounds):
         # No comparison with a bound would fail.
         raise ValueError(f"{name} must be a number, got {x!r}")
     return sklearn.utils.check_scalar(x, name, target_type, **bounds)
+
+
+def check_random_state(random_state):
+    """Return a RandomState instance from a parameter `random_state`, as scikit-learn does."""
+    try:
+        return sklearn.utils.check_random_state(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "random_state must be an integer from 0 to 2**32 - 1, a RandomState instance or None; "
+            f"got {random_state!r}"
+        ) from error
 
 
 def check_weights(sample_weight, n_samples: int, *, positive: bool):

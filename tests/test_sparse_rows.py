@@ -5,20 +5,32 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
 
 from sklrank import _base_online
 from sklrank._base_online import row_blocks, to_dense
 from sklrank._validation import canonical_csr
+from sklrank.boosting import NDCGBoost, ResidualRefiner
+from sklrank.label_ranking import LabelwiseRanker
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
     OnlineLogisticRegression,
     OnlineRidgeClassifier,
+    PredtronLabelRanker,
     SemiBanditRanker,
 )
 from sklrank.linear_model._bandit import _base as _bandit_base
+from sklrank.metrics import rank_loss
+from sklrank.model_selection import (
+    RejectOptionClassifier,
+    progressive_val_score,
+    query_train_test_split,
+)
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
-from sklrank.tree import HoeffdingTreeClassifier
+from sklrank.semi_supervised import AssembleClassifier
+from sklrank.tree import HoeffdingTreeClassifier, HonestTreeRegressor
 
 RNG = np.random.default_rng(0)
 X = np.where(RNG.random((150, 8)) < 0.3, RNG.normal(size=(150, 8)), 0.0)
@@ -188,3 +200,54 @@ def test_columns_beyond_32_bits_are_refused():
     entries = np.ones(2), np.array([5, 2**32 + 5]), np.array([0, 1, 2])
     with pytest.raises(ValueError, match="X has 8589934592 columns"):
         canonical_csr(sparse.csr_array(entries, shape=(2, 2**33)))
+
+
+def broken(container, matrix, name, entry):
+    matrix = container(matrix.astype(float))
+    (matrix.coords[0] if name == "coords" else getattr(matrix, name))[-1] = entry
+    return matrix
+
+
+DAMAGES = [
+    (sparse.csr_array, "indptr", 10**8),
+    (sparse.csr_matrix, "indices", 10**8),
+    (sparse.csc_array, "indptr", 10**8),
+    (sparse.csc_array, "indices", 10**8),
+    (sparse.bsr_array, "indptr", 10**8),
+    (sparse.coo_array, "coords", 10**8),
+]
+REJECTING = RejectOptionClassifier(LogisticRegression()).fit(X, Y[:, 0])
+INDEX_SAMPLES = {
+    "query_train_test_split": lambda X: query_train_test_split(X, qid=np.arange(150) // 3),
+    "progressive_val_score": lambda X: progressive_val_score(GaussianNB(), X, Y[:, 0]),
+    "reject option": lambda X: RejectOptionClassifier(LogisticRegression()).fit(X, Y[:, 0]),
+    "reject option, prediction": lambda X: REJECTING.predict(X),
+    "booster": lambda X: NDCGBoost(LogisticRegression(), 2).fit(X, Y[:, 0]),
+    "refiner": lambda X: ResidualRefiner(0).fit(X, Y[:, 0]),
+    "label ranker": lambda X: LabelwiseRanker(Ridge()).fit(X, Y.argsort(axis=1)),
+    "semi-supervised": lambda X: AssembleClassifier(n_estimators=2).fit(X, Y[:, 0]),
+}
+INDEX_TARGETS = {
+    "booster": lambda Y: AdaOLMR(n_estimators=2).fit(X, Y),
+    "relevance": lambda Y: PredtronLabelRanker().fit(X, Y),
+    "numbers": lambda Y: HonestTreeRegressor().fit(X, Y),
+    "metric": lambda Y: rank_loss(Y, X[:, :4]),
+    "progressive_val_score": lambda Y: progressive_val_score(AdaOLMR(n_estimators=2), X, Y),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("call", INDEX_SAMPLES)
+def test_no_function_indexes_damaged_samples(call, damage):
+    """SciPy would read beyond the ends of the arrays, which ends the process."""
+    container, name, entry = damage
+    with pytest.raises(ValueError, match="is not a valid (BSR|COO|CSC|CSR) matrix"):
+        INDEX_SAMPLES[call](broken(container, X, name, entry))
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("call", INDEX_TARGETS)
+def test_no_function_indexes_damaged_targets(call, damage):
+    container, name, entry = damage
+    with pytest.raises(ValueError, match="is not a valid (BSR|COO|CSC|CSR) matrix"):
+        INDEX_TARGETS[call](broken(container, Y, name, entry))

@@ -14,8 +14,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklrank import datasets
 from sklrank._validation import check_scalar, is_integer, is_number
 from sklrank.feedback import UniformRandomization
-from sklrank.metrics import kendall_tau_distance, ndcg_score, rank_loss
-from sklrank.model_selection import progressive_val_score
+from sklrank.label_ranking import PlackettLuceRanker
+from sklrank.metrics import kendall_tau_distance, ndcg_score, paired_test, rank_loss
+from sklrank.model_selection import progressive_val_score, query_train_test_split
 from sklrank.online_boosting import TopKBBM, recommended_learners
 
 X, y = np.random.RandomState(0).normal(size=(20, 4)), np.arange(20) % 2
@@ -53,6 +54,27 @@ def test_sizes_of_generated_data_sets(name):
     for parameter in numeric:
         with pytest.raises((TypeError, ValueError), match=f"{parameter} must be .*True"):
             generate(**{parameter: True})
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, 0.5, "a", np.random.default_rng(0)])
+@pytest.mark.parametrize(
+    "call",
+    [
+        partial(PlackettLuceRanker(alpha=1.0).fit(X, np.argsort(SCORES) + 1).sample_rankings, X),
+        partial(UniformRandomization().explore, SCORES, 1),
+        partial(paired_test, X[:, 0], X[:, 1]),
+        partial(query_train_test_split, X, qid=y),
+        partial(datasets.hide_labels, SCORES),
+        partial(datasets.tie_labels, SCORES),
+        partial(datasets.sample_mallows, SCORES),
+        partial(datasets.sample_plackett_luce, SCORES),
+        partial(datasets.label_ranking_from_regression, X, 2),
+        *(getattr(datasets, name) for name in datasets.__all__ if name.startswith("make_")),
+    ],
+)
+def test_errors_name_random_state(call, seed):
+    with pytest.raises(ValueError, match="random_state must be an integer from 0"):
+        call(random_state=seed)
 
 
 @pytest.mark.parametrize("number", [1, np.int8(1), np.uint64(1)])

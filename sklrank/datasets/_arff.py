@@ -13,7 +13,12 @@ from scipy import sparse as sp
 from sklearn.utils import Bunch
 
 from sklrank.datasets._arff_reader import ArffFile, Attribute, read_arff
-from sklrank.datasets._text_files import columns_at_an_end, columns_of, columns_of_labels
+from sklrank.datasets._text_files import (
+    columns_at_an_end,
+    columns_of,
+    columns_of_labels,
+    is_mostly_empty,
+)
 
 if TYPE_CHECKING:
     from sklrank._typing import Loaded
@@ -148,8 +153,8 @@ def load_arff_multilabel(
         sparse = sp.issparse(data)
     if sparse:
         data = sp.csr_matrix(data)
-    elif sp.issparse(data):
-        data = data.toarray()
+    else:
+        data = _as_array(data, "pass sparse=True or 'auto'")
     target = _relevance(arff, label_columns)
     feature_names = [feature.name for feature in features]
     target_names = [arff.attributes[i].name for i in label_columns]
@@ -211,10 +216,20 @@ def _names_in_xml(path: str | os.PathLike) -> list[str]:
     return names
 
 
+def _as_array(matrix: np.ndarray | sp.csr_matrix, remedy: str) -> np.ndarray:
+    if not sp.issparse(matrix):
+        return matrix
+    n_rows, n_columns = matrix.shape
+    if is_mostly_empty(n_rows * n_columns, matrix.nnz):
+        raise ValueError(
+            f"an array of {n_rows} rows and {n_columns} columns, of which the file has "
+            f"{matrix.nnz} entries, is too large: {remedy}."
+        )
+    return matrix.toarray()
+
+
 def _relevance(arff: ArffFile, columns: list[int]) -> np.ndarray:
-    values = arff.matrix[:, columns]
-    if sp.issparse(values):
-        values = values.toarray()
+    values = _as_array(arff.matrix[:, columns], "check that labels or xml select the labels")
     target = np.empty(values.shape, dtype=np.int64)
     for j, column in enumerate(columns):
         target[:, j] = _binary(arff.attributes[column], values[:, j])

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils import check_array, check_random_state, check_X_y
+from sklearn.utils import check_array, check_X_y
 
 from sklrank._rankings import strict_positions
-from sklrank._validation import check_scalar
+from sklrank._validation import check_random_state, check_scalar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

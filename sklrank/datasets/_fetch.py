@@ -35,6 +35,8 @@ _OPENML_IDS = {
     "slashdot": 41472,
     "yeast": 41473,
 }
+# A week, in seconds. The clocks of operating systems overflow after about 24 days.
+MAX_TIMEOUT = 604_800
 # The warning that scikit-learn gives before it retries; see `_limit_time`.
 _RETRY_WARNING = "A network error occur"
 
@@ -63,8 +65,8 @@ def fetch_multilabel(
     cache : bool, default=True
         Whether to store downloads in this folder and to use those stored earlier.
     timeout : float, default=10.0
-        Maximum time in seconds, above 0, to wait for an answer of the server. The waiting time may
-        double if the server accepts the connection but does not answer.
+        Maximum time in seconds, above 0 and up to a week, to wait for an answer of the server. The
+        waiting time may double if the server accepts the connection but does not answer.
     return_X_y : bool, default=False
         If True, return arrays instead of a Bunch.
 
@@ -116,7 +118,9 @@ def fetch_multilabel(
             f"name must be one of {sorted(_OPENML_IDS)}, got {name!r}. For other sets see "
             "load_arff_multilabel or sklearn.datasets.fetch_openml."
         )
-    check_scalar(timeout, "timeout", Real, min_val=0, include_boundaries="neither")
+    check_scalar(
+        timeout, "timeout", Real, min_val=0, max_val=MAX_TIMEOUT, include_boundaries="right"
+    )
 
     raw = _download(name, data_home, cache, timeout)
     bunch = Bunch(

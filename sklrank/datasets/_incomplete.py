@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr, ndtri
-from sklearn.utils import check_random_state
 
 from sklrank._rankings import check_positions, close_ranks
+from sklrank._validation import check_random_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

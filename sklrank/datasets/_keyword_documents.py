@@ -6,9 +6,9 @@ from numbers import Integral, Real
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import gen_batches
 
-from sklrank._validation import check_scalar
+from sklrank._validation import check_random_state, check_scalar
 
 __all__ = ["make_keyword_documents"]
 

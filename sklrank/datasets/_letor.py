@@ -13,15 +13,12 @@ from scipy import sparse as sp
 from sklearn.utils import Bunch
 
 from sklrank._validation import check_scalar
-from sklrank.datasets._text_files import open_lines
+from sklrank.datasets._text_files import is_mostly_empty, open_lines
 
 if TYPE_CHECKING:
     from sklrank._typing import Loaded
 
 MAX_INDEX = np.iinfo(np.int32).max
-# A dense array of more entries than this, of which fewer than one in `MIN_DENSITY` is in the files,
-# is rather due to a wrong feature index than intended.
-MAX_ENTRIES, MIN_DENSITY = 2**27, 100
 
 
 def load_letor(
@@ -121,7 +118,7 @@ def load_letor(
         n_features = max(1, widest.n_features)
         n_entries = n_features * sum(len(each.grades) for each in documents)
         n_stored = sum(len(each.values) for each in documents)
-        if not sparse and n_entries > max(MAX_ENTRIES, n_stored * MIN_DENSITY):
+        if not sparse and is_mostly_empty(n_entries, n_stored):
             widest.fail_at_entry(
                 widest.indices.argmax(),
                 f"the largest feature index, {{}}, would make an array of {n_entries} entries, of "

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr, ndtri
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 
 from sklrank._rankings import check_positions, strict_positions
-from sklrank._validation import check_scalar
+from sklrank._validation import check_random_state, check_scalar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -7,9 +7,8 @@ from numbers import Integral, Real
 import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.stats import norm
-from sklearn.utils import check_random_state
 
-from sklrank._validation import check_scalar
+from sklrank._validation import check_random_state, check_scalar
 
 __all__ = ["make_recommender"]
 

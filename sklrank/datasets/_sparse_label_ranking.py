@@ -6,10 +6,9 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from sklrank._rankings import strict_positions
-from sklrank._validation import check_scalar
+from sklrank._validation import check_random_state, check_scalar
 from sklrank.datasets._incomplete import check_probabilities, hide_labels, tie_labels
 from sklrank.datasets._ranking_noise import (
     check_theta,

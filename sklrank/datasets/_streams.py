@@ -8,9 +8,8 @@ from numbers import Integral, Real
 import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
-from sklearn.utils import check_random_state
 
-from sklrank._validation import check_scalar
+from sklrank._validation import check_random_state, check_scalar
 
 # Samples are drawn in blocks, so that temporary arrays are small compared with the result.
 _BLOCK_SIZE = 1 << 16

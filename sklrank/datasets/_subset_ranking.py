@@ -5,9 +5,8 @@ from __future__ import annotations
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from sklrank._validation import check_scalar
+from sklrank._validation import check_random_state, check_scalar
 
 __all__ = ["make_subset_ranking"]
 

@@ -14,6 +14,12 @@ import numpy as np
 
 from sklrank._validation import is_integer
 
+# The first bytes of a block of bzip2, and of the end of a file without blocks.
+BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")
+# A dense array of more entries than this, of which fewer than one in `MIN_DENSITY` is in the files,
+# is rather due to a wrong index than intended.
+MAX_ENTRIES, MIN_DENSITY = 2**27, 100
+
 
 class Lines:
     """Iterator over the lines of a file that are not empty.
@@ -43,6 +49,8 @@ class Lines:
             return line
         for line in self._stream:
             self.number += 1
+            if "\0" in line:
+                self.fail("a NUL byte, which no text has: the file is damaged or not a text file.")
             line = line.strip(self._blank)
             if line.startswith(self._comment):
                 self.comments.append(line[1:].strip())
@@ -86,8 +94,9 @@ def open_lines(
             f"{encoding!r}."
         ) from error
     with open(path, "rb") as file:
-        start = file.read(3)
-    open_file = gzip.open if start[:2] == b"\x1f\x8b" else bz2.open if start == b"BZh" else open
+        start = file.read(10)
+    is_bzip2 = start[:3] == b"BZh" and start[4:] in BZIP2_BLOCKS
+    open_file = gzip.open if start[:2] == b"\x1f\x8b" else bz2.open if is_bzip2 else open
     name = encoding
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
         name = "utf-8-sig"  # Some programs write a byte order mark.
@@ -102,7 +111,9 @@ def open_lines(
                 f"{path}{number and f', line {number}'} is not encoded in {encoding!r} "
                 f"({getattr(error, 'reason', error)}): pass its encoding, e.g. encoding='latin-1'."
             ) from error
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        except (EOFError, OSError, zlib.error) as error:
+            if open_file is open:
+                raise
             raise ValueError(f"{path} is damaged after line {lines.number}: {error}") from error
 
 
@@ -117,6 +128,11 @@ def _undecodable_line(stream: io.TextIOBase, after: int) -> int | str:
             if number > after and "\ufffd" in line:
                 return number
     return ""
+
+
+def is_mostly_empty(n_entries: int, n_stored: int) -> bool:
+    """Return whether an array of so many entries is too large for those that a file stores."""
+    return n_entries > max(MAX_ENTRIES, n_stored * MIN_DENSITY)
 
 
 def columns_of_labels(labels: object, names: Sequence[str]) -> list[int]:

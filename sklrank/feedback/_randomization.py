@@ -6,9 +6,9 @@ from abc import ABCMeta, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 
-from sklrank._validation import check_k, is_number
+from sklrank._validation import check_k, check_random_state, is_number
 from sklrank.feedback._exploration import Exploration
 from sklrank.feedback._sampler import (
     GreedyMixtureSampler,

@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._model_lock import shared_call
@@ -21,6 +20,7 @@ from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread
 from sklrank._validation import (
     check_columns,
     check_k,
+    check_random_state,
     check_weights,
     column_names,
     is_integer,

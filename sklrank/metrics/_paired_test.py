@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_array, check_random_state, gen_batches
+from sklearn.utils import check_array, gen_batches
 
-from sklrank._validation import check_scalar
+from sklrank._validation import check_random_state, check_scalar
 from sklrank.metrics._averaging import samples_per_block
 
 __all__ = ["paired_test"]

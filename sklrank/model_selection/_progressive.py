@@ -20,7 +20,7 @@ from sklrank._label_scores import (
     check_relevance_and_scores,
     label_scores,
 )
-from sklrank._validation import check_weights, column_names, is_integer, names_of
+from sklrank._validation import check_sparse, check_weights, column_names, is_integer, names_of
 from sklrank.metrics import hinge_rank_loss, logistic_rank_loss, rank_loss
 
 
@@ -125,6 +125,8 @@ def progressive_val_score(
     >>> print(f"first 50: {losses[:50].mean():.2f}, last 50: {losses[-50:].mean():.2f}")
     first 50: 0.20, last 50: 0.06
     """
+    check_sparse(X)
+    check_sparse(y, "y")
     X, y = indexable(X, y)
     given, y = y, _as_target(y)
     # The models of this package learn the names of labels from a dataframe.

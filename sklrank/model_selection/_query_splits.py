@@ -12,6 +12,7 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from sklrank._queries import check_qid
 from sklrank._sklearn import _num_samples, _safe_indexing
+from sklrank._validation import check_random_state, check_sparse
 
 
 class QueryKFold(GroupKFold):
@@ -189,6 +190,7 @@ def query_train_test_split(
     for i, array in enumerate(arrays):
         if array is None:
             raise ValueError(f"arrays must not be None, got None as array {i + 1}: leave it out.")
+        check_sparse(array, f"array {i + 1}")
     if qid is None:
         raise ValueError(
             "qid must be the query of each sample, got None: to split samples without queries, use "
@@ -196,6 +198,7 @@ def query_train_test_split(
         )
     arrays = indexable(*arrays, qid)
     codes, _ = check_qid(qid, _num_samples(arrays[-1]))
+    random_state = check_random_state(random_state)
     splitter = GroupShuffleSplit(
         1, test_size=test_size, train_size=train_size, random_state=random_state
     )

@@ -12,7 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
 from sklrank._sklearn import N_JOBS, HasMethods, Interval, _fit_context
-from sklrank._validation import check_target, input_tags_of, sorted_classes, with_reject_label
+from sklrank._validation import (
+    check_sparse,
+    check_target,
+    input_tags_of,
+    sorted_classes,
+    with_reject_label,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -128,6 +134,7 @@ class RejectOptionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             raise ValueError(
                 "RejectOptionClassifier requires y to be passed, but the target y is None"
             )
+        check_sparse(X)
         y = check_target(y, multilabel=False).values
         classes = sorted_classes(y)
         scores = cross_val_predict(
@@ -169,6 +176,7 @@ class RejectOptionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             Predicted labels.
         """
         check_is_fitted(self)
+        check_sparse(X)
         margins, best = _margins(getattr(self.estimator_, _method_of(self.estimator_))(X))
         return self._predictions[np.where(margins < self.threshold_, len(self.classes_), best)]
 

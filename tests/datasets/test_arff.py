@@ -1,5 +1,6 @@
 """load_arff_multilabel: variants of the format, ways to select labels, and errors."""
 
+import bz2
 import gzip
 import sys
 import time
@@ -311,13 +312,34 @@ def test_bytes_that_cannot_be_decoded(tmp_path, line):
         load_arff_multilabel(path, labels=-2, encoding="utf-16")
 
 
-def test_damaged_files(tmp_path):
-    packed = gzip.compress((DENSE + "1,soft,0,0\n" * 3000).encode())
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress])
+def test_damaged_files(tmp_path, compress):
+    packed = compress((DENSE + "1,soft,0,0\n" * 3000).encode())
     path = tmp_path / "data.arff"
     for damaged in (packed[:-9], packed[:50], packed[:40] + b"\xff" * 40 + packed[80:]):
         path.write_bytes(damaged)
         with pytest.raises(ValueError, match="data.arff is damaged after line"):
             load_arff_multilabel(path, labels=-2)
+
+
+def test_text_that_starts_as_bzip2(write):
+    with pytest.raises(ValueError, match="line 1: expected @relation, .* got 'BZh91AY'"):
+        load_arff_multilabel(write("BZh91AY\n" + DENSE), labels=-2)
+
+
+def test_nul_bytes(write):
+    with pytest.raises(ValueError, match="line 2: a NUL byte"):
+        load_arff_multilabel(write("@relation a\n@attribute b {\0}\n"), labels=-2)
+
+
+def test_arrays_that_would_not_fit_into_memory(write):
+    header = "".join(f"@attribute a{i} numeric\n" for i in range(30_001))
+    path = write(f"@relation wide\n{header}@data\n" + "{0 1, 30000 1}\n" * 100_000)
+    assert load_arff_multilabel(path, labels=-1).data.shape == (100_000, 30_000)
+    with pytest.raises(ValueError, match="100000 rows and 30000 columns.* pass sparse=True"):
+        load_arff_multilabel(path, labels=-1, sparse=False)
+    with pytest.raises(ValueError, match="100000 rows and 30000 columns.* check that labels"):
+        load_arff_multilabel(path, labels=-30_000)
 
 
 def test_as_frame_without_pandas(write, monkeypatch):

@@ -81,6 +81,9 @@ def test_wrong_parameters(openml):
         fetch_multilabel("yaest")
     with pytest.raises(ValueError, match="timeout"):
         fetch_multilabel("birds", timeout=0)
+    for too_long in (1e300, 1e9, np.inf):
+        with pytest.raises(ValueError, match="timeout == .* must be <= 604800"):
+            fetch_multilabel("birds", timeout=too_long)
     assert "asked" not in openml
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
-from sklrank.datasets import _letor, load_letor
+from sklrank.datasets import _text_files, load_letor
 
 TEXT = """\
 2 qid:10 1:0.5 3:0.25 #docid = GX000-00 inc = 1 prob = 0.2
@@ -155,7 +155,7 @@ def test_large_indices_are_sparse(write):
 
 
 def test_number_of_features_allows_large_arrays(write, monkeypatch):
-    monkeypatch.setattr(_letor, "MAX_ENTRIES", 1000)
+    monkeypatch.setattr(_text_files, "MAX_ENTRIES", 1000)
     path = write("train.txt", "1 qid:3 1:2\n1 qid:3 600:5\n")
     with pytest.raises(ValueError, match="line 2: .*index, 600, would make an array of 1200 entr"):
         load_letor(path)
