@@ -1,10 +1,12 @@
 """Threads that share a model: a call that learns waits for the others, and they for it."""
 
+import os
 import pickle
 import subprocess
 import sys
 import threading
 from copy import copy, deepcopy
+from pathlib import Path
 from time import monotonic, sleep
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.testing import assert_array_equal
 from sklearn.base import BaseEstimator, clone
 from sklearn.naive_bayes import GaussianNB
 
+import sklrank
 from sklrank._model_lock import LockedModel, exclusive_call, shared_call
 from sklrank.linear_model import (
     BanditronClassifier,
@@ -273,8 +276,9 @@ print("free")
 """
     result = subprocess.run(
         [sys.executable, "-c", code],
-        # Python would import the sources of a checkout, which need not be compiled.
+        # In a checkout, Python would import the sources, which need not be compiled.
         cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(Path(sklrank.__file__).parents[1])},
         capture_output=True,
         text=True,
         timeout=60,

@@ -116,6 +116,9 @@ cdef class RidgeLearner(LinearLearner):
             self.columns, self.values = np.empty(n, dtype=np.intc), np.empty(n)
         return 0
 
+    cdef list locked_parts(self):
+        return [self.feature_map, self.drift_test] if self.is_ready else None
+
     @property
     def min_alpha(self):
         """Smallest penalty of the models."""
