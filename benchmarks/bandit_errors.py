@@ -25,8 +25,10 @@ observed when the defaults were chosen on the first ones.
 
 import argparse
 import os
+import sys
 from functools import partial
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 from _bandit_peers import PEERS
@@ -34,8 +36,10 @@ from _common import Stopwatch, load_multiclass, print_header, print_table
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
-from sklrank.datasets import make_keyword_documents
 from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
+
+sys.path.append(str(Path(__file__).parents[1] / "examples"))
+from _keyword_documents import make_keyword_documents
 
 LOADERS = {"digits": load_digits, "wine": load_wine, "breast cancer": load_breast_cancer}
 MAIN_FILES = ("optdigits", "pendigits", "letter", "shuttle", "satimage", "vowel", "mice_protein")

@@ -27,11 +27,11 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from _keyword_documents import make_keyword_documents
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from sklrank.datasets import make_keyword_documents
 from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
 
 FILES = ("letter", "pendigits", "optdigits", "nursery")

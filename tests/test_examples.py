@@ -1,22 +1,17 @@
 """Tests of the code that the example scripts share; `.ci/run` runs the scripts."""
 
-import importlib.util
-from pathlib import Path
-
+import _multilabel
 import numpy as np
 import pytest
-
-EXAMPLES = Path(__file__).parents[1] / "examples"
+from _keyword_documents import make_keyword_documents
+from numpy.testing import assert_array_equal
 
 
 @pytest.fixture
 def multilabel(monkeypatch):
     """The examples' loader of multilabel data, without a folder of benchmark data."""
     monkeypatch.delenv("SKLRANK_DATA", raising=False)
-    spec = importlib.util.spec_from_file_location("_multilabel", EXAMPLES / "_multilabel.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return _multilabel
 
 
 @pytest.mark.parametrize("train_first", [True, False])
@@ -54,3 +49,17 @@ def test_data_come_from_the_folder_if_there_is_one(multilabel, monkeypatch, tmp_
     monkeypatch.setenv("SKLRANK_DATA", str(tmp_path))
     assert multilabel.available(["any", "scene"]) == ["any", "scene"]
     assert [part.tolist() for part in multilabel.load("any")] == [[[1]], [[2]], [[3]], [[4]]]
+
+
+def test_keyword_documents_are_separable_without_noise():
+    """The score 2 v'x - |v|, of the 0/1 vector v of the keywords of a class, finds the class."""
+    X, y = make_keyword_documents(9000, random_state=0)
+    heads, others = X[:, :120], X[:, 120:]
+    v = np.array([np.asarray(heads[y == k].sum(axis=0)) > 0 for k in range(9)]).astype(float)
+    assert np.all((20 <= v.sum(axis=1)) & (v.sum(axis=1) <= 40))
+    assert_array_equal(np.asarray(heads.sum(axis=1)).ravel(), v.sum(axis=1)[y] - 5)
+    assert_array_equal(np.asarray(others.sum(axis=1)).ravel(), 20)
+    assert_array_equal((2 * heads @ v.T - v.sum(axis=1)).argmax(axis=1), y)
+    noisy_X, noisy_y = make_keyword_documents(9000, label_noise=0.3, random_state=0)
+    assert (X != noisy_X).nnz == 0
+    assert np.mean(y != noisy_y) == pytest.approx(0.3 * 8 / 9, abs=0.02)

@@ -15,8 +15,6 @@ For document ranking, :func:`load_letor` reads files of relevance grades, featur
 :func:`make_recommender` draws users who rated few items, with the scores of a collaborative filter,
 and :func:`make_subset_ranking` draws queries whose documents are ranked perfectly by a linear
 score.
-
-For bandit feedback, :func:`make_keyword_documents` draws documents whose classes have keywords.
 """
 
 from sklrank.datasets._arff import load_arff_multilabel
@@ -26,7 +24,6 @@ from sklrank.datasets._conversions import (
 )
 from sklrank.datasets._fetch import fetch_multilabel
 from sklrank.datasets._incomplete import hide_labels, tie_labels
-from sklrank.datasets._keyword_documents import make_keyword_documents
 from sklrank.datasets._label_ranking_files import load_label_ranking
 from sklrank.datasets._letor import load_letor
 from sklrank.datasets._ranking_noise import sample_mallows, sample_plackett_luce
@@ -43,7 +40,6 @@ __all__ = [
     "load_arff_multilabel",
     "load_label_ranking",
     "load_letor",
-    "make_keyword_documents",
     "make_multilabel_ranking_stream",
     "make_recommender",
     "make_sparse_label_ranking",

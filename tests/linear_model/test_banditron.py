@@ -4,13 +4,13 @@ import pickle
 
 import numpy as np
 import pytest
+from _keyword_documents import make_keyword_documents
 from class_streams import stream
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import LinearSVC
 
-from sklrank.datasets import make_keyword_documents
 from sklrank.feedback import SCHEDULES, Exploration
 from sklrank.linear_model import BanditronClassifier
 from sklrank.linear_model._mirror import MIRROR_MAPS

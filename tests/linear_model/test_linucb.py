@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from _keyword_documents import make_keyword_documents
 from class_streams import stream
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -10,7 +11,6 @@ from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics.pairwise import rbf_kernel
 
 from sklrank._randomness import draw_frequencies
-from sklrank.datasets import make_keyword_documents
 from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
 
 MODELS = {

@@ -5,16 +5,16 @@ Exploration rates that tune themselves
 
 A constant exploration rate must be chosen before the first round. The schedules of
 :class:`~sklrank.linear_model.BanditronClassifier` change it as the rounds pass. The left figure
-shows their rates on generated documents with keywords, the right one the mistakes.
+shows their rates on generated clusters, the right one the mistakes.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.datasets import make_blobs
 
-from sklrank.datasets import make_keyword_documents
 from sklrank.linear_model import BanditronClassifier
 
-X, y = make_keyword_documents(20_000, random_state=0)
+X, y = make_blobs(20_000, n_features=20, centers=9, cluster_std=4.0, random_state=0)
 schedules = {rate: rate for rate in (0.02, 0.3)}
 schedules |= {name: name for name in ("decay", "ag1", "ag2", "ag3")}
 ends = np.arange(250, len(y) + 1, 250)

@@ -149,9 +149,9 @@ class BanditronClassifier(BaseBanditClassifier):
 
     Examples
     --------
-    >>> from sklrank.datasets import make_keyword_documents
+    >>> from sklearn.datasets import make_blobs
     >>> from sklrank.linear_model import BanditronClassifier
-    >>> X, y = make_keyword_documents(5000, random_state=0)
+    >>> X, y = make_blobs(5000, n_features=20, centers=9, random_state=0)
     >>> model = BanditronClassifier(exploration="ag3", random_state=0)
     >>> bool(model.partial_fit(X, y).score(X, y) > 0.95)
     True
