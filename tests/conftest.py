@@ -23,9 +23,10 @@ from sklrank.feedback import (
 # The tests make thousands of small fits, for which several BLAS threads take longer than one.
 threadpool_limits(1, user_api="blas")
 
-# On a busy machine, any example may take long.
-settings.register_profile("no deadline", deadline=None)
-settings.load_profile("no deadline")
+# On a busy machine, any example may take long. pytest --hypothesis-profile=thorough tries more.
+settings.register_profile("short", deadline=None, max_examples=25)
+settings.register_profile("thorough", deadline=None, max_examples=250)
+settings.load_profile("short")
 
 
 # Arguments of tests that the threads of pytest-run-parallel cannot share.

@@ -508,7 +508,7 @@ def do(deed, result):
     if deed == "learn" and hasattr(model, "partial_fit"):
         model.partial_fit(CURRENT["X"], CURRENT["y"])
     if deed == "recurse" and hasattr(model, "predict"):
-        model.predict(CURRENT["X"])
+        model.predict(CURRENT["X"][:1])
     return result
 
 

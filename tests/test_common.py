@@ -162,7 +162,7 @@ ESTIMATORS = [
     ConformalTopLabels(LabelwiseRanker(Ridge())),
     ConformalRanks(PlackettLuceRanker(alpha=1.0), calibration_size=0.5),
     LeafSizeForest(n_estimators=25),
-    PooledLabelSpreading(10),
+    PooledLabelSpreading(2),
     MCSSBClassifier(n_estimators=10),
     MCSSBClassifier(similarity="rbf", learning_rate=1.0, n_estimators=10),
     MCSSBClassifier(GaussianNB(), 10, weighting="resampling"),

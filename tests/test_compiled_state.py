@@ -233,8 +233,9 @@ def damaged_states(state, random_state):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("cls", FIRST_MODELS)
-def test_damaged_states_are_refused_or_harmless(cls, fingerprint, monkeypatch):
+def test_damaged_states_are_refused_or_harmless(cls, step, fingerprint, monkeypatch):
     """A refused state changes nothing. With any other state, the model predicts and learns."""
     # A pickle of a copy would not hold the object itself.
     for base in (BaseBanditClassifier, BasePredtron):
@@ -243,7 +244,7 @@ def test_damaged_states_are_refused_or_harmless(cls, fingerprint, monkeypatch):
     thing = persistent_objects(model)[i]
     state, before = thing.__getstate__(), fingerprint(thing)
     n_refused = n_loaded = 0
-    for damaged in damaged_states(state, np.random.RandomState(0)):
+    for damaged in itertools.islice(damaged_states(state, np.random.RandomState(0)), 0, None, step):
         try:
             thing.__setstate__(damaged)
         except ValueError as error:
@@ -263,5 +264,5 @@ def test_damaged_states_are_refused_or_harmless(cls, fingerprint, monkeypatch):
             predictions(loaded, data[0])
         except ERRORS:
             pass
-    assert n_refused > 10
+    assert n_refused > 10 // step
     assert n_loaded > 0

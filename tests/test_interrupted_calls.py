@@ -161,7 +161,11 @@ def possible_states(start, method, keeps_batches, state):
 
 @pytest.mark.parametrize(
     ("error", "first_number", "step"),
-    [(KeyboardInterrupt, 0, 3), pytest.param(MemoryError, 1, 2, marks=pytest.mark.slow)],
+    [
+        (KeyboardInterrupt, 0, 11),
+        pytest.param(KeyboardInterrupt, 1, 3, marks=pytest.mark.slow),
+        pytest.param(MemoryError, 1, 2, marks=pytest.mark.slow),
+    ],
 )
 @pytest.mark.parametrize("first", [True, False], ids=["first", "later"])
 @pytest.mark.parametrize(("name", "method"), CASES)

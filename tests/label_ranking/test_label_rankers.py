@@ -470,7 +470,17 @@ def test_a_fitted_ranker_ignores_later_parameters():
 
 
 @pytest.mark.parametrize(
-    "ranker", [*RANKERS.values(), PlackettLuceRanker(kernel="rbf"), StackedRanker(cv=2)], ids=repr
+    "ranker",
+    [
+        LabelwiseRanker(Ridge()),
+        PairwiseRanker(LogisticRegression()),
+        PlackettLuceRanker(kernel="rbf"),
+        *(
+            pytest.param(ranker, marks=pytest.mark.slow)
+            for ranker in (*RANKERS.values(), StackedRanker(cv=2))
+        ),
+    ],
+    ids=repr,
 )
 def test_metadata_routing_changes_nothing(ranker, routing):
     ranker = clone(ranker).set_params(**dict.fromkeys({"random_state"} & {*ranker.get_params()}, 0))

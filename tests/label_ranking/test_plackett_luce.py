@@ -6,7 +6,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import approx_fprime, minimize
@@ -76,7 +76,6 @@ def test_likelihood_and_gradient(Y, ties):
         assert_allclose(gradient[:, label], (above - below) / 2e-5, atol=1e-7)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from([1.0, 2.0, 3.0, np.nan]), min_size=1, max_size=6), st.data())
 def test_likelihood_of_any_ranking(positions, data):
     scores = data.draw(st.lists(st.floats(-5, 5), min_size=len(positions), max_size=len(positions)))

@@ -260,7 +260,7 @@ def test_policies(model, randomization):
 def test_rounds_match_the_algorithms(name, n_classes):
     """Same draws, classes shown and scores; in one call, and in the two halves of a round."""
     model = clone(MODELS[name])
-    X, y = stream(n_rows=80, n_classes=n_classes)
+    X, y = stream(n_rows=50, n_classes=n_classes)
     slow, scores, shown, schedule = slow_rounds(model, X, y, n_classes)
     halves = clone(model)
     found = model.progressive_fit(X, y, classes=range(n_classes))

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -132,7 +132,6 @@ def test_agrees_with_the_double_loop(metric):
     )
 
 
-@settings(max_examples=150, deadline=None)
 @given(data=rankings(), metric=any_choice)
 def test_small_cases_agree_with_the_double_loop(data, metric):
     assert_allclose(metric(*data, average=False), slow(metric, *data), rtol=1e-12, atol=1e-15)
@@ -231,7 +230,6 @@ def test_block_size_does_not_matter(metric, monkeypatch):
         assert_array_equal(metric(y_true, y_pred, average=False), whole)
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=rankings(), metric=any_choice, seed=st.integers(0, 99))
 def test_order_of_labels_and_samples_does_not_matter(data, metric, seed):
     rng = np.random.default_rng(seed)
@@ -243,7 +241,6 @@ def test_order_of_labels_and_samples_does_not_matter(data, metric, seed):
     assert_array_equal(alone, values)
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=rankings(), metric=any_choice)
 def test_only_the_order_matters(data, metric):
     y_true, y_pred = data
@@ -252,7 +249,6 @@ def test_only_the_order_matters(data, metric):
     assert_array_equal(metric(y_true**3 - 7, np.exp(y_pred), average=False), values)
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=rankings(), metric=any_choice)
 def test_symmetric(data, metric):
     y_true, y_pred = data
@@ -262,7 +258,6 @@ def test_symmetric(data, metric):
     assert_array_equal(metric(-y_true, -y_pred, average=False), values)
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=rankings(), variant=st.sampled_from(["a", "b", "gamma"]))
 def test_reversal_negates(data, variant):
     y_true, y_pred = data
@@ -272,7 +267,6 @@ def test_reversal_negates(data, variant):
     assert (np.abs(scores) <= 1).all()
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=rankings())
 def test_score_x_is_the_normalized_distance(data):
     pairs = kendall_tau_distance(*data, normalize=True, average=False)
@@ -281,7 +275,6 @@ def test_score_x_is_the_normalized_distance(data):
     assert_allclose(scores, np.where(comparable, 1 - 2 * pairs, 0), atol=1e-12)
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=rankings(missing=False), third=st.integers(0, 99), penalty=st.sampled_from([0.5, 1]))
 def test_kendall_distance_is_a_metric(data, third, penalty):
     y, z = data
@@ -291,7 +284,6 @@ def test_kendall_distance_is_a_metric(data, third, penalty):
     assert (distance(y, z) <= distance(y, x) + distance(x, z) + 1e-12).all()
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=rankings())
 def test_normalized_distances_are_shares(data):
     for metric in (kendall_tau_distance, spearman_distance):

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -114,7 +114,6 @@ def test_agrees_with_scikit_learn(ties):
     assert rank_loss(Y, S, ties="full") == pytest.approx(label_ranking_loss(Y, S))
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=rows(), loss=st.sampled_from(LOSSES), seed=st.integers(0, 99))
 def test_order_of_labels_and_samples_does_not_matter(data, loss, seed):
     Y, S = data
@@ -127,7 +126,6 @@ def test_order_of_labels_and_samples_does_not_matter(data, loss, seed):
     assert_allclose(alone, losses, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=rows(), loss=st.sampled_from(LOSSES), shift=st.integers(-100, 100))
 def test_adding_a_constant_to_the_scores_of_a_sample_changes_nothing(data, loss, shift):
     Y, S = data
@@ -135,7 +133,6 @@ def test_adding_a_constant_to_the_scores_of_a_sample_changes_nothing(data, loss,
     assert_allclose(loss(Y, S + shifts), loss(Y, S), atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=rows())
 def test_surrogates_bound_the_rank_loss(data):
     Y, S = data

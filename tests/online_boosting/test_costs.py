@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
@@ -130,7 +130,6 @@ def logistic(scores, relevant, irrelevant, weights):
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(2, 7), st.integers(0, 2**32 - 1), st.booleans())
 def test_logistic_costs_are_the_gradient(m, seed, weighted):
     """Eq. 8 against finite differences, and Eq. 9: the costs sum to zero."""

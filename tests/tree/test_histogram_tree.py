@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -64,7 +64,6 @@ def slow_tree(X, y, w, *, max_leaf_nodes, min_samples_leaf, l2, max_depth, categ
     return gains, predicted
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     max_leaf_nodes=st.integers(2, 7),

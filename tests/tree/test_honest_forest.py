@@ -49,7 +49,6 @@ def slow_values(tree, X, Y, least):
     return values
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 2**16),
     n_samples=st.integers(1, 60),

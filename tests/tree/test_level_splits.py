@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -69,7 +69,6 @@ class SlowTree:
         return squared_error(Y, np.intersect1d(cell, structure)) - after
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     seed=st.integers(0, 2**16),
     n_samples=st.integers(1, 25),
@@ -98,7 +97,6 @@ def test_is_the_slow_tree(seed, n_samples, n_values, n_outputs, least, max_depth
     assert len(tree.values_) == len(slow.cells)
 
 
-@settings(deadline=None, max_examples=40)
 @given(
     seed=st.integers(0, 2**16),
     n_samples=st.integers(4, 30),

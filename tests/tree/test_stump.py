@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -53,7 +53,6 @@ def all_splits(X, y, weights, criterion):
 
 @pytest.mark.parametrize("criterion", ["gini", "gain"])
 @given(seed=st.integers(0, 2**32 - 1), weighted=st.booleans())
-@settings(max_examples=40)
 def test_the_best_threshold_is_found(criterion, seed, weighted):
     X, y, weights = make_data(seed)
     if not weighted:
@@ -110,7 +109,6 @@ def test_without_a_gain_the_heavier_class_is_predicted(criterion):
 
 @pytest.mark.parametrize("criterion", ["gini", "gain"])
 @given(seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
 def test_probabilities_are_the_shares_of_a_leaf(criterion, seed):
     X, y, weights = make_data(seed)
     stump = StumpClassifier(criterion=criterion).fit(X, y, weights)
