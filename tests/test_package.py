@@ -15,7 +15,7 @@ import sklearn
 from numpydoc.validate import validate
 
 import sklrank
-from sklrank import _show_versions, _typing
+from sklrank import _typing
 from sklrank._sklearn import StrOptions
 from sklrank.online_boosting import _losses
 
@@ -181,9 +181,3 @@ def test_show_versions_names_python_the_packages_and_the_build(capsys):
     facts = [platform.python_version(), sklrank.__version__, sklearn.__version__, np.__version__]
     for fact in [*facts, "compiler:", "Cython:", "user_api:"]:
         assert fact in printed
-
-
-def test_show_versions_without_an_optional_package(capsys, monkeypatch):
-    monkeypatch.setattr(_show_versions, "DEPENDENCIES", ["a-package-nobody-has"])
-    sklrank.show_versions()
-    assert "a-package-nobody-has: not installed" in capsys.readouterr().out

@@ -50,7 +50,7 @@ def test_sizes_of_generated_data_sets(name):
     generate = getattr(datasets, name)
     defaults = {each.name: each.default for each in signature(generate).parameters.values()}
     numeric = [parameter for parameter, default in defaults.items() if is_number(default)]
-    assert len(numeric) >= 5
+    assert len(numeric) >= 4
     for parameter in numeric:
         with pytest.raises((TypeError, ValueError), match=f"{parameter} must be .*True"):
             generate(**{parameter: True})

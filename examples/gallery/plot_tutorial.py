@@ -21,15 +21,11 @@ import pandas as pd
 from sklrank.datasets import make_multilabel_ranking_stream
 
 NAMES = ["beach", "city", "dog", "food", "forest", "night", "people", "snow"]
+# The tags change their meaning in the middle, after photo 5000.
 X, Y = make_multilabel_ranking_stream(
-    6000,
-    n_features=10,
-    n_labels=len(NAMES),
-    cardinality=2.5,
-    drift="abrupt",
-    drift_points=[5000],
-    random_state=3,
+    10_000, n_features=10, n_labels=len(NAMES), cardinality=2.5, drift="abrupt", random_state=3
 )
+X, Y = X[:6000], Y[:6000]
 photos = pd.DataFrame(X, columns=[f"color_{i}" for i in range(10)]).round(3)
 photos["tags"] = [";".join(np.array(NAMES)[row == 1]) for row in Y]
 photos[["color_0", "color_1", "color_2", "tags"]].head()

@@ -34,7 +34,6 @@ def load_arff_multilabel(
     xml: str | os.PathLike | None = None,
     sparse: bool | str = "auto",
     return_X_y: bool = False,
-    as_frame: bool = False,
     encoding: str = "utf-8",
 ) -> Loaded:
     """Load a multilabel data set from an ARFF file in the format of MULAN or MEKA.
@@ -63,9 +62,6 @@ def load_arff_multilabel(
         the file are sparse.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
-    as_frame : bool, default=False
-        If True, return `data` and `target` as pandas DataFrames. The columns of `data` are sparse
-        if `data` would otherwise be a CSR matrix. This option requires pandas.
     encoding : str, default="utf-8"
         Text encoding of the file.
 
@@ -158,8 +154,6 @@ def load_arff_multilabel(
     target = _relevance(arff, label_columns)
     feature_names = [feature.name for feature in features]
     target_names = [arff.attributes[i].name for i in label_columns]
-    if as_frame:
-        data, target = _as_frames(data, feature_names, target, target_names)
     if return_X_y:
         return data, target
     return Bunch(
@@ -257,14 +251,3 @@ def _binary(attribute: Attribute, values: np.ndarray) -> np.ndarray:
             f"{is_missing.argmax()} (from 0): labels must be known; drop these rows from the file."
         )
     return np.take(meaning, values.astype(np.intp))
-
-
-def _as_frames(data, feature_names: list[str], target: np.ndarray, target_names: list[str]):
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "as_frame=True needs pandas: install it or pass as_frame=False."
-        ) from error
-    make = pd.DataFrame.sparse.from_spmatrix if sp.issparse(data) else pd.DataFrame
-    return make(data, columns=feature_names), pd.DataFrame(target, columns=target_names)

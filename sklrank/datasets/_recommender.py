@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -14,6 +14,14 @@ __all__ = ["make_recommender"]
 
 # Expected proportion of each rating, from the lowest to the highest.
 SHARES = (0.1, 0.25, 0.3, 0.25, 0.1)
+# Number of users whose ratings the base ranker uses, and the share of the items that each rated.
+N_OTHERS, DENSITY = 20, 0.1
+# Share of the variance of the ideal points due to the common component, and share of the variance
+# of the utility due to the latent variables. These shares, and the noise, are chosen so that the
+# base scores are informative and the ratings of a user improve them.
+AGREEMENT, HIDDEN = 0.2, 0.2
+# Standard deviation of the noise added to the utilities of a user, whose own is about 1.
+NOISE = 0.3
 # Standard deviation of a rating in the model of Personality Diagnosis.
 RATING_DEVIATION = 1.0
 
@@ -24,11 +32,6 @@ def make_recommender(
     n_features: int = 5,
     *,
     n_rated: int = 10,
-    n_others: int = 20,
-    density: float = 0.1,
-    agreement: float = 0.2,
-    hidden: float = 0.2,
-    noise: float = 0.3,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     r"""Generate users, items, few ratings, and the scores of a collaborative filter.
@@ -38,11 +41,11 @@ def make_recommender(
     has a high utility for a user if it is close to an ideal point of the user. The utility of item
     i for user u is
 
-    .. math:: \sqrt{1 - h} \, v(\lVert x_i - p_u \rVert^2)
-              + \sqrt{h} \, v(\lVert z_i - q_u \rVert^2).
+    .. math:: \sqrt{0.8} \, v(\lVert x_i - p_u \rVert^2)
+              + \sqrt{0.2} \, v(\lVert z_i - q_u \rVert^2).
 
     The first term depends on the features :math:`x_i`. The second term depends on latent variables
-    :math:`z_i`, which are not among the features; h is the parameter `hidden`. The ideal points
+    :math:`z_i`, which are not among the features. The ideal points
     :math:`p_u` and :math:`q_u` are weighted sums of a component common to all users and an
     individual component. The function v standardizes the negative squared distances of each user.
     The utility plus noise is discretized to the ratings 0 to 4.
@@ -62,18 +65,6 @@ def make_recommender(
         Number of features of an item.
     n_rated : int, default=10
         Number of items that each of these users rated, from 1 to `n_items`.
-    n_others : int, default=20
-        Number of other users, whose ratings the base ranker uses.
-    density : float, default=0.1
-        Fraction of the items that each of the other users rated, above 0 and up to 1.
-    agreement : float, default=0.2
-        Proportion of the variance of the ideal points that is due to the common component, from 0
-        to 1.
-    hidden : float, default=0.2
-        Proportion of the variance of the utility that is due to the latent variables, from 0 to 1.
-    noise : float, default=0.3
-        Standard deviation of the noise that is added to the utilities before they are discretized.
-        The standard deviation of the utilities of a user is about 1.
     random_state : int, RandomState instance or None, default=None
         Controls the random draws. Pass an int for reproducible output.
 
@@ -114,29 +105,23 @@ def make_recommender(
     >>> print(f"NDCG@10: {ndcg_score(relevance, base_scores, qid=qid, k=10):.1f}")
     NDCG@10: 0.5
     """
-    for name, value in (("n_users", n_users), ("n_features", n_features), ("n_others", n_others)):
-        check_scalar(value, name, Integral, min_val=1)
+    check_scalar(n_users, "n_users", Integral, min_val=1)
+    check_scalar(n_features, "n_features", Integral, min_val=1)
     check_scalar(n_items, "n_items", Integral, min_val=2)
     check_scalar(n_rated, "n_rated", Integral, min_val=1, max_val=n_items)
-    check_scalar(density, "density", Real, min_val=0, max_val=1, include_boundaries="right")
-    check_scalar(agreement, "agreement", Real, min_val=0, max_val=1)
-    check_scalar(hidden, "hidden", Real, min_val=0, max_val=1)
-    check_scalar(noise, "noise", Real, min_val=0)
-    if np.isinf(noise):
-        raise ValueError(f"noise must be finite, got {noise}")
 
     random = check_random_state(random_state)
     items = random.normal(size=(n_items, n_features))
     latent = random.normal(size=(n_items, n_features))
-    n_all = n_users + n_others
-    visible_part = closeness(items, ideal_points(random, n_all, n_features, agreement))
-    hidden_part = closeness(latent, ideal_points(random, n_all, n_features, agreement))
-    utilities = np.sqrt(1 - hidden) * visible_part + np.sqrt(hidden) * hidden_part
+    n_all = n_users + N_OTHERS
+    visible_part = closeness(items, ideal_points(random, n_all, n_features))
+    hidden_part = closeness(latent, ideal_points(random, n_all, n_features))
+    utilities = np.sqrt(1 - HIDDEN) * visible_part + np.sqrt(HIDDEN) * hidden_part
     relevance = to_ratings(utilities[:n_users])
-    ratings = to_ratings(utilities + noise * random.normal(size=utilities.shape))
+    ratings = to_ratings(utilities + NOISE * random.normal(size=utilities.shape))
     ratings[:n_users][permutations(random, (n_users, n_items)) >= n_rated] = np.nan
-    n_rated_by_others = max(1, round(density * n_items))
-    ratings[n_users:][permutations(random, (n_others, n_items)) >= n_rated_by_others] = np.nan
+    n_rated_by_others = max(1, round(DENSITY * n_items))
+    ratings[n_users:][permutations(random, (N_OTHERS, n_items)) >= n_rated_by_others] = np.nan
     return (
         np.tile(items, (n_users, 1)),
         ratings[:n_users].ravel(),
@@ -146,13 +131,10 @@ def make_recommender(
     )
 
 
-def ideal_points(random, n_users, n_features, agreement):
-    """Draw the ideal points of users, of shape `(n_users, n_features)`.
-
-    The fraction `agreement` of their variance is due to a component common to all users.
-    """
+def ideal_points(random, n_users, n_features):
+    """Draw the ideal points of users, of shape `(n_users, n_features)`."""
     common, own = random.normal(size=n_features), random.normal(size=(n_users, n_features))
-    return np.sqrt(agreement) * common + np.sqrt(1 - agreement) * own
+    return np.sqrt(AGREEMENT) * common + np.sqrt(1 - AGREEMENT) * own
 
 
 def closeness(items, ideals):

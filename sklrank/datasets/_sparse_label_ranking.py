@@ -31,7 +31,7 @@ def make_sparse_label_ranking(
     n_features: int = 100,
     n_labels: int = 5,
     *,
-    n_informative: int = 10,
+    n_informative: int | None = None,
     shared_features: bool = False,
     noise: str = "none",
     scale: float = 0.05,
@@ -64,8 +64,9 @@ def make_sparse_label_ranking(
         Number of features, at least 1.
     n_labels : int, default=5
         Number of labels, at least 2.
-    n_informative : int, default=10
-        Number of features on which the score of each label depends, from 1 to `n_features`.
+    n_informative : int or None, default=None
+        Number of features on which the score of each label depends, from 1 to `n_features`. If
+        None, 10, or all features if there are fewer.
     shared_features : bool, default=False
         Whether all labels depend on the same features. If True, trees can learn the rankings
         exactly, since the informative features have only ``2**n_informative`` different values and
@@ -141,6 +142,8 @@ def make_sparse_label_ranking(
     check_scalar(n_samples, "n_samples", Integral, min_val=1)
     check_scalar(n_features, "n_features", Integral, min_val=1)
     check_scalar(n_labels, "n_labels", Integral, min_val=2)
+    if n_informative is None:
+        n_informative = min(10, n_features)
     check_scalar(n_informative, "n_informative", Integral, min_val=1, max_val=n_features)
     if noise not in _NOISES:
         raise ValueError(f"noise must be one of {_NOISES}, got {noise!r}.")

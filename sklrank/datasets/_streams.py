@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from numbers import Integral, Real
 
 import numpy as np
@@ -26,18 +25,16 @@ def make_multilabel_ranking_stream(
     n_labels: int = 10,
     *,
     cardinality: float = 3.0,
-    n_informative: int | None = None,
     function: str = "linear",
     noise: float = 0.5,
     drift: str = "none",
-    drift_points: int | Sequence[int] | None = None,
     random_state: int | np.random.RandomState | None = None,
     return_scores: bool = False,
 ) -> tuple[np.ndarray, ...]:
     r"""Generate a stream of multilabel samples, with or without concept drift.
 
     The features are independent and standard normal. Label :math:`j` has a bias :math:`b_j` and a
-    unit vector :math:`w_j` of weights of the informative features. The label is relevant if its
+    unit vector :math:`w_j` of weights of the features. The label is relevant if its
     noisy score is positive. The score and the relevance are
 
     .. math:: s_j(x) = \langle w_j, \phi(x) \rangle + b_j, \qquad
@@ -60,16 +57,13 @@ def make_multilabel_ranking_stream(
     cardinality : float, default=3.0
         Expected number of relevant labels of a sample, between 0 and `n_labels`, both excluded.
         Individual samples may have no relevant labels, or only relevant ones.
-    n_informative : int, default=None
-        Number of informative features, on which the scores depend. They are the first features. If
-        None, all features are informative.
     function : {"linear", "interaction"}, default="linear"
-        The function :math:`\phi` of the informative features.
+        The function :math:`\phi` of the features.
 
         - "linear": :math:`\phi(x)` consists of the features themselves.
         - "interaction": each feature is multiplied by the sign of the next one, :math:`\phi_i(x) =
-          x_i \operatorname{sign}(x_{i+1})`. The last informative feature is unchanged. A linear
-          model cannot learn the products.
+          x_i \operatorname{sign}(x_{i+1})`. The last feature is unchanged. A linear model cannot
+          learn the products.
     noise : float, default=0.5
         Standard deviation :math:`\sigma` of the noise, at least 0. The standard deviation of the
         scores is 1.
@@ -77,15 +71,10 @@ def make_multilabel_ranking_stream(
         Change of the weights along the stream. The frequencies of the labels do not change.
 
         - "none": the weights are constant.
-        - "abrupt": at each drift point, the weight vector of each label is replaced by a random
-          vector orthogonal to it.
-        - "gradual": the weights rotate continuously, by a right angle from each drift point to the
-          next. The direction of rotation changes at each drift point.
-    drift_points : int or sequence of int, default=None
-        Samples at which the drift occurs, or the direction of rotation changes: an increasing
-        sequence of indices between 1 and ``n_samples - 1``, or the number of evenly spaced points.
-        If None, there is one point for abrupt drift. For gradual drift there is none, so the
-        weights rotate by a single right angle from the first sample to the last.
+        - "abrupt": in the middle of the stream, the weight vector of each label is replaced by a
+          random vector orthogonal to it.
+        - "gradual": the weights rotate continuously, by a right angle from the first sample to the
+          last.
     random_state : int, RandomState instance or None, default=None
         Controls all random draws. Pass an int for reproducible output. Without drift, a longer
         stream with the same int starts with the samples of a shorter one.
@@ -132,28 +121,23 @@ def make_multilabel_ranking_stream(
     check_scalar(noise, "noise", Real, min_val=0)
     if np.isinf(noise):
         raise ValueError(f"noise must be finite, got {noise}.")
-    if n_informative is None:
-        n_informative = n_features
-    check_scalar(n_informative, "n_informative", Integral, min_val=1, max_val=n_features)
     if function not in _FUNCTIONS:
         raise ValueError(f"function must be one of {_FUNCTIONS}, got {function!r}.")
     if drift not in _DRIFTS:
         raise ValueError(f"drift must be one of {_DRIFTS}, got {drift!r}.")
-    if drift != "none" and n_informative < 2:
+    if drift != "none" and n_features < 2:
         raise ValueError(
-            f"drift={drift!r} rotates the weights: n_informative must be at least 2, got "
-            f"{n_informative}."
+            f"drift={drift!r} rotates the weights: n_features must be at least 2, got {n_features}."
         )
-    points = _check_drift_points(drift_points, drift, n_samples)
 
     rng = check_random_state(random_state)
     bias = _draw_biases(rng, n_labels, cardinality, noise)
-    weights = _unit_rows(rng.standard_normal((n_labels, n_informative)))
+    weights = _unit_rows(rng.standard_normal((n_labels, n_features)))
 
     X = np.empty((n_samples, n_features))
     scores = np.empty((n_samples, n_labels))
     Y = np.empty((n_samples, n_labels), dtype=np.int64)
-    bounds = [0, *points, n_samples]
+    bounds = [0, n_samples // 2, n_samples] if drift == "abrupt" else [0, n_samples]
     for start, stop in zip(bounds[:-1], bounds[1:]):
         next_weights = _draw_orthogonal(rng, weights) if drift != "none" else weights
         for first in range(start, stop, _BLOCK_SIZE):
@@ -162,7 +146,7 @@ def make_multilabel_ranking_stream(
             # longer streams with the same seed.
             draws = rng.standard_normal((block.stop - block.start, n_features + n_labels))
             X[block] = draws[:, :n_features]
-            phi = _features(X[block, :n_informative], function)
+            phi = _features(X[block], function)
             scores[block] = phi @ weights.T
             if drift == "gradual":
                 angle = np.pi / 2 * (np.arange(block.start, block.stop) - start) / (stop - start)
@@ -172,35 +156,6 @@ def make_multilabel_ranking_stream(
             Y[block] = scores[block] + noise * draws[:, n_features:] > 0
         weights = next_weights
     return (X, Y, scores) if return_scores else (X, Y)
-
-
-def _check_drift_points(
-    drift_points: int | Sequence[int] | None, drift: str, n_samples: int
-) -> list[int]:
-    if drift_points is None:
-        if drift == "abrupt" and n_samples < 2:
-            raise ValueError(
-                f"drift='abrupt' changes the weights between two samples: n_samples must be at "
-                f"least 2, got {n_samples}."
-            )
-        drift_points = 1 if drift == "abrupt" else 0
-    elif drift == "none":
-        raise ValueError(
-            f"drift_points={drift_points!r} needs drift='abrupt' or 'gradual', got drift='none'."
-        )
-    if isinstance(drift_points, Integral):
-        check_scalar(drift_points, "drift_points", Integral, min_val=0, max_val=n_samples - 1)
-        n_concepts = int(drift_points) + 1
-        return [n_samples * i // n_concepts for i in range(1, n_concepts)]
-    points = np.asarray(drift_points)
-    if points.ndim != 1 or (len(points) and not np.issubdtype(points.dtype, np.integer)):
-        raise ValueError(f"drift_points must be an int or sample indices, got {drift_points!r}.")
-    if (np.diff(points, prepend=0, append=n_samples) <= 0).any():
-        raise ValueError(
-            f"drift_points must increase and lie between 1 and {n_samples - 1} for "
-            f"n_samples={n_samples}, got {drift_points!r}."
-        )
-    return points.tolist()
 
 
 def _draw_biases(

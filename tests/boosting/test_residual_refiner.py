@@ -145,13 +145,17 @@ def film_ratings(n_judged):
         yield np.column_stack([genres, base])[films], base[films], ratings[user, films], judged
 
 
-def recommended_items(n_judged, **parameters):
-    X, y, relevance, qid, base = make_recommender(
-        40, n_rated=n_judged, random_state=1, **parameters
-    )
+def recommended_items(n_judged):
+    X, y, relevance, qid, base = make_recommender(40, n_rated=n_judged, random_state=1)
     for user in range(40):
         rows = qid == user
         yield X[rows], base[rows], relevance[rows], y[rows]
+
+
+def items_of_random_features():
+    random = np.random.RandomState(0)
+    for X, *rest in recommended_items(10):
+        yield random.normal(size=X.shape), *rest
 
 
 USERS = {
@@ -159,7 +163,7 @@ USERS = {
     "films, 20": partial(film_ratings, 20),
     "items, 5": partial(recommended_items, 5),
     "items, 20": partial(recommended_items, 20),
-    "features without information": partial(recommended_items, 10, hidden=1.0),
+    "features without information": items_of_random_features,
 }
 
 

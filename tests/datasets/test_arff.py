@@ -2,7 +2,6 @@
 
 import bz2
 import gzip
-import sys
 import time
 from contextlib import suppress
 
@@ -105,18 +104,6 @@ def test_other_encodings(tmp_path):
 def test_file_without_rows(write):
     bunch = load_arff_multilabel(write(HEADER), labels=-2)
     assert bunch.data.shape == (0, 2) and bunch.target.shape == (0, 2)
-
-
-@pytest.mark.parametrize("text", [DENSE, SPARSE])
-def test_as_frame(write, text):
-    pd = pytest.importorskip("pandas")
-    path = write(text)
-    arrays = load_arff_multilabel(path, labels=-2, sparse=False)
-    frames = load_arff_multilabel(path, labels=-2, as_frame=True)
-    assert isinstance(frames.data, pd.DataFrame)
-    assert list(frames.data) == frames.feature_names and list(frames.target) == frames.target_names
-    assert_array_equal(frames.data.to_numpy(), arrays.data)
-    assert_array_equal(frames.target.to_numpy(), arrays.target)
 
 
 # --- selection of labels
@@ -340,12 +327,6 @@ def test_arrays_that_would_not_fit_into_memory(write):
         load_arff_multilabel(path, labels=-1, sparse=False)
     with pytest.raises(ValueError, match="100000 rows and 30000 columns.* check that labels"):
         load_arff_multilabel(path, labels=-30_000)
-
-
-def test_as_frame_without_pandas(write, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="as_frame=True needs pandas"):
-        load_arff_multilabel(write(DENSE), labels=-2, as_frame=True)
 
 
 # --- properties

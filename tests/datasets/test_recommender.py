@@ -27,11 +27,9 @@ def test_shapes_and_seed():
     assert not np.array_equal(make(1)[0], X)
 
 
-def test_ratings_without_noise_are_the_relevance():
-    _, y, relevance, _, _ = make_recommender(noise=0, random_state=0)
+def test_most_ratings_are_the_relevance():
+    _, y, relevance, _, _ = make_recommender(random_state=0)
     rated = np.isfinite(y)
-    assert_array_equal(y[rated], relevance[rated])
-    _, y, relevance, _, _ = make_recommender(noise=0.3, random_state=0)
     assert 0.5 < (y[rated] == relevance[rated]).mean() < 1
 
 
@@ -41,11 +39,8 @@ def test_the_base_ranker_is_good_and_not_perfect():
     assert chance + 0.1 < ndcg_score(relevance, base_scores, qid=qid, k=10) < 0.9
 
 
-@pytest.mark.parametrize(
-    "hidden, low, high", [(0.0, 0.8, 1.0), (0.5, 0.4, 0.55), (1.0, -0.01, 0.05)]
-)
-def test_hidden_is_the_share_that_features_do_not_explain(hidden, low, high):
-    X, _, relevance, qid, _ = make_recommender(10, 500, hidden=hidden, random_state=0)
+def test_features_do_not_explain_the_latent_part():
+    X, _, relevance, qid, _ = make_recommender(10, 500, random_state=0)
     explained = []
     for user in range(10):
         rows = qid == user
@@ -53,12 +48,7 @@ def test_hidden_is_the_share_that_features_do_not_explain(hidden, low, high):
         design = np.column_stack([X[rows], X[rows] ** 2, np.ones(rows.sum())])
         residual = relevance[rows] - design @ np.linalg.lstsq(design, relevance[rows])[0]
         explained.append(1 - residual.var() / relevance[rows].var())
-    assert low < np.mean(explained) < high
-
-
-def test_full_agreement():
-    _, _, relevance, _, _ = make_recommender(5, agreement=1.0, random_state=0)
-    assert (relevance.reshape(5, -1) == relevance[:200]).all()
+    assert 0.6 < np.mean(explained) < 0.8
 
 
 def test_personality_diagnosis_against_loops():
@@ -104,13 +94,6 @@ def test_memory_of_personality_diagnosis():
     [
         {"n_users": 0},
         {"n_rated": 201},
-        {"density": 0.0},
-        {"agreement": 1.1},
-        {"hidden": -0.1},
-        {"noise": -1.0},
-        {"noise": np.nan},
-        {"noise": np.inf},
-        {"density": np.nan},
     ],
 )
 def test_bad_parameters(parameters):

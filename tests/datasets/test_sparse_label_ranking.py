@@ -335,3 +335,10 @@ def test_wrong_positions(transform):
         transform([[1, np.inf]])
     with pytest.raises(ValueError, match="must be a probability"):
         transform([[1, 2]], np.nan)
+
+
+def test_few_features_are_all_informative():
+    X, Y = make_sparse_label_ranking(200, 3, random_state=0)
+    same_X, same_Y = make_sparse_label_ranking(200, 3, n_informative=3, random_state=0)
+    assert_array_equal(X, same_X)
+    assert_array_equal(Y, same_Y)

@@ -82,13 +82,10 @@ def test_with_large_noise_the_scores_do_not_matter():
     assert Y.sum(axis=1).mean() == pytest.approx(4.0, abs=0.2)
 
 
-def test_linear_scores_use_the_informative_features_only():
-    X, _, scores = make_multilabel_ranking_stream(
-        200, 6, n_informative=4, random_state=0, return_scores=True
-    )
+def test_weights_have_unit_length():
+    X, _, scores = make_multilabel_ranking_stream(200, 6, random_state=0, return_scores=True)
     weights, _ = least_squares(X, scores)
     assert_allclose(np.linalg.norm(weights, axis=1), 1)
-    assert_allclose(weights[:, 4:], 0, atol=1e-12)
 
 
 def test_linear_models_cannot_learn_interactions():
@@ -101,44 +98,30 @@ def test_linear_models_cannot_learn_interactions():
 
 def test_abrupt_drift_rotates_the_weights_by_a_right_angle():
     X, _, scores = make_multilabel_ranking_stream(
-        900, drift="abrupt", drift_points=[300, 500], random_state=0, return_scores=True
+        900, drift="abrupt", random_state=0, return_scores=True
     )
-    stretches = [slice(0, 300), slice(300, 500), slice(500, 900)]
-    (U, bias), (V, bias_v), (W, bias_w) = (least_squares(X[s], scores[s]) for s in stretches)
-    for s, weights in zip(stretches, (U, V, W)):
+    halves = slice(0, 450), slice(450, 900)
+    (U, bias), (V, bias_v) = (least_squares(X[s], scores[s]) for s in halves)
+    for s, weights in zip(halves, (U, V)):
         assert_allclose(X[s] @ weights.T + bias, scores[s])  # a single concept
     assert_allclose(cosines(U, V), 0, atol=1e-9)
-    assert_allclose(cosines(V, W), 0, atol=1e-9)
     assert_allclose(bias_v, bias)
-    assert_allclose(bias_w, bias)
 
 
 def test_gradual_drift_rotates_steadily():
     n_samples, width = 40_000, 100
     X, _, scores = make_multilabel_ranking_stream(
-        n_samples, 5, drift="gradual", drift_points=1, random_state=0, return_scores=True
+        n_samples, 5, drift="gradual", random_state=0, return_scores=True
     )
 
     def weights_at(row):
         window = slice(max(row - width // 2, 0), row + width // 2)
         return least_squares(X[window], scores[window])[0]
 
-    start, third, middle, end = map(weights_at, (0, n_samples // 6, n_samples // 2, n_samples))
+    start, third, middle, end = map(weights_at, (0, n_samples // 3, n_samples // 2, n_samples))
     assert_allclose(cosines(start, third), np.cos(np.pi / 6), atol=0.01)
-    assert_allclose(cosines(start, middle), 0, atol=0.01)
-    assert_allclose(cosines(middle, end), 0, atol=0.01)
-
-
-@pytest.mark.parametrize("drift", ["abrupt", "gradual"])
-def test_numbers_of_drift_points(drift):
-    def make(points):
-        return make_multilabel_ranking_stream(
-            100, drift=drift, drift_points=points, random_state=0
-        )[1]
-
-    assert_array_equal(make(3), make([25, 50, 75]))
-    assert_array_equal(make(None), make([50] if drift == "abrupt" else []))
-    assert not np.array_equal(make(1), make(2))
+    assert_allclose(cosines(start, middle), np.cos(np.pi / 4), atol=0.01)
+    assert_allclose(cosines(start, end), 0, atol=0.01)
 
 
 def test_streams_are_prefixes_of_longer_streams():
@@ -159,18 +142,9 @@ def test_streams_are_prefixes_of_longer_streams():
         ({"cardinality": np.nan}, "cardinality must be a number, got nan"),
         ({"noise": -0.1}, "noise"),
         ({"noise": np.inf}, "noise must be finite, got inf"),
-        ({"n_informative": 21}, "n_informative"),
         ({"function": "cubic"}, "function must be one of .*got 'cubic'"),
         ({"drift": "sudden"}, "drift must be one of .*got 'sudden'"),
-        ({"drift": "abrupt", "n_informative": 1}, "n_informative must be at least 2, got 1"),
-        ({"drift": "abrupt", "n_samples": 1}, "n_samples must be at least 2, got 1"),
-        ({"drift_points": 2}, "drift_points=2 needs drift='abrupt' or 'gradual'"),
-        ({"drift": "abrupt", "drift_points": -1}, "drift_points"),
-        ({"drift": "abrupt", "drift_points": 1000}, "drift_points"),
-        ({"drift": "abrupt", "drift_points": [0, 5]}, "must increase and lie between 1 and 999"),
-        ({"drift": "abrupt", "drift_points": [5, 5]}, "must increase"),
-        ({"drift": "abrupt", "drift_points": [1000]}, "must increase"),
-        ({"drift": "abrupt", "drift_points": [0.5]}, "an int or sample indices"),
+        ({"drift": "abrupt", "n_features": 1}, "n_features must be at least 2, got 1"),
     ],
 )
 def test_wrong_parameters(parameters, problem):
