@@ -32,12 +32,13 @@ cdef class DriftTest:
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
-        self.threshold = archive.number("threshold", self.threshold, 0.0)
-        self.n_drifts = archive.count("n_drifts", self.n_drifts)
-        self.n_losses = archive.number("n_losses", self.n_losses, 0.0)
-        self.mean = archive.any_number("mean", self.mean)
-        self.mean_square = archive.any_number("mean_square", self.mean_square)
-        self.excess = archive.any_number("excess", self.excess)
+        cdef DriftTest saved = archive.source
+        self.threshold = archive.number("threshold", saved.threshold, 0.0)
+        self.n_drifts = archive.count("n_drifts", saved.n_drifts)
+        self.n_losses = archive.number("n_losses", saved.n_losses, 0.0)
+        self.mean = archive.any_number("mean", saved.mean)
+        self.mean_square = archive.any_number("mean_square", saved.mean_square)
+        self.excess = archive.any_number("excess", saved.excess)
         return 0
 
     def record_losses(self, losses):

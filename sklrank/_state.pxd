@@ -17,11 +17,14 @@ ctypedef fused integers_view:
     Py_ssize_t[::1]
 
 
+cdef class Persistent
+
+
 cdef class Archive:
-    cdef str owner              # name of the class, for error messages
+    cdef readonly Persistent source     # the object that is saved, or into which entries are loaded
     cdef dict entries
-    cdef readonly bint loads    # whether entries are returned (True) or recorded (False)
-    cdef bint copies            # whether `floats`, `integers` and `array` copy the arrays
+    cdef readonly bint loads            # whether entries are returned (True) or recorded (False)
+    cdef bint copies                    # whether `floats`, `integers` and `array` copy the arrays
 
     # Record the value as the entry `name`; or check the entry and return it. Raise ValueError if
     # the entry is missing or damaged. Size -1 of a `shape` stands for any size.
@@ -67,3 +70,6 @@ cdef class Persistent(LockedModel):
 
     # Replace the state by that of an archive, unless it is damaged or has other sizes.
     cdef int load(self, Archive archive) except -1
+
+    # Return the entries of the state, whose arrays are copies if `copies` is True.
+    cdef dict save(self, bint copies)

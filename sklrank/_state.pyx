@@ -4,19 +4,21 @@
 A class whose objects are saved derives from `Persistent` and declares its state in one method:
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef MyLearner saved = archive.source
         Learner.exchange(self, archive)                                 # the base class, if any
-        self.n_features = archive.count("n_features", self.n_features, 1)
-        self.rate = archive.number("rate", self.rate, 0.0, 1.0)
-        self.weights = archive.floats("weights", self.weights, (-1, self.n_features))
+        self.n_features = archive.count("n_features", saved.n_features, 1)
+        self.rate = archive.number("rate", saved.rate, 0.0, 1.0)
+        self.weights = archive.floats("weights", saved.weights, (-1, self.n_features))
         archive.require(self.weights.shape[0] > 0, "there are no classes")
         if archive.loads:
             self.scratch = np.empty(self.n_features)
         return 0
 
-An `Archive` is used in two ways. One that saves records each value and returns it unchanged. One
-that loads ignores the value, checks the entry (its type, shape and range) and returns it. Arrays
-are attributes of a declared type, `double[:, ::1]` for example, from which their dtype and number
-of dimensions follow. So
+An `Archive` is used in two ways. One that saves records each value of `archive.source` and returns
+it for a new object, which is thrown away: threads that predict read the attributes of the source
+meanwhile, so it is not written. One that loads ignores the value, checks the entry (its type, shape
+and range) and returns it. Arrays are attributes of a declared type, `double[:, ::1]` for example,
+from which their dtype and number of dimensions follow. So
 
 - list everything that predictions and learning depend on, but no working memory, which is allocated
   if `archive.loads`, like all that follows from the entries;
@@ -92,15 +94,16 @@ def without_format(state, owner):
 cdef class Archive:
     """Entries of a state that is saved, or checked and loaded."""
 
-    def __init__(self, str owner, dict entries, bint loads, bint copies):
-        self.owner = owner
+    def __init__(self, Persistent source, dict entries, bint loads, bint copies):
+        self.source = source
         self.entries = entries
         self.loads = loads
         self.copies = copies
 
     cdef int require(self, bint holds, str message) except -1:
         if not holds:
-            raise ValueError(f"the state of {self.owner} is inconsistent: {message}")
+            owner = type(self.source).__name__
+            raise ValueError(f"the state of {owner} is inconsistent: {message}")
         return 0
 
     cdef object get(self, str name):
@@ -232,13 +235,8 @@ cdef class Persistent(LockedModel):
         return ()
 
     cdef int start(self, dict entries=None) except -1:
-        name = type(self).__name__
-        if entries is None:
-            entries = {}
-            self.exchange(Archive(name, entries, False, False))
-        self.load(Archive(name, entries, True, False))
-        self.is_ready = True
-        return 0
+        entries = self.save(False) if entries is None else entries
+        return self.load(Archive(self, entries, True, False))
 
     cdef int require_ready(self) except -1:
         if not self.is_ready:
@@ -254,27 +252,30 @@ cdef class Persistent(LockedModel):
             trial.exchange(archive)
             archive.require(trial.sizes() == self.sizes(), "its sizes are not those of the object")
         self.exchange(archive)
+        self.is_ready = True
         return 0
+
+    cdef dict save(self, bint copies):
+        cdef dict entries = {}
+        cdef Persistent receiver = type(self).__new__(type(self))
+        receiver.exchange(Archive(self, entries, False, copies))
+        return entries
 
     def __reduce__(self):
         return __newobj__, (type(self),), self.__getstate__()
 
     def __getstate__(self):
-        cdef dict entries = {}
         self.require_ready()
         self.begin_shared()
         try:
-            self.exchange(Archive(type(self).__name__, entries, False, True))
-            return with_format(entries)
+            return with_format(self.save(True))
         finally:
             self.end_shared()
 
     def __setstate__(self, state):
-        name = type(self).__name__
-        entries = without_format(state, name)
+        entries = without_format(state, type(self).__name__)
         LockedModel.begin_exclusive(self)
         try:
-            self.load(Archive(name, entries, True, True))
-            self.is_ready = True
+            self.load(Archive(self, entries, True, True))
         finally:
             LockedModel.end_exclusive(self)

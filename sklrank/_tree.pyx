@@ -48,8 +48,9 @@ cdef class Tree(Persistent):
         return self.n_features, self.n_nodes
 
     cdef int exchange(self, Archive archive) except -1:
-        cdef Py_ssize_t n_features = archive.count("n_features", self.n_features, 1), n_nodes
-        cdef dict nodes = {} if archive.loads else self.nodes()
+        cdef Tree saved = archive.source
+        cdef Py_ssize_t n_features = archive.count("n_features", saved.n_features, 1), n_nodes
+        cdef dict nodes = {} if archive.loads else saved.nodes()
         left = archive.array("left", nodes.get("left"), (-1,), INTC)
         n_nodes = len(left)
         archive.require(n_nodes > 0, "there is no node")

@@ -42,13 +42,14 @@ cdef class VotingLearner(OnlineLearner):
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef VotingLearner saved = archive.source
         cdef Py_ssize_t i
         cdef OnlineLearner part
-        self.learning_rate = archive.number("learning_rate", self.learning_rate, 0.0)
-        self.parts = archive.parts("parts", self.parts, OnlineLearner)
+        self.learning_rate = archive.number("learning_rate", saved.learning_rate, 0.0)
+        self.parts = archive.parts("parts", saved.parts, OnlineLearner)
         self.n_parts = len(self.parts)
         archive.require(self.n_parts > 0, "there are no parts")
-        self.log_weights = archive.floats("log_weights", self.log_weights, (self.n_parts,))
+        self.log_weights = archive.floats("log_weights", saved.log_weights, (self.n_parts,))
         if not archive.loads:
             return 0
         self.n_features, self.n_classes = (<OnlineLearner>self.parts[0]).sizes()[:2]

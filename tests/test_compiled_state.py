@@ -10,6 +10,7 @@ import pickle
 import pkgutil
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -102,6 +103,18 @@ def test_objects_without_a_state_do_not_crash(name):
     else:
         with pytest.raises(TypeError, match="pickle"):
             pickle.dumps(cls.__new__(cls))
+
+
+def test_saving_only_reads():
+    """Other threads predict meanwhile, and an array that is assigned to itself is empty briefly."""
+    declarations = [
+        line.strip()
+        for path in Path(sklrank.__file__).parent.rglob("*.pyx")
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.search(r"archive\.\w+\(\s*\"", line)
+    ]
+    assert len(declarations) > 100
+    assert [line for line in declarations if re.search(r"\", \(*self\.", line)] == []
 
 
 # -- Objects in models.

@@ -32,7 +32,8 @@ cdef class Schedule:
     """Base class of the schedules. A subclass overrides `record`, which counts the round."""
 
     cdef int exchange(self, Archive archive) except -1:
-        self.n_rounds = archive.count("n_rounds", self.n_rounds)
+        cdef Schedule saved = archive.source
+        self.n_rounds = archive.count("n_rounds", saved.n_rounds)
         return 0
 
     def prepare(self, rates_of, Py_ssize_t n_rounds):
@@ -72,8 +73,9 @@ cdef class RoundSchedule(Schedule):
         self.rates, self.first, self.rate = rates, self.n_rounds, rates[0]
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef RoundSchedule saved = archive.source
         Schedule.exchange(self, archive)
-        self.rate = archive.number("rate", self.rate, 0.0, 1.0)
+        self.rate = archive.number("rate", saved.rate, 0.0, 1.0)
         if archive.loads:
             self.first, self.rates = self.n_rounds, np.array([self.rate])
         return 0
@@ -91,11 +93,12 @@ cdef class SelfTunedSchedule(Schedule):
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef SelfTunedSchedule saved = archive.source
         Schedule.exchange(self, archive)
-        self.rule = archive.choice("rule", self.rule, ("ag1", "ag2", "ag3"))
-        self.power = archive.number("power", self.power, 0.0, 1.0)
-        self.miss_power = archive.number("miss_power", self.miss_power, self.power, 1.0)
-        self.n_hits = archive.count("n_hits", self.n_hits, 0, self.n_rounds)
+        self.rule = archive.choice("rule", saved.rule, ("ag1", "ag2", "ag3"))
+        self.power = archive.number("power", saved.power, 0.0, 1.0)
+        self.miss_power = archive.number("miss_power", saved.miss_power, self.power, 1.0)
+        self.n_hits = archive.count("n_hits", saved.n_hits, 0, self.n_rounds)
         self.counts_gains, self.counts_misses = self.rule != "ag2", self.rule != "ag1"
         self.needs_hits = True
         self.rate = self.next_rate()

@@ -64,10 +64,11 @@ cdef class EstimatorLearner(OnlineLearner):
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
-        self.estimator = archive.anything("estimator", self.estimator)
-        self.is_fitted = archive.flag("is_fitted", self.is_fitted)
-        self.n_features = archive.count("n_features", self.n_features, 1)
-        self.all_labels = archive.array("all_labels", self.all_labels, (-1,), INTP, 0, MAX_LABEL)
+        cdef EstimatorLearner saved = archive.source
+        self.estimator = archive.anything("estimator", saved.estimator)
+        self.is_fitted = archive.flag("is_fitted", saved.is_fitted)
+        self.n_features = archive.count("n_features", saved.n_features, 1)
+        self.all_labels = archive.array("all_labels", saved.all_labels, (-1,), INTP, 0, MAX_LABEL)
         self.n_classes = len(self.all_labels)
         archive.require(self.n_classes > 0, "there are no classes")
         if not np.array_equal(self.all_labels, np.arange(self.n_classes)):
@@ -79,9 +80,9 @@ cdef class EstimatorLearner(OnlineLearner):
         if self.weighted:
             return 0
         self.remainders = archive.array(
-            "remainders", self.remainders, (self.n_classes,), FLOAT, 0.0, 1.0
+            "remainders", saved.remainders, (self.n_classes,), FLOAT, 0.0, 1.0
         )
-        self.total = archive.array("total", self.total, (2,), FLOAT, 0.0, MAX_TOTAL)
+        self.total = archive.array("total", saved.total, (2,), FLOAT, 0.0, MAX_TOTAL)
         return 0
 
     cdef tuple sizes(self):

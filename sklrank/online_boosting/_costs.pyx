@@ -85,9 +85,10 @@ cdef class CostRule:
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
-        self.n_labels = archive.count("n_labels", self.n_labels, 1)
-        self.n_learners = archive.count("n_learners", self.n_learners, 1)
-        self.tie_loss = archive.number("tie_loss", self.tie_loss)
+        cdef CostRule saved = archive.source
+        self.n_labels = archive.count("n_labels", saved.n_labels, 1)
+        self.n_learners = archive.count("n_learners", saved.n_learners, 1)
+        self.tie_loss = archive.number("tie_loss", saved.tie_loss)
         self.initial_weight = 1.0
         return 0
 
@@ -219,9 +220,10 @@ cdef class GradientCosts(CostRule):
         CostRule.__init__(self, n_labels, n_learners, tie_loss)
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef GradientCosts saved = archive.source
         CostRule.exchange(self, archive)
-        self.learning_rate = archive.number("learning_rate", self.learning_rate, 0.0)
-        self.gradient_clip = archive.number("gradient_clip", self.gradient_clip, 0.0)
+        self.learning_rate = archive.number("learning_rate", saved.learning_rate, 0.0)
+        self.gradient_clip = archive.number("gradient_clip", saved.gradient_clip, 0.0)
         self.learns_weights = True
         self.initial_weight = 0.0
         return 0
@@ -316,10 +318,11 @@ cdef class TabulatedGradients(GradientCosts):
         )
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef TabulatedGradients saved = archive.source
         GradientCosts.exchange(self, archive)
-        self.pieces = archive.constants("pieces", self.pieces, (-1, N_POWERS))
-        self.per_unit = archive.count("per_unit", self.per_unit, 1)
-        self.hedges_loss = archive.flag("hedges_loss", self.hedges_loss)
+        self.pieces = archive.constants("pieces", saved.pieces, (-1, N_POWERS))
+        self.per_unit = archive.count("per_unit", saved.per_unit, 1)
+        self.hedges_loss = archive.flag("hedges_loss", saved.hedges_loss)
         # The first condition prevents an overflow in the second one.
         archive.require(
             self.n_learners <= self.pieces.shape[0] // self.per_unit
@@ -416,8 +419,9 @@ cdef class WalkCosts(CostRule):
     cdef Py_ssize_t baseline_size           # |Y| of the current tables, or 0 if there are none
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef WalkCosts saved = archive.source
         CostRule.exchange(self, archive)
-        self.edge = archive.number("edge", self.edge, 0.0, 1.0)
+        self.edge = archive.number("edge", saved.edge, 0.0, 1.0)
         if archive.loads:
             self.walks = {}
             self.baseline_size = 0
@@ -464,8 +468,9 @@ cdef class PotentialCosts(WalkCosts):
         CostRule.__init__(self, n_labels, n_learners)
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef PotentialCosts saved = archive.source
         WalkCosts.exchange(self, archive)
-        self.loss = archive.choice("loss", self.loss, CLOSED_FORMS)
+        self.loss = archive.choice("loss", saved.loss, CLOSED_FORMS)
         self.kind = CLOSED_FORMS[self.loss]
         # If the loss is not convex, Theorem 2 requires that each learner votes for a single label.
         self.single_label = self.kind == RANK
@@ -554,10 +559,11 @@ cdef class TabulatedPotentials(WalkCosts):
         CostRule.__init__(self, n_labels, n_learners)
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef TabulatedPotentials saved = archive.source
         WalkCosts.exchange(self, archive)
-        self.pieces = archive.constants("pieces", self.pieces, (-1, N_POWERS))
-        self.per_unit = archive.count("per_unit", self.per_unit, 1)
-        self.single_label = archive.flag("single_label", self.single_label)
+        self.pieces = archive.constants("pieces", saved.pieces, (-1, N_POWERS))
+        self.per_unit = archive.count("per_unit", saved.per_unit, 1)
+        self.single_label = archive.flag("single_label", saved.single_label)
         # The first condition prevents an overflow in the second one.
         archive.require(
             self.n_learners <= self.pieces.shape[0] // self.per_unit

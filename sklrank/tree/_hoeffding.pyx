@@ -477,40 +477,41 @@ cdef class HoeffdingTree(OnlineLearner):
         return self.n_features, self.n_classes
 
     cdef int exchange(self, Archive archive) except -1:
-        cdef Py_ssize_t n_features = archive.count("n_features", self.n_features, 1)
+        cdef HoeffdingTree saved = archive.source
+        cdef Py_ssize_t n_features = archive.count("n_features", saved.n_features, 1)
         cdef Py_ssize_t n_leaves, n_classes, n_rows, row_length
-        self.grace_period = archive.number("grace_period", self.grace_period, 0.0)
-        self.delta = archive.number("delta", self.delta, 0.0)
-        self.tau = archive.number("tau", self.tau, 0.0)
-        self.weight_scale = archive.number("weight_scale", self.weight_scale, 0.0)
-        self.max_depth = archive.count("max_depth", self.max_depth, -1)
-        self.max_leaves = archive.count("max_leaves", self.max_leaves, -1)
+        self.grace_period = archive.number("grace_period", saved.grace_period, 0.0)
+        self.delta = archive.number("delta", saved.delta, 0.0)
+        self.tau = archive.number("tau", saved.tau, 0.0)
+        self.weight_scale = archive.number("weight_scale", saved.weight_scale, 0.0)
+        self.max_depth = archive.count("max_depth", saved.max_depth, -1)
+        self.max_leaves = archive.count("max_leaves", saved.max_leaves, -1)
         self.criterion = CRITERIA[
-            archive.choice("criterion", name_of(self.criterion, CRITERIA), CRITERIA)
+            archive.choice("criterion", name_of(saved.criterion, CRITERIA), CRITERIA)
         ]
-        name = name_of(self.leaf_prediction, LEAF_PREDICTIONS)
+        name = name_of(saved.leaf_prediction, LEAF_PREDICTIONS)
         name = archive.choice("leaf_prediction", name, LEAF_PREDICTIONS)
         self.leaf_prediction = LEAF_PREDICTIONS[name]
         self.keeps_densities = self.leaf_prediction != LeafPrediction.MAJORITY_CLASS
 
-        used = np.array([self.feature_of(j) for j in range(self.n_used)], dtype=np.intp)
+        used = np.array([saved.feature_of(j) for j in range(saved.n_used)], dtype=np.intp)
         used = archive.array("used", used, (-1,), INTP, 0, n_features - 1)
         archive.require(len(used) > 0, "the tree uses no features")
         row_length = row_length_of(len(used), self.leaf_prediction)
-        leaves = array_of(self.leaves, (self.n_leaves, COUNTS + self.n_classes), FLOAT)
+        leaves = array_of(saved.leaves, (saved.n_leaves, COUNTS + saved.n_classes), FLOAT)
         leaves = archive.array("leaves", leaves, (-1, -1), FLOAT)
         n_leaves, n_classes = leaves.shape[0], leaves.shape[1] - COUNTS
         archive.require(n_leaves > 0 and n_classes > 0, "leaves has no rows or no class weights")
-        nodes = array_of(self.nodes, (self.n_nodes,), NODE_DTYPE)
+        nodes = array_of(saved.nodes, (saved.n_nodes,), NODE_DTYPE)
         nodes = archive.array("nodes", nodes, (2 * n_leaves - 1,), NODE_DTYPE)
-        stats = array_of(self.stats, (self.n_rows, row_length), FLOAT)
+        stats = array_of(saved.stats, (saved.n_rows, row_length), FLOAT)
         stats = archive.array("stats", stats, (-1, row_length), FLOAT)
         n_rows = len(stats)
-        observers = array_of(self.observers, (self.n_leaves, self.n_classes + 1), INT)
+        observers = array_of(saved.observers, (saved.n_leaves, saved.n_classes + 1), INT)
         observers = archive.array(
             "observers", observers, (n_leaves, n_classes + 1), INT, NONE, n_rows - 1
         )
-        self.free_row = <int>archive.count("free_row", self.free_row, NONE, n_rows - 1)
+        self.free_row = <int>archive.count("free_row", saved.free_row, NONE, n_rows - 1)
         if archive.loads:
             check_nodes(archive, nodes, n_leaves, n_features)
             check_rows(archive, observers, stats, self.free_row)

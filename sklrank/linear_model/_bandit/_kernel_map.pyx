@@ -41,14 +41,13 @@ cdef class KernelMap(MirrorMap):
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
-        cdef Py_ssize_t n = self.n_supports
-        self.kernel = archive.choice("kernel", self.kernel, ("rbf", "poly"))
-        self.gamma = archive.number("gamma", self.gamma, 0.0)
-        if not archive.loads:
-            self.points, self.coefficients = self.points[:n], self.coefficients[:n]
-        self.points = archive.floats("points", self.points, (-1, -1))
+        cdef KernelMap saved = archive.source
+        cdef Py_ssize_t n = saved.n_supports
+        self.kernel = archive.choice("kernel", saved.kernel, ("rbf", "poly"))
+        self.gamma = archive.number("gamma", saved.gamma, 0.0)
+        self.points = archive.floats("points", saved.points[:n], (-1, -1))
         n = self.points.shape[0]
-        self.coefficients = archive.floats("coefficients", self.coefficients, (n, -1))
+        self.coefficients = archive.floats("coefficients", saved.coefficients[:n], (n, -1))
         self.n_supports, self.n_features = self.points.shape[0], self.points.shape[1]
         self.n_classes, self.is_rbf = self.coefficients.shape[1], self.kernel == "rbf"
         archive.require(self.n_classes > 0, "there are no classes")

@@ -106,26 +106,27 @@ cdef class LinUCBModel(BanditModel):
         return 0
 
     cdef int exchange(self, Archive archive) except -1:
-        self.means = archive.floats("means", self.means, (-1,))
+        cdef LinUCBModel saved = archive.source
+        self.means = archive.floats("means", saved.means, (-1,))
         cdef Py_ssize_t n = self.means.shape[0]
-        self.m2 = archive.floats("m2", self.m2, (n,))
-        self.minima = archive.floats("minima", self.minima, (n,))
-        self.maxima = archive.floats("maxima", self.maxima, (n,))
-        self.phases = archive.constants("phases", self.phases, (-1,))
+        self.m2 = archive.floats("m2", saved.m2, (n,))
+        self.minima = archive.floats("minima", saved.minima, (n,))
+        self.maxima = archive.floats("maxima", saved.maxima, (n,))
+        self.phases = archive.constants("phases", saved.phases, (-1,))
         self.n_features, self.n_components = n, self.phases.shape[0]
         shape = n, self.n_components
-        self.frequencies = archive.constants("frequencies", self.frequencies, shape)
-        self.coefficients = archive.floats("coefficients", self.coefficients, (-1, -1))
+        self.frequencies = archive.constants("frequencies", saved.frequencies, shape)
+        self.coefficients = archive.floats("coefficients", saved.coefficients, (-1, -1))
         self.n_classes, self.width = self.coefficients.shape[0], self.coefficients.shape[1]
-        self.alpha = archive.number("alpha", self.alpha, 0.0)
-        self.bonus = archive.number("bonus", self.bonus, 0.0)
-        self.clip = archive.number("clip", self.clip, 0.0)
-        self.n_seen = archive.number("n_seen", self.n_seen, 0.0)
-        self.n_recent = archive.number("n_recent", self.n_recent, 0.0)
-        self.drift_test = archive.part("drift_test", self.drift_test, DriftTest)
-        self.sum_squares = archive.any_number("sum_squares", self.sum_squares)
-        self.linear_sum_squares = archive.any_number("linear_sum_squares", self.linear_sum_squares)
-        self.mean_squared_error = archive.any_number("mean_squared_error", self.mean_squared_error)
+        self.alpha = archive.number("alpha", saved.alpha, 0.0)
+        self.bonus = archive.number("bonus", saved.bonus, 0.0)
+        self.clip = archive.number("clip", saved.clip, 0.0)
+        self.n_seen = archive.number("n_seen", saved.n_seen, 0.0)
+        self.n_recent = archive.number("n_recent", saved.n_recent, 0.0)
+        self.drift_test = archive.part("drift_test", saved.drift_test, DriftTest)
+        self.sum_squares = archive.any_number("sum_squares", saved.sum_squares)
+        self.linear_sum_squares = archive.any_number("linear_sum_squares", saved.linear_sum_squares)
+        self.mean_squared_error = archive.any_number("mean_squared_error", saved.mean_squared_error)
         archive.require(
             self.n_components == 0 or self.clip > 0.0, "random features need a clip above 0"
         )
@@ -338,11 +339,12 @@ cdef class FullLinUCB(LinUCBModel):
         return 0
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef FullLinUCB saved = archive.source
         LinUCBModel.exchange(self, archive)
         cdef Py_ssize_t n = self.n_classes, width = self.width
-        self.matrices = archive.floats("matrices", self.matrices, (n, width, width))
-        self.pending = archive.floats("pending", self.pending, (n, MAX_PENDING, width))
-        self.n_pending = archive.integers("n_pending", self.n_pending, (n,), 0, MAX_PENDING - 1)
+        self.matrices = archive.floats("matrices", saved.matrices, (n, width, width))
+        self.pending = archive.floats("pending", saved.pending, (n, MAX_PENDING, width))
+        self.n_pending = archive.integers("n_pending", saved.n_pending, (n,), 0, MAX_PENDING - 1)
         self.constant = FULL_CONSTANT
         return 0
 
@@ -403,9 +405,10 @@ cdef class DiagonalLinUCB(LinUCBModel):
         return 0
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef DiagonalLinUCB saved = archive.source
         LinUCBModel.exchange(self, archive)
         shape = self.n_classes, self.width
-        self.diagonals = archive.floats("diagonals", self.diagonals, shape)
+        self.diagonals = archive.floats("diagonals", saved.diagonals, shape)
         self.constant = DIAGONAL_CONSTANT
         if archive.loads:
             self.squared_values = np.empty(self.width)

@@ -79,11 +79,12 @@ cdef class MirrorDescent(BanditModel):
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
-        self.n_features = archive.count("n_features", self.n_features)
-        self.mirror_map = archive.part("mirror_map", self.mirror_map, MirrorMap)
-        self.learning_rate = archive.any_number("learning_rate", self.learning_rate)
-        self.n_seen = archive.number("n_seen", self.n_seen, 0.0)
-        self.largest = archive.number("largest", self.largest, 0.0)
+        cdef MirrorDescent saved = archive.source
+        self.n_features = archive.count("n_features", saved.n_features)
+        self.mirror_map = archive.part("mirror_map", saved.mirror_map, MirrorMap)
+        self.learning_rate = archive.any_number("learning_rate", saved.learning_rate)
+        self.n_seen = archive.number("n_seen", saved.n_seen, 0.0)
+        self.largest = archive.number("largest", saved.largest, 0.0)
         self.n_classes, self.width = self.mirror_map.n_classes, self.mirror_map.width
         # A kernel has no table of weights, whose width must fit the rows.
         self.needs_dense = self.width == 0

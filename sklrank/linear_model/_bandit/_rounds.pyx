@@ -31,10 +31,11 @@ cdef class BanditRounds(Persistent):
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
-        self.model = archive.part("model", self.model, BanditModel)
-        self.schedule = archive.part("schedule", self.schedule, Schedule)
-        self.n_rounds = archive.count("n_rounds", self.n_rounds)
-        self.n_mistakes = archive.count("n_mistakes", self.n_mistakes, 0, self.n_rounds)
+        cdef BanditRounds saved = archive.source
+        self.model = archive.part("model", saved.model, BanditModel)
+        self.schedule = archive.part("schedule", saved.schedule, Schedule)
+        self.n_rounds = archive.count("n_rounds", saved.n_rounds)
+        self.n_mistakes = archive.count("n_mistakes", saved.n_mistakes, 0, self.n_rounds)
         return 0
 
     def play(

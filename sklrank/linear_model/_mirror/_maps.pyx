@@ -45,7 +45,8 @@ cdef class MirrorMap:
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
-        self.duals = archive.floats("duals", self.duals, (-1, -1))
+        cdef MirrorMap saved = archive.source
+        self.duals = archive.floats("duals", saved.duals, (-1, -1))
         self.n_classes, self.width = self.duals.shape[0], self.duals.shape[1]
         archive.require(self.n_classes > 0, "there are no classes")
         self.error = None
@@ -167,14 +168,15 @@ cdef class EntropicMap(MirrorMap):
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef EntropicMap saved = archive.source
         MirrorMap.exchange(self, archive)
         cdef Py_ssize_t n = self.n_classes
         archive.require(self.width > 0, "there are no features")
-        self.unnormalized = archive.floats("unnormalized", self.unnormalized, (n, self.width))
-        self.shifts = archive.floats("shifts", self.shifts, (n,))
-        self.totals = archive.floats("totals", self.totals, (n,))
-        self.max_totals = archive.floats("max_totals", self.max_totals, (n,))
-        self.n_changed = archive.integers("n_changed", self.n_changed, (n,), 0, self.width)
+        self.unnormalized = archive.floats("unnormalized", saved.unnormalized, (n, self.width))
+        self.shifts = archive.floats("shifts", saved.shifts, (n,))
+        self.totals = archive.floats("totals", saved.totals, (n,))
+        self.max_totals = archive.floats("max_totals", saved.max_totals, (n,))
+        self.n_changed = archive.integers("n_changed", saved.n_changed, (n,), 0, self.width)
         return 0
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
@@ -243,9 +245,10 @@ cdef class CustomMap(MirrorMap):
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef CustomMap saved = archive.source
         MirrorMap.exchange(self, archive)
-        self.mirror_map = archive.anything("mirror_map", self.mirror_map)
-        self.primals = archive.floats("primals", self.primals, (self.n_classes, self.width))
+        self.mirror_map = archive.anything("mirror_map", saved.mirror_map)
+        self.primals = archive.floats("primals", saved.primals, (self.n_classes, self.width))
         return 0
 
     def compute_weights(self, duals):

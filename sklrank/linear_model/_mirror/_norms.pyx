@@ -75,19 +75,20 @@ cdef class GroupedMap(MirrorMap):
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef GroupedMap saved = archive.source
         MirrorMap.exchange(self, archive)
         archive.require(self.width > 0, "there are no features")
         self.n_groups = self.count_groups(self.n_classes, self.width)
         self.exponent = dual_exponent(self.n_groups)
         self.unnormalized = archive.floats(
-            "unnormalized", self.unnormalized, (self.n_classes, self.width)
+            "unnormalized", saved.unnormalized, (self.n_classes, self.width)
         )
-        self.powers = archive.floats("powers", self.powers, (self.n_groups,))
-        self.unit = archive.any_number("unit", self.unit)
-        self.total = archive.any_number("total", self.total)
-        self.max_total = archive.any_number("max_total", self.max_total)
-        self.factor = archive.any_number("factor", self.factor)
-        self.n_changed = archive.count("n_changed", self.n_changed, 0, self.n_groups)
+        self.powers = archive.floats("powers", saved.powers, (self.n_groups,))
+        self.unit = archive.any_number("unit", saved.unit)
+        self.total = archive.any_number("total", saved.total)
+        self.max_total = archive.any_number("max_total", saved.max_total)
+        self.factor = archive.any_number("factor", saved.factor)
+        self.n_changed = archive.count("n_changed", saved.n_changed, 0, self.n_groups)
         return 0
 
     cdef Py_ssize_t count_groups(self, Py_ssize_t n_classes, Py_ssize_t width) noexcept:
@@ -204,13 +205,14 @@ cdef class SchattenMap(MirrorMap):
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef SchattenMap saved = archive.source
         MirrorMap.exchange(self, archive)
         cdef Py_ssize_t n = self.n_classes
         self.exponent = dual_exponent(min(n, self.width))
-        self.gram = archive.floats("gram", self.gram, (n, n))
-        self.unit = archive.any_number("unit", self.unit)
-        self.max_trace = archive.any_number("max_trace", self.max_trace)
-        self.n_changed = archive.count("n_changed", self.n_changed, 0, n * self.width)
+        self.gram = archive.floats("gram", saved.gram, (n, n))
+        self.unit = archive.any_number("unit", saved.unit)
+        self.max_trace = archive.any_number("max_trace", saved.max_trace)
+        self.n_changed = archive.count("n_changed", saved.n_changed, 0, n * self.width)
         if archive.loads:
             self.left_factor, self.is_stale = np.zeros((n, n)), True
             self.direction, self.products = np.zeros(n), np.empty(n)

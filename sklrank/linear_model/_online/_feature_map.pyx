@@ -63,31 +63,32 @@ cdef class FeatureMap:
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
-        self.n_features = archive.count("n_features", self.n_features, 1)
-        self.columns = archive.integers("columns", self.columns, (-1,), 0, self.n_features - 1)
+        cdef FeatureMap saved = archive.source
+        self.n_features = archive.count("n_features", saved.n_features, 1)
+        self.columns = archive.integers("columns", saved.columns, (-1,), 0, self.n_features - 1)
         cdef Py_ssize_t n = self.columns.shape[0]
         self.n_columns = n
-        self.n_slots = archive.count("n_slots", self.n_slots, 0, n)
-        self.n_taken = archive.count("n_taken", self.n_taken, 0, self.n_slots)
+        self.n_slots = archive.count("n_slots", saved.n_slots, 0, n)
+        self.n_taken = archive.count("n_taken", saved.n_taken, 0, self.n_slots)
         cdef Py_ssize_t n_signs = n if self.n_slots < n else 0
-        self.signs = archive.constants("signs", self.signs, (n_signs,))
-        self.slots = archive.integers("slots", self.slots, (n_signs,), -1, self.n_slots - 1)
+        self.signs = archive.constants("signs", saved.signs, (n_signs,))
+        self.slots = archive.integers("slots", saved.slots, (n_signs,), -1, self.n_slots - 1)
         self.shared_slots = archive.integers(
-            "shared_slots", self.shared_slots, (n_signs,), 0, self.n_slots - 1
+            "shared_slots", saved.shared_slots, (n_signs,), 0, self.n_slots - 1
         )
-        self.phases = archive.constants("phases", self.phases, (-1,))
+        self.phases = archive.constants("phases", saved.phases, (-1,))
         shape = self.n_slots, self.phases.shape[0]
-        self.frequencies = archive.constants("frequencies", self.frequencies, shape)
+        self.frequencies = archive.constants("frequencies", saved.frequencies, shape)
         self.is_rbf = self.phases.shape[0] > 0
-        self.clip = archive.number("clip", self.clip, 0.0)
-        self.scale = archive.number("scale", self.scale, 0.0)
-        self.intercept = archive.number("intercept", self.intercept, 0.0)
-        self.count = archive.number("count", self.count, 0.0)
-        self.standardize = archive.flag("standardize", self.standardize)
-        self.normalize = archive.flag("normalize", self.normalize)
-        self.mean = archive.floats("mean", self.mean, (n,))
-        self.m2 = archive.floats("m2", self.m2, (n,))
-        self.inverse_scale = archive.floats("inverse_scale", self.inverse_scale, (n,))
+        self.clip = archive.number("clip", saved.clip, 0.0)
+        self.scale = archive.number("scale", saved.scale, 0.0)
+        self.intercept = archive.number("intercept", saved.intercept, 0.0)
+        self.count = archive.number("count", saved.count, 0.0)
+        self.standardize = archive.flag("standardize", saved.standardize)
+        self.normalize = archive.flag("normalize", saved.normalize)
+        self.mean = archive.floats("mean", saved.mean, (n,))
+        self.m2 = archive.floats("m2", saved.m2, (n,))
+        self.inverse_scale = archive.floats("inverse_scale", saved.inverse_scale, (n,))
         self.n_outputs = 1 + (self.phases.shape[0] if self.is_rbf else self.n_slots)
         return 0
 

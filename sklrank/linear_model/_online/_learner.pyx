@@ -39,13 +39,14 @@ cdef class LinearLearner(OnlineLearner):
         self.weights = np.zeros((n_models, feature_map.n_outputs, n_classes))
 
     cdef int exchange(self, Archive archive) except -1:
-        self.feature_map = archive.part("feature_map", self.feature_map, FeatureMap)
-        self.log_shares = archive.floats("log_shares", self.log_shares, (-1,))
+        cdef LinearLearner saved = archive.source
+        self.feature_map = archive.part("feature_map", saved.feature_map, FeatureMap)
+        self.log_shares = archive.floats("log_shares", saved.log_shares, (-1,))
         self.n_models, self.n_features = self.log_shares.shape[0], self.feature_map.n_features
         cdef Py_ssize_t n = self.feature_map.n_outputs
-        self.weights = archive.floats("weights", self.weights, (self.n_models, n, -1))
+        self.weights = archive.floats("weights", saved.weights, (self.n_models, n, -1))
         self.n_classes = self.weights.shape[2]
-        self.n_compared = archive.count("n_compared", self.n_compared)
+        self.n_compared = archive.count("n_compared", saved.n_compared)
         archive.require(
             self.n_models > 0 and self.n_classes > 0, "there are no models or no classes"
         )

@@ -55,14 +55,15 @@ cdef class LogisticLearner(LinearLearner):
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef LogisticLearner saved = archive.source
         LinearLearner.exchange(self, archive)
         shape = self.n_models, self.feature_map.n_outputs, self.n_classes
-        self.sum_squares = archive.floats("sum_squares", self.sum_squares, shape)
-        self.multinomial = archive.flag("multinomial", self.multinomial)
+        self.sum_squares = archive.floats("sum_squares", saved.sum_squares, shape)
+        self.multinomial = archive.flag("multinomial", saved.multinomial)
         self.learning_rates = archive.constants(
-            "learning_rates", self.learning_rates, (self.n_models,)
+            "learning_rates", saved.learning_rates, (self.n_models,)
         )
-        self.alpha = archive.number("alpha", self.alpha, 0.0)
+        self.alpha = archive.number("alpha", saved.alpha, 0.0)
         return 0
 
     cdef void vote(self, double* predictions) noexcept nogil:

@@ -93,24 +93,25 @@ cdef class RidgeLearner(LinearLearner):
         self.forget()
 
     cdef int exchange(self, Archive archive) except -1:
+        cdef RidgeLearner saved = archive.source
         LinearLearner.exchange(self, archive)
         cdef Py_ssize_t n = self.feature_map.n_outputs, n_models = self.n_models
-        self.covariance = archive.floats("covariance", self.covariance, (n_models, n, n))
-        self.gain_direction = archive.floats("gain_direction", self.gain_direction, (n_models, n))
-        self.gain = archive.floats("gain", self.gain, (n_models,))
-        self.pending = archive.floats("pending", self.pending, (n_models, MAX_PENDING, n))
+        self.covariance = archive.floats("covariance", saved.covariance, (n_models, n, n))
+        self.gain_direction = archive.floats("gain_direction", saved.gain_direction, (n_models, n))
+        self.gain = archive.floats("gain", saved.gain, (n_models,))
+        self.pending = archive.floats("pending", saved.pending, (n_models, MAX_PENDING, n))
         self.n_pending = archive.integers(
-            "n_pending", self.n_pending, (n_models,), 0, MAX_PENDING - 1
+            "n_pending", saved.n_pending, (n_models,), 0, MAX_PENDING - 1
         )
-        self.known_weight = archive.floats("known_weight", self.known_weight, (self.n_classes,))
-        self.squared_errors = archive.floats("squared_errors", self.squared_errors, (n_models,))
-        self.alphas = archive.constants("alphas", self.alphas, (n_models,))
-        self.mean_known_weight = archive.any_number("mean_known_weight", self.mean_known_weight)
-        self.total_weight = archive.any_number("total_weight", self.total_weight)
-        self.vote_scale = archive.number("vote_scale", self.vote_scale, 0.0)
-        self.vote_smoothing = archive.number("vote_smoothing", self.vote_smoothing, 0.0)
-        self.learns_relevance = archive.flag("learns_relevance", self.learns_relevance)
-        self.drift_test = archive.part("drift_test", self.drift_test, DriftTest)
+        self.known_weight = archive.floats("known_weight", saved.known_weight, (self.n_classes,))
+        self.squared_errors = archive.floats("squared_errors", saved.squared_errors, (n_models,))
+        self.alphas = archive.constants("alphas", saved.alphas, (n_models,))
+        self.mean_known_weight = archive.any_number("mean_known_weight", saved.mean_known_weight)
+        self.total_weight = archive.any_number("total_weight", saved.total_weight)
+        self.vote_scale = archive.number("vote_scale", saved.vote_scale, 0.0)
+        self.vote_smoothing = archive.number("vote_smoothing", saved.vote_smoothing, 0.0)
+        self.learns_relevance = archive.flag("learns_relevance", saved.learns_relevance)
+        self.drift_test = archive.part("drift_test", saved.drift_test, DriftTest)
         if archive.loads:
             self.last_direction, self.mean_predictions = np.empty(n), np.empty(self.n_classes)
             self.columns, self.values = np.empty(n, dtype=np.intc), np.empty(n)

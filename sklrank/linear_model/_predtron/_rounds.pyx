@@ -55,8 +55,9 @@ cdef class WeightSums:
         return sums
 
     cdef int exchange(self, Archive archive) except -1:
-        self.sums = archive.floats("sums", self.sums, (-1, -1))
-        self.last = archive.count("last", self.last)
+        cdef WeightSums saved = archive.source
+        self.sums = archive.floats("sums", saved.sums, (-1, -1))
+        self.last = archive.count("last", saved.last)
         return 0
 
     cdef tuple sizes(self):
@@ -139,19 +140,20 @@ cdef class PredtronRounds:
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
-        self.mirror_map = archive.part("mirror_map", self.mirror_map, MirrorMap)
-        self.sums = archive.part("sums", self.sums, WeightSums, or_none=True)
+        cdef PredtronRounds saved = archive.source
+        self.mirror_map = archive.part("mirror_map", saved.mirror_map, MirrorMap)
+        self.sums = archive.part("sums", saved.sums, WeightSums, or_none=True)
         archive.require(
             fits(self.sums, self.mirror_map), "sums and mirror_map have different sizes"
         )
-        self.learning_rate = archive.any_number("learning_rate", self.learning_rate)
-        self.convexity = archive.any_number("convexity", self.convexity)
-        self.n_rounds = archive.count("n_rounds", self.n_rounds)
-        self.n_mistakes = archive.count("n_mistakes", self.n_mistakes, 0, self.n_rounds)
-        self.total_loss = archive.any_number("total_loss", self.total_loss)
-        self.radius = archive.number("radius", self.radius, 0.0)
-        self.min_loss = archive.number("min_loss", self.min_loss, 0.0)
-        self.max_loss = archive.number("max_loss", self.max_loss, 0.0)
+        self.learning_rate = archive.any_number("learning_rate", saved.learning_rate)
+        self.convexity = archive.any_number("convexity", saved.convexity)
+        self.n_rounds = archive.count("n_rounds", saved.n_rounds)
+        self.n_mistakes = archive.count("n_mistakes", saved.n_mistakes, 0, self.n_rounds)
+        self.total_loss = archive.any_number("total_loss", saved.total_loss)
+        self.radius = archive.number("radius", saved.radius, 0.0)
+        self.min_loss = archive.number("min_loss", saved.min_loss, 0.0)
+        self.max_loss = archive.number("max_loss", saved.max_loss, 0.0)
         if archive.loads:
             self.unit = np.ones(1)
         return 0
