@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import cache
 from reprlib import repr as shortened
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,12 +53,14 @@ __all__ = [
     "multiplies_entries",
     "row_blocks",
     "slices",
+    "timed_slices",
     "to_dense",
 ]
 
-# Samples per compiled call. Ctrl-C interrupts training only between calls. Estimators whose samples
-# take longer to learn have smaller batches.
+# Samples per batch. Callbacks run, and lines of `verbose` are printed, between batches.
 BATCH = 10_000
+# Aim for the seconds of a compiled call. Ctrl-C is noticed, and other threads run, between calls.
+CALL_SECONDS = 0.05
 # Maximal number of entries (128 MB) of a block of a sparse matrix that is converted to an array.
 MAX_DENSE_ENTRIES = 2**24
 
@@ -453,7 +456,8 @@ class CompiledClassifier(BaseOnlineClassifier):
 
     def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
         with ExclusiveCalls([self._learner]):
-            for batch in self._track(row_blocks(X, BATCH), "batch", may_stop=scores is None):
+            batches = self._track(row_blocks(X, BATCH), "batch", may_stop=scores is None)
+            for batch in timed_slices(batches):
                 lists = lists_of_rows(indptr, labels, batch)
                 of_batch = None if scores is None else scores[batch]
                 self._learner.play_rows(to_dense(X[batch]), *lists, weights[batch], of_batch)
@@ -540,6 +544,24 @@ def slices(n, size):
     if 0 < n <= size:
         return [slice(0, n)]
     return [slice(first, min(first + size, n)) for first in range(0, n, size)]
+
+
+def timed_slices(batches):
+    """Divide batches into slices of one compiled call each, and yield them.
+
+    The calls of the loop's body are timed. The first one has one sample, and each call at most
+    eight times as many as the one before, so that it takes about `CALL_SECONDS`.
+    """
+    size = 1
+    for batch in batches:
+        start = batch.start
+        while start < batch.stop:
+            stop = min(start + size, batch.stop)
+            begin = perf_counter()
+            yield slice(start, stop)
+            rows_in_time = CALL_SECONDS * (stop - start) / max(perf_counter() - begin, 1e-9)
+            size = max(1, min(8 * (stop - start), int(rows_in_time)))
+            start = stop
 
 
 def to_dense(X):

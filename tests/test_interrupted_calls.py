@@ -1,10 +1,13 @@
 """Calls of online models that fail: by Ctrl-C, by a lack of memory, or since they are refused.
 
-`fit` and a first call leave the model as it was. Other calls may keep whole batches of samples, as
-if the call had received only these; the random numbers of the next batch may have been drawn.
+`fit` and a first call leave the model as it was. Other calls may keep the first samples, as if the
+call had received only these; the random numbers of the next ones may have been drawn.
 """
 
+import signal
 import sys
+import threading
+import time
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import partial
@@ -21,6 +24,7 @@ from sklearn.utils import check_random_state
 
 import sklrank
 from sklrank import _base_online
+from sklrank._base_online import timed_slices
 from sklrank.boosting import AdaRank, NDCGBoost, RankBoost
 from sklrank.feedback import Exploration
 from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
@@ -44,7 +48,7 @@ from sklrank.online_boosting import (
     _top_k,
 )
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
-from sklrank.tree import HoeffdingTreeClassifier
+from sklrank.tree import HistogramTreeRegressor, HoeffdingTreeClassifier
 
 BATCH = 8
 N_SAMPLES = 21
@@ -147,12 +151,11 @@ def raising_at_call(number, error):
         sys.setprofile(None)
 
 
-def possible_states(start, method, keeps_batches, state):
-    """Return the states that a call may leave: as before, after whole batches, and at the end."""
+def possible_states(start, method, keeps_samples, state):
+    """Return the states that a call may leave: as before, and after each sample that it keeps."""
     model = start()
     states, data = [state(model)], arguments(model, method)
-    stops = range(BATCH, N_SAMPLES, BATCH) if keeps_batches else []
-    for stop in [*stops, N_SAMPLES]:
+    for stop in range(1 if keeps_samples else N_SAMPLES, N_SAMPLES + 1):
         model = start()
         getattr(model, method)(*[some_rows(part, slice(stop)) for part in data])
         states.append(state(model))
@@ -170,17 +173,17 @@ def possible_states(start, method, keeps_batches, state):
 @pytest.mark.parametrize("first", [True, False], ids=["first", "later"])
 @pytest.mark.parametrize(("name", "method"), CASES)
 def test_interrupted_calls(name, method, first, error, first_number, step, fingerprint):
-    """At a call of a Python function, the model is as before, or has learned whole batches."""
+    """At a call of a Python function, the model is as before, or has learned the first samples."""
 
     def state(model):
-        if keeps_batches:
+        if keeps_samples:
             vars(model).update(random_state=None, _random_state=None)
         return sha256(repr(fingerprint(model)).encode()).hexdigest()
 
     template = make(name) if first else trained(name)
     start = partial(deepcopy, template)
-    keeps_batches = not (first or method == "fit" or name in LEARNS_ALL_OR_NONE)
-    possible = possible_states(start, method, keeps_batches, state)
+    keeps_samples = not (first or method == "fit" or name in LEARNS_ALL_OR_NONE)
+    possible = possible_states(start, method, keeps_samples, state)
     data = arguments(start(), method)
     found = []
     for number in count(first_number, step):
@@ -273,3 +276,56 @@ def test_global_generator_is_not_restored():
         AdaOLMR(MultinomialNB(), 2).fit(X, GRADES)
     after = shared.get_state(legacy=False)["state"]
     assert after["pos"] != before["pos"] or not np.array_equal(after["key"], before["key"])
+
+
+# -- Ctrl-C during a compiled call.
+
+
+def seconds_until_interrupted(call, after=1.0):
+    """Send Ctrl-C while `call` runs, and return how long it runs on."""
+    timer = threading.Timer(after, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    begin = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        call()
+        pytest.fail("the call was too short")
+    timer.join()
+    return time.perf_counter() - begin - after
+
+
+WIDE = np.random.default_rng(0).normal(size=(2000, 600))
+
+
+def noise(n_samples):
+    values = np.random.default_rng(1).normal(size=(n_samples, 6))
+    return values[:, :5], values[:, 5]
+
+
+SLOW_CALLS = {
+    "linucb": lambda: LinUCBClassifier().partial_fit(WIDE, np.arange(2000) % 26),
+    "ridge": lambda: OnlineRidgeClassifier(alpha=(1, 2, 3, 4, 5, 6, 7, 8)).partial_fit(
+        np.hstack([WIDE, WIDE**2, WIDE**3]), np.arange(2000) % 3
+    ),
+    "predtron": lambda: PredtronClassifier(mirror_map="schatten", average=True).partial_fit(
+        np.vstack([WIDE] * 10), np.arange(20_000) % 50
+    ),
+    "booster": lambda: AdaOLMR(OnlineRidgeClassifier(), n_estimators=20).partial_fit(
+        WIDE, np.arange(2000) % 3
+    ),
+    "histogram tree": lambda: HistogramTreeRegressor(max_leaf_nodes=65_536, min_samples_leaf=1).fit(
+        *noise(200_000)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SLOW_CALLS)
+def test_interrupts_do_not_wait_for_a_batch(name):
+    assert seconds_until_interrupted(SLOW_CALLS[name]) < 0.8
+
+
+def test_timed_slices_cover_the_batches():
+    assert list(timed_slices([slice(3, 4), slice(4, 30)])) == [
+        slice(3, 4),
+        slice(4, 12),
+        slice(12, 30),
+    ]

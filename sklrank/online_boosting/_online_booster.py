@@ -16,6 +16,7 @@ from sklrank._base_online import (
     lists_of_rows,
     multiplies_entries,
     row_blocks,
+    timed_slices,
     to_dense,
 )
 from sklrank._docstrings import shares_text
@@ -329,7 +330,8 @@ class OnlineBooster(OnlineLabelRanker):
         rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
         with ExclusiveCalls(self._compiled_objects()):
-            for batch in self._track(batches, "batch", may_stop=scores is None):
+            batches = self._track(batches, "batch", may_stop=scores is None)
+            for batch in timed_slices(batches) if printer is None else batches:
                 if order is None:
                     chosen, lists = batch, lists_of_rows(indptr, labels, batch)
                 else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from joblib import effective_n_jobs
 
-from sklrank._base_online import row_blocks, to_dense
+from sklrank._base_online import row_blocks, timed_slices, to_dense
 from sklrank._model_lock import ExclusiveCalls
 from sklrank._online_rankers import BATCH, ShownLabelsRanker
 from sklrank._sklearn import Interval, StrOptions, check_parameters
@@ -61,7 +61,8 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
         with ExclusiveCalls(self._compiled_objects()):
-            for batch in self._track(batches, "batch"):
+            batches = self._track(batches, "batch")
+            for batch in timed_slices(batches) if printer is None else batches:
                 rows = to_dense(X[batch])
                 record = actions[batch], propensities[batch], rewards[batch]
                 feedback = TopKFeedback(*record, n_labels, *bounds, *self._estimate(rows))

@@ -38,6 +38,7 @@ values of the left child and its descendants must not be above (constraint 1) or
 the right child. Each node passes the middle of the values of its children to them as a bound.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, frexp, isfinite, ldexp, rint
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
@@ -365,6 +366,7 @@ cdef class Grower(ThreadTeam):
             self.start_root()
             count[0] = self.leaves.total.count
             while self.n_leaves < self.max_leaf_nodes:
+                PyErr_CheckSignals()
                 best = 0
                 for i in range(1, self.n_leaves):
                     if self.leaves[i].split.gain > self.leaves[best].split.gain:
@@ -387,7 +389,6 @@ cdef class Grower(ThreadTeam):
                 count[n_nodes] = self.leaves[best].total.count
                 count[n_nodes + 1] = self.leaves[self.n_leaves - 1].total.count
                 n_nodes += 2
-        self.release_histograms()
         with nogil:
             for i in range(self.n_leaves):
                 leaf = self.leaves + i
@@ -482,6 +483,7 @@ cdef class Grower(ThreadTeam):
     cdef int start_root(self) except -1:
         cdef Leaf* root = self.leaves
         cdef Py_ssize_t n_samples = self.codes.shape[1]
+        self.release_histograms()       # of the previous tree
         memset(root, 0, sizeof(Leaf))
         root.stop = n_samples
         root.lower, root.upper = -np.inf, np.inf

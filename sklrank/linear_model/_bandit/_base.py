@@ -11,7 +11,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from sklrank._base_online import BATCH, BaseOnlineClassifier, row_blocks, to_dense
+from sklrank._base_online import (
+    BATCH,
+    BaseOnlineClassifier,
+    row_blocks,
+    timed_slices,
+    to_dense,
+)
 from sklrank._model_lock import exclusive_call, shared_call
 from sklrank._sklearn import Interval, StrOptions, with_task_tree
 from sklrank._validation import is_number
@@ -188,7 +194,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         sampler = self._make_sampler()
         draws = self._random_state.random_sample((X.shape[0], sampler.n_uniforms))
         actions, propensities = np.empty(len(draws), dtype=np.intp), np.empty(len(draws))
-        for block in self._blocks(X):
+        for block in timed_slices(self._blocks(X)):
             shown = self._rounds.explore(self._rows(X, block), sampler, draws[block])
             actions[block], propensities[block] = shown
         return Exploration(actions, propensities)
@@ -243,7 +249,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             shown = check_exploration(exploration, X.shape[0], len(self.classes_), single=True)
             rewards = check_rewards(rewards, (X.shape[0],))
             self._prepare_schedule(X.shape[0])
-            for block in self._track(self._blocks(X), "batch"):
+            for block in timed_slices(self._track(self._blocks(X), "batch")):
                 feedback = [values[block] for values in (*shown, rewards)]
                 self._rounds.learn_feedback(self._rows(X, block), *feedback)
         return self
@@ -290,14 +296,15 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         rounds = self._fitted_rounds()
         X = self._check_rows(X, reset=False)
         scores = np.empty((X.shape[0], len(self.classes_)))
-        for block in self._blocks(X):
+        for block in timed_slices(self._blocks(X)):
             scores[block] = rounds.score(self._rows(X, block))
         return scores
 
     def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
         self._prepare_schedule(X.shape[0])
         sampler = self._make_sampler()
-        for block in self._track(self._blocks(X), "batch", may_stop=scores is None):
+        batches = self._track(self._blocks(X), "batch", may_stop=scores is None)
+        for block in timed_slices(batches):
             rows, block_scores = self._rows(X, block), None if scores is None else scores[block]
             draws = self._random_state.random_sample((rows.n_rows, sampler.n_uniforms))
             self._rounds.play(rows, labels[block], sampler, draws, block_scores)

@@ -14,6 +14,7 @@ from sklrank._base_online import (
     lists_of,
     multiplies_entries,
     row_blocks,
+    timed_slices,
     to_dense,
 )
 from sklrank._model_lock import ExclusiveCalls
@@ -182,7 +183,7 @@ class SemiBanditRanker(ShownLabelsRanker):
 
     def _learn_shown(self, X, actions, propensities, rewards, weights):
         with ExclusiveCalls([self._learner]):
-            for batch in self._track(row_blocks(X, BATCH), "batch"):
+            for batch in timed_slices(self._track(row_blocks(X, BATCH), "batch")):
                 shown = actions[batch], rewards[batch], weights[batch]
                 learn_shown_labels(self._learner, to_dense(X[batch]), *shown)
                 self.n_rounds_ += np.count_nonzero(weights[batch])
@@ -195,9 +196,9 @@ class SemiBanditRanker(ShownLabelsRanker):
         sampler = self._make_sampler()
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights if order is None else weights[order])
-        batches = row_blocks(X, BATCH)
+        batches = self._track(row_blocks(X, BATCH), "batch", may_stop=scores is None)
         with ExclusiveCalls([self._learner]):
-            for batch in self._track(batches, "batch", may_stop=scores is None):
+            for batch in timed_slices(batches):
                 chosen = np.arange(len(weights))[batch] if order is None else order[batch]
                 starts, items = lists_of(indptr, chosen)
                 rows, of_rows = to_dense(X[chosen]), weights[chosen]

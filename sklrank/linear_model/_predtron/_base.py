@@ -209,9 +209,9 @@ class BasePredtron(BaseOnline):
         with unchanged_on_error(self, draws=False):
             X, task, rows_of = self._make_task(*data, restart=not hasattr(self, "_model"))
             batches = self._batches(X, task)
-            # After an error, the model is as before. Copying takes longer than a round, and a
-            # compiled call that cannot fail learns all rounds.
-            if len(batches) > 1 or self._model.may_fail or self._task_tree is not None:
+            # After an error, the model is as before. Copying takes longer than a round, which
+            # cannot be interrupted.
+            if task.n_all > 1 or self._model.may_fail or self._task_tree is not None:
                 self._model = self._model.copy()
             if return_scores:
                 scores = np.empty((task.n_all, self._model.n_scores))
@@ -227,7 +227,7 @@ class BasePredtron(BaseOnline):
     def _play_pass(self, X, task, rows_of, batches, order, scores, number):
         model = self._model
         before = self._totals() if self.verbose else None
-        for batch in self._track(batches, "batch", may_stop=scores is None):
+        for batch in model.calls(self._track(batches, "batch", may_stop=scores is None)):
             rounds = batch if order is None else order[batch]
             task.choose(rounds)
             rows, starts = (rounds, None) if rows_of is None else rows_of(rounds)

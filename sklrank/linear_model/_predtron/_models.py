@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import gen_batches
 
-from sklrank._base_online import BATCH, to_dense
+from sklrank._base_online import BATCH, timed_slices, to_dense
 from sklrank._validation import as_numbers
 from sklrank.linear_model._mirror._maps import CustomMap, EuclideanMap
 from sklrank.linear_model._predtron._rounds import (
@@ -44,7 +44,8 @@ class LinearModel:
         Whether samples are scored with the mean of the weights over the rounds.
     """
 
-    max_rows = BATCH  # maximum number of rows of a compiled call
+    max_rows = BATCH  # maximum number of rows of a batch
+    calls = staticmethod(timed_slices)  # divides batches into compiled calls
     is_precomputed = False
 
     def __init__(self, mirror_map, constant, learning_rate, average):
@@ -124,9 +125,10 @@ class KernelModel:
         Maximum number of support vectors. If 0, the number is not limited.
     """
 
-    # Maximum number of rows of a compiled call. Their kernel values with all support vectors are
-    # held in memory.
+    # Maximum number of rows of a batch. Their kernel values with all support vectors are held in
+    # memory. Batches are not divided by time: kernel values of fewer rows may be rounded otherwise.
     max_rows = 200
+    calls = staticmethod(iter)
     may_fail = True  # The kernel may be a user's function.
 
     def __init__(self, n_scores, kernel, gamma, constant, learning_rate, average, budget):
