@@ -221,7 +221,8 @@ def _checked_target(y, multilabel):
             raise ValueError(
                 "y is an indicator matrix of shape (n_samples, n_labels); this classifier takes "
                 "one class label per sample, with its present parameters: pass a 1-d y, or use a "
-                "label ranker"
+                "label ranker or a PredtronClassifier with the default representation, no "
+                "reject_cost and a loss of label sets such as 'hamming'"
             )
         return Target(y, True, names)
     if y.ndim == 2 and y.shape[1] > 1:

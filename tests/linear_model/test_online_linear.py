@@ -543,3 +543,13 @@ def test_accuracy():
         assert model.fit(X[:1500], line[:1500]).score(X[1500:], line[1500:]) > 0.93
     assert rbf.fit(X[:1500], ring[:1500]).score(X[1500:], ring[1500:]) > 0.9
     assert OnlineRidgeClassifier().fit(X[:1500], ring[:1500]).score(X[1500:], ring[1500:]) < 0.7
+
+
+def test_too_many_features_for_matrices():
+    """Matrices of hundreds of terabytes."""
+    wide = sparse.csr_matrix((10, 10_000_000))
+    with pytest.raises(ValueError, match="sketch_size or max_features .* OnlineLogisticRegression"):
+        OnlineRidgeClassifier().fit(wide, np.arange(10) % 2)
+    model = OnlineRidgeClassifier(kernel="rbf", n_components=10_000_000)
+    with pytest.raises(ValueError, match="kernel='rbf': n_components"):
+        model.fit(np.ones((10, 1)), np.arange(10) % 2)

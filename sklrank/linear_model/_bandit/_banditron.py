@@ -82,7 +82,10 @@ class BanditronClassifier(BaseBanditClassifier):
         Gaussian kernel ``exp(-gamma * |x - z|**2)``, or the polynomial ``(1 + gamma * x . z)**3``.
         It requires the Euclidean mirror map. Each round in which the weights change adds its sample
         to the support vectors, so that the time of a round is proportional to the number of rounds
-        before. If None, the classifier is linear in the features.
+        before. The features should be scaled, for example by
+        :class:`sklearn.preprocessing.StandardScaler`: otherwise the kernel values of features with
+        large values are all 0, or all determined by one feature. If None, the classifier is linear
+        in the features.
     gamma : float or None, default=None
         Parameter of the kernel. If None, it is ``1 / n_features``.
     learning_rate : float or "auto", default="auto"

@@ -330,7 +330,7 @@ cdef class FullLinUCB(LinUCBModel):
         try:
             self.matrices = np.repeat((np.eye(width) / self.alpha)[np.newaxis], n_classes, axis=0)
         except MemoryError as error:
-            raise MemoryError(
+            raise ValueError(
                 f"covariance='full' keeps a matrix of {width} x {width} numbers for each of "
                 f"{n_classes} classes, which do not fit into memory: use covariance='diagonal'"
             ) from error

@@ -57,9 +57,10 @@ class SemiBanditRanker(ShownLabelsRanker):
     Parameters
     ----------
     k : int, default=3
-        Number of labels to show, from 1 to the number of labels. If the target consists of class
-        labels and there are fewer than `k` classes, all classes are shown. A single label gives no
-        rank loss, so that with ``k=1`` all learners have the same weight.
+        Number of labels to show, at least 1. If the target is an indicator matrix, more labels than
+        it has raise an error; if it consists of class labels, all of fewer than `k` classes are
+        shown. A single label gives no rank loss, so that with ``k=1`` all learners have the same
+        weight.
     exploration : float, str or callable, default=0.05
         Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability
         that a sample explores instead of showing the k labels of largest score. Values from 0.05 to

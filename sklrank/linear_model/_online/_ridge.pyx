@@ -81,7 +81,14 @@ cdef class RidgeLearner(LinearLearner):
     ):
         cdef Py_ssize_t n = feature_map.n_outputs, n_models = len(alphas)
         self.create(feature_map, n_models, n_classes)
-        self.covariance = np.zeros((n_models, n, n))
+        try:
+            self.covariance = np.zeros((n_models, n, n))
+        except MemoryError as error:
+            raise ValueError(
+                f"each alpha keeps a matrix of {n} x {n} numbers for the {n - 1} features of the "
+                f"regression, of which {n_models} do not fit into memory: set sketch_size or "
+                "max_features (kernel='rbf': n_components), or use OnlineLogisticRegression"
+            ) from error
         self.gain_direction, self.gain = np.zeros((n_models, n)), np.zeros(n_models)
         self.pending = np.zeros((n_models, MAX_PENDING, n))
         self.n_pending = np.zeros(n_models, dtype=np.intc)

@@ -118,7 +118,8 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
 
         - "one_hot": the standard basis, one score for each class. Two classes share one score and
           are represented by -1 and 1, unless `reject_cost` is given;
-        - "simplex": n_classes - 1 scores, and vectors with equal inner products, which sum to zero;
+        - "simplex": n_classes - 1 scores, and vectors with equal inner products, which sum to zero,
+          so that there is no vector for REJECT: `reject_cost` raises an error;
         - "ordinal": n_classes - 1 scores, one for each border between neighboring classes, and
           vectors whose inner products decrease linearly with the distance of the classes;
         - an array-like of shape (n_predictions, n_scores), whose rows are divided by their norms.
