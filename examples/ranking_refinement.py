@@ -52,7 +52,6 @@ AS_PRINTED = {
     "noise": 0.5,
     "learning_rate": 1.0,
     "response_method": "predict",
-    "max_samples": None,
 }
 
 

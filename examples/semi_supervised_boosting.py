@@ -94,7 +94,6 @@ def make_model(name, seed, depth="default", labeled_weight=None):
             n_estimators=50,
             similarity=similarity,
             weighting="resampling",
-            max_draws=1,
             train_on=train_on,
             learning_rate=1.0,
             labeled_weight=labeled_weight or 1e4,

@@ -31,11 +31,12 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator
 from sklrank._sklearn import HasMethods, Interval, IterativeMixin, StrOptions, print_progress
 from sklrank._weak_learners import hypothesis_of
 
-__all__ = ["MAX_SCORE_GAP", "Booster", "Objective", "run_rounds"]
+__all__ = ["MAX_SCORE_GAP", "Booster", "Objective", "of_boosters", "run_rounds"]
 
 # The ratio of the step weights is limited to this value, since a hypothesis that is never wrong has
 # an infinite step. A larger step would hardly decrease the loss further, and scores could overflow.
@@ -47,6 +48,48 @@ ROUNDING = 1e-12
 # sample. Scores are clipped to this distance, so that their exponentials, the reciprocals of these
 # and the squares of both are finite. At this distance, the loss can hardly be decreased further.
 MAX_SCORE_GAP = 300.0
+
+
+# Texts that the docstrings of the boosters share.
+of_boosters = shares_text(
+    weighting="""
+How the weights are passed to the weak learner: as `sample_weight`, or by fitting it to
+samples that are drawn in proportion to them ("resampling"), as in the experiments of the
+dissertation: one fifth of the number of all samples, but at least 20. If "auto",
+`sample_weight` is used if the `fit` method of the weak learner accepts it, otherwise
+resampling.
+""",
+    learning_rate="""
+learning_rate : float, default=1.0
+    Learning rate that multiplies each step. With values up to 2, the objective does not
+    increase; with 1, each step minimizes a bound on the objective.
+""",
+    last_parameters="""
+warm_start : bool, default=False
+    If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`. The
+    training data must be the same in both calls.
+random_state : int, RandomState instance or None, default=None
+    Controls the random choice of samples and the randomness of the weak learners.
+verbose : int, default=0
+    Verbosity. If 1, print the objective and the step of the first nine rounds and of every
+    tenth one; if 2, those of all rounds.
+""",
+    rounds="""
+estimator_weights_ : ndarray of shape (n_rounds,)
+    Step of each weak learner, by which its predictions are multiplied.
+loss_curve_ : ndarray of shape (n_rounds + 1,)
+    Objective before the first round and after each round.
+stop_reason_ : str
+    Reason why boosting stopped.
+feature_importances_ : ndarray of shape (n_features,)
+    Mean importance of each feature over the weak learners, weighted by the steps. Defined only
+    if the weak learners have `feature_importances_`.
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of the features. Defined only if `X` has feature names that are all strings.
+""",
+)
 
 
 class Objective(ABC):
@@ -152,20 +195,12 @@ def run_rounds(
     for _ in track(rounds()):
         if not objective.weights.any():
             return "all weights are zero: the objective cannot be lowered further"
-        for _ in range(learner.max_tries):
-            fitted = learner.fit(objective, random_state)
-            if fitted is None:
-                return "no weak learner lowers the objective"
-            model, hypothesis = fitted
-            step = learner.step(objective, hypothesis, learning_rate)
-            if step > 0:
-                break
-        else:
-            if learner.max_tries > 1:
-                return (
-                    f"none of {learner.max_tries} weak learners, each fitted to newly drawn "
-                    "samples, was better than chance"
-                )
+        fitted = learner.fit(objective, random_state)
+        if fitted is None:
+            return "no weak learner lowers the objective"
+        model, hypothesis = fitted
+        step = learner.step(objective, hypothesis, learning_rate)
+        if not step > 0:
             return "the last weak learner was no better than chance"
         scores += step * hypothesis
         objective.set_scores(scores)
@@ -195,12 +230,6 @@ class Booster(IterativeMixin, BaseEstimator):
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, 2, closed="right")],
         "weighting": [StrOptions({"auto", "sample_weight", "resampling"})],
-        "max_samples": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
-            None,
-        ],
-        "max_draws": [Interval(Integral, 1, None, closed="left")],
         "warm_start": ["boolean"],
         "random_state": ["random_state"],
         "verbose": ["verbose"],

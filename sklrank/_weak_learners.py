@@ -8,13 +8,10 @@ the probability of class 1, or a feature times a factor. For classifiers, it is 
 of the predicted classes.
 
 The method `step(objective, hypothesis, learning_rate)` returns the step, which is 0 if the
-hypothesis is no better than chance. In each round, `fit` is called until the model is better than
-chance, at most `max_tries` times. This attribute is above 1 if samples are drawn, as another draw
-may give a better model.
+hypothesis is no better than chance; boosting then ends.
 """
 
 from copy import copy
-from numbers import Integral
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -60,8 +57,6 @@ def hypothesis_of(model, X, n_classes=None, response_method="predict"):
 class Learner:
     """Base class of learners whose steps minimize the bound of the objective."""
 
-    max_tries = 1
-
     def step(self, objective, hypothesis, learning_rate):
         """Return the step for a hypothesis, in proportion to the learning rate."""
         return learning_rate * objective.step(hypothesis)
@@ -75,8 +70,6 @@ def make_classifier_learner(
     X,
     *,
     weighting,
-    max_samples,
-    max_draws=10,
     random_state,
     n_labels=2,
     n_classes=None,
@@ -90,7 +83,7 @@ def make_classifier_learner(
         Draws the samples whose quantiles bound the bins.
     n_labels : int
         Number of distinct labels of the objective.
-    estimator, X, weighting, max_samples, max_draws, n_classes, response_method
+    estimator, X, weighting, n_classes, response_method
         See :class:`ClassifierLearner`.
 
     Raises
@@ -116,8 +109,6 @@ def make_classifier_learner(
         estimator,
         X,
         weighting=weighting,
-        max_samples=max_samples,
-        max_draws=max_draws,
         n_classes=n_classes,
         response_method=response_method,
     )
@@ -134,14 +125,10 @@ class ClassifierLearner(Learner):
         Training samples.
     weighting : {"auto", "sample_weight", "resampling"}
         How the weights are passed to the classifier: as `sample_weight`, or by fitting it to
-        samples that are drawn in proportion to them. Weights that are passed as `sample_weight`
-        have mean one, for classifiers that balance the weighted loss against a penalty. If "auto",
-        `sample_weight` is used if `fit` accepts it, otherwise resampling.
-    max_samples : int, float or None
-        Number of samples that are drawn: an int, a fraction of all samples, or None for one fifth
-        of them, but at least 20, as in the experiments of the dissertation.
-    max_draws : int
-        Maximum number of draws in a round, until the weak learner is better than chance.
+        samples that are drawn in proportion to them: one fifth of the number of all samples, but
+        at least 20, as in the experiments of the dissertation. Weights that are passed as
+        `sample_weight` have mean one, for classifiers that balance the weighted loss against a
+        penalty. If "auto", `sample_weight` is used if `fit` accepts it, otherwise resampling.
     n_classes : int or None
         Number of classes of the hypothesis; None for rankers.
     response_method : {"predict", "predict_proba"}
@@ -154,8 +141,6 @@ class ClassifierLearner(Learner):
         X,
         *,
         weighting="auto",
-        max_samples=None,
-        max_draws=10,
         n_classes=None,
         response_method="predict",
     ):
@@ -176,8 +161,7 @@ class ClassifierLearner(Learner):
                 "use weighting='resampling' or 'auto'"
             )
         self.resampling = weighting == "resampling" or not accepts_weights
-        self.max_tries = max_draws if self.resampling else 1
-        self.n_drawn = sample_size(max_samples, X.shape[0])
+        self.n_drawn = max(20, X.shape[0] // 5)
 
     @one_blas_thread
     def fit(self, objective, random_state):
@@ -196,15 +180,6 @@ class ClassifierLearner(Learner):
         fit_params = {} if weights is None else {"sample_weight": weights}
         model.fit(self.X[drawn], labels[drawn], **fit_params)
         return model, hypothesis_of(model, self.X, self.n_classes, self.response_method)
-
-
-def sample_size(max_samples, n_samples):
-    """Return the number of samples to draw from `n_samples`, given `max_samples`."""
-    if max_samples is None:
-        return max(20, n_samples // 5)
-    if isinstance(max_samples, Integral):
-        return int(max_samples)
-    return max(1, round(max_samples * n_samples))
 
 
 def draw_samples(labels, weights, size, random_state):

@@ -40,8 +40,8 @@ class ScriptedObjective(Objective):
 class ScriptedLearner(Learner):
     """Learner with a given method `fit`."""
 
-    def __init__(self, fit, max_tries=1):
-        self.fit, self.max_tries = fit, max_tries
+    def __init__(self, fit):
+        self.fit = fit
 
 
 RAISED = np.array([1.0, 0.0, 1.0])
@@ -96,31 +96,6 @@ def test_reasons_to_stop(objective, arguments, n_rounds, reason):
     assert found is None if reason is None else reason in found
     assert len(calls) == len(objective.visited) == n_rounds
     assert scores.any() == (n_rounds > 0)
-
-
-@pytest.mark.parametrize(("max_tries", "n_rounds"), [(1, 0), (2, 0), (3, 2), (4, 2)])
-def test_learners_that_draw_samples_try_again(max_tries, n_rounds):
-    """Every third model is better than chance; the others are discarded."""
-    objective, models, kept = ScriptedObjective(), [], []
-
-    def fit(objective, random_state):
-        models.append(len(models))
-        objective.given = (4.0, 1.0) if len(models) % 3 == 0 else (1.0, 1.0)
-        return models[-1], RAISED
-
-    reason = run_rounds(
-        objective,
-        ScriptedLearner(fit, max_tries),
-        np.zeros(3),
-        2,
-        learning_rate=1.0,
-        random_state=None,
-        after_round=lambda model, step: kept.append(model),
-    )
-    assert kept == [2, 5][:n_rounds]
-    assert len(models) == (6 if n_rounds else max_tries)
-    expected = {1: "the last weak learner", 2: "none of 2 weak learners"}.get(max_tries)
-    assert reason is None if expected is None else reason.startswith(expected)
 
 
 def test_rounds_end_when_all_weights_are_zero():

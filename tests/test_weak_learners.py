@@ -19,7 +19,6 @@ from sklrank._weak_learners import (
     draw_samples,
     hypothesis_of,
     make_classifier_learner,
-    sample_size,
 )
 from sklrank.tree import HistogramTreeClassifier, StumpClassifier
 
@@ -57,20 +56,10 @@ def test_two_labels_are_drawn_if_possible():
     assert not labels[alone].any()
 
 
-@pytest.mark.parametrize(
-    ("max_samples", "n_samples", "size"),
-    [
-        (None, 60, 20),
-        (None, 1000, 200),
-        (7, 60, 7),
-        (100, 60, 100),
-        (0.25, 60, 15),
-        (1.0, 60, 60),
-        (0.001, 60, 1),
-    ],
-)
-def test_sample_size(max_samples, n_samples, size):
-    assert sample_size(max_samples, n_samples) == size
+@pytest.mark.parametrize(("n_samples", "size"), [(60, 20), (1000, 200)])
+def test_sample_size(n_samples, size):
+    learner = ClassifierLearner(KNeighborsClassifier(), np.zeros((n_samples, 1)))
+    assert learner.n_drawn == size
 
 
 @pytest.mark.parametrize(
@@ -89,7 +78,6 @@ def test_weights_or_draws(estimator, weighting, resampled, container):
     samples = container(X)
     learner = ClassifierLearner(estimator, samples, weighting=weighting)
     assert learner.resampling == resampled
-    assert (learner.max_tries > 1) == resampled
     model, hypothesis = fit(learner)
     assert type(model) is type(estimator) and model is not estimator
     assert_array_equal(hypothesis, model.predict(samples))
@@ -129,7 +117,7 @@ BINNED = [
 
 def learner_for(estimator, samples, **arguments):
     random_state = np.random.RandomState(0)
-    arguments = {"weighting": "auto", "max_samples": None} | arguments
+    arguments = {"weighting": "auto"} | arguments
     return make_classifier_learner(estimator, samples, random_state=random_state, **arguments)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from sklrank._boosting_rounds import Objective
+from sklrank._boosting_rounds import Objective, of_boosters
 from sklrank._document_metrics import average_precision_of_queries, choose, ndcg_of_queries
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._weak_learners import Learner
@@ -189,6 +189,7 @@ class FeatureLearner(Learner):
         return best
 
 
+@of_boosters
 class AdaRank(SupervisedDocumentRanker):
     r"""AdaRank document ranker: boosting of weak rankers for a ranking metric.
 
@@ -228,57 +229,14 @@ class AdaRank(SupervisedDocumentRanker):
         hence no weight of a query changes, and the same feature would be selected again. For
         classifiers, "greedy" is the same as "xu-li".
     weighting : {"auto", "sample_weight", "resampling"}, default="resampling"
-        How the weights are passed to the classifier: as `sample_weight`, or by fitting it to
-        documents that are drawn in proportion to them ("resampling"), as in [2]_. If "auto",
-        `sample_weight` is used if the `fit` method of the classifier accepts it, otherwise
-        resampling. The weights of queries change little from round to round; with `sample_weight`,
-        the classifiers may therefore be nearly the same in all rounds.
-    max_samples : int, float or None, default=None
-        Number of documents drawn in each round if the weak learner is fitted by resampling: an int,
-        a fraction of all documents, or None for one fifth of them, but at least 20.
-    max_draws : int, default=10
-        Maximum number of draws in a round, until the weak learner is better than chance. With 1,
-        boosting stops at the first one that is not.
-    n_iter_no_change : int or None, default=None
-        Boosting stops when the objective of held-out queries has not decreased for this number of
-        rounds, and `predict` uses the rounds up to the smallest one. If None, no queries are held
-        out, and all rounds are used. If `X_val` is passed to `fit`, its queries take the place of
-        the held-out queries; without `n_iter_no_change`, they are only evaluated.
-    validation_fraction : float, default=0.1
-        Fraction of the queries that are held out for early stopping.
-    warm_start : bool, default=False
-        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`.
-    random_state : int, RandomState instance or None, default=None
-        Controls the random choice of documents and of held-out queries, and the randomness of the
-        weak learners.
-    verbose : int, default=0
-        Verbosity. If 1, print the objective, the step and the validation loss, if any, of the
-        first nine rounds and of every tenth one; if 2, those of all rounds.
+        {weighting}
+    {last_parameters}
 
     Attributes
     ----------
     estimators_ : list
         Weak rankers: classifiers, or named tuples with the fields `feature` and `factor`.
-    estimator_weights_ : ndarray of shape (n_rounds,)
-        Step of each weak learner, by which its predictions are multiplied.
-    loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Loss before the first round and after each round. With single features, it never increases.
-    stop_reason_ : str
-        Reason why boosting stopped.
-    validation_loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Objective of the held-out queries or of `X_val`, before the first round and after each
-        round; empty without early stopping and `X_val`.
-    best_n_rounds_ : int
-        Number of rounds that `predict` uses. With early stopping, these are the rounds up to the
-        smallest objective of the held-out queries; otherwise all rounds. The later rounds are in
-        `estimators_`, too, and a warm start adds rounds to them.
-    feature_importances_ : ndarray of shape (n_features,)
-        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
-        if the weak learners have `feature_importances_`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {rounds}
 
     See Also
     --------
@@ -332,10 +290,6 @@ class AdaRank(SupervisedDocumentRanker):
         k: int | None = None,
         rule: Literal["greedy", "xu-li", "printed"] = "greedy",
         weighting: Literal["auto", "sample_weight", "resampling"] = "resampling",
-        max_samples: int | float | None = None,
-        max_draws: int = 10,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -346,10 +300,6 @@ class AdaRank(SupervisedDocumentRanker):
         self.k = k
         self.rule = rule
         self.weighting = weighting
-        self.max_samples = max_samples
-        self.max_draws = max_draws
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose

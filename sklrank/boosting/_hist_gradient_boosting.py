@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._document_metrics import gains_of
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._weak_learners import TreeLearner
-from sklrank.boosting._document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._early_stopping import EarlyStoppingRanker
 from sklrank.boosting._linear_scores import PENALTIES
 from sklrank.boosting._model_json import write_model
 from sklrank.boosting._objectives import LOSSES
@@ -29,7 +29,7 @@ __all__ = ["HistGradientBoostingRanker"]
 OF_TREES = HistogramTreeRegressor._parameter_constraints
 
 
-class HistGradientBoostingRanker(SupervisedDocumentRanker):
+class HistGradientBoostingRanker(EarlyStoppingRanker):
     r"""Document ranker of boosted regression trees that are grown from histograms of the features.
 
     The scores :math:`F` of the documents are linear scores, if these help, plus the values of
@@ -129,7 +129,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     max_leaf_nodes_ : int
         Maximum number of leaves of the trees.
     n_iter_ : int
-        Number of trees that `predict` uses.
+        Number of trees that `predict` uses. With ``early_stopping=True``, later trees are in
+        `estimators_`, too, and a warm start adds trees to them.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
         Loss before the first round and after each round.
     stop_reason_ : str
@@ -137,9 +138,6 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     validation_loss_curve_ : ndarray of shape (n_rounds + 1,)
         Loss of the held-out queries or of `X_val`, before the first round and after each round;
         empty without ``early_stopping=True`` and `X_val`.
-    best_n_rounds_ : int
-        The same as `n_iter_`. The later trees are in `estimators_`, too, and a warm start adds
-        trees to them.
     feature_importances_ : ndarray of shape (n_features,)
         Fraction of the total decrease of the loss by the trees and the linear scores.
     n_features_in_ : int
@@ -193,7 +191,6 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     """
 
     _rounds_parameter = "max_iter"
-    _without_early_stopping = "early_stopping='auto' or False"
     _bins = None
 
     _parameter_constraints = {
@@ -272,9 +269,6 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     def _make_objective(self, y, queries):
         return LOSSES[self.loss](gains_of(self.gain, y), queries, self.k)
-
-    def _rounds_without_change(self):
-        return self.n_iter_no_change if self.early_stopping is True else None
 
     def _start_boosting(self, X, y, queries, validation):
         """Choose the start, the size and the number of the trees, unless this is a warm start."""
@@ -359,11 +353,6 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     def _initial_scores(self, X):
         return super()._initial_scores(X) if self.linear_ is None else self.linear_.predict(X)
-
-    @property
-    def n_iter_(self) -> int:
-        """Number of trees that `predict` uses."""
-        return self.best_n_rounds_
 
     @property
     def max_leaf_nodes_(self) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
+from sklrank._boosting_rounds import of_boosters
 from sklrank._document_metrics import gains_of
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["NDCGBoost"]
 
 
+@of_boosters
 class NDCGBoost(SupervisedDocumentRanker):
     r"""NDCG_Boost document ranker: boosting of any classifier for NDCG (Algorithm 5 of [1]_).
 
@@ -58,60 +60,16 @@ class NDCGBoost(SupervisedDocumentRanker):
         Number of top-ranked documents that matter: `score` is NDCG@k, and :math:`Z_q` is the ideal
         DCG of the first `k` documents, so that queries with more than `k` relevant documents weigh
         more. All pairs of documents remain in the objective. If None, all documents are included.
-    learning_rate : float, default=1.0
-        Learning rate that multiplies each step. With values up to 2, the objective does not
-        increase; with 1, each step minimizes a bound on the objective.
+    {learning_rate}
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
-        How the weights are passed to the weak learner: as `sample_weight`, or by fitting it to
-        documents that are drawn in proportion to them ("resampling"), as in the experiments of the
-        dissertation. If "auto", `sample_weight` is used if the `fit` method of the weak learner
-        accepts it, otherwise resampling.
-    max_samples : int, float or None, default=None
-        Number of documents drawn in each round if the weak learner is fitted by resampling: an int,
-        a fraction of all documents, or None for one fifth of them, but at least 20.
-    max_draws : int, default=10
-        Maximum number of draws in a round, until the weak learner is better than chance. With 1,
-        boosting stops at the first one that is not, as printed in [1]_.
-    n_iter_no_change : int or None, default=None
-        Boosting stops when the objective of held-out queries has not decreased for this number of
-        rounds, and `predict` uses the rounds up to the smallest one. If None, no queries are held
-        out, and all rounds are used. If `X_val` is passed to `fit`, its queries take the place of
-        the held-out queries; without `n_iter_no_change`, they are only evaluated.
-    validation_fraction : float, default=0.1
-        Fraction of the queries that are held out for early stopping.
-    warm_start : bool, default=False
-        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`.
-    random_state : int, RandomState instance or None, default=None
-        Controls the random choice of documents and of held-out queries, and the randomness of the
-        weak learners.
-    verbose : int, default=0
-        Verbosity. If 1, print the objective, the step and the validation loss, if any, of the
-        first nine rounds and of every tenth one; if 2, those of all rounds.
+        {weighting}
+    {last_parameters}
 
     Attributes
     ----------
     estimators_ : list of classifiers
         Weak learners. They predict 1 for documents whose scores should increase, else 0.
-    estimator_weights_ : ndarray of shape (n_rounds,)
-        Step of each weak learner, by which its predictions are multiplied.
-    loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Loss before the first round and after each round.
-    stop_reason_ : str
-        Reason why boosting stopped.
-    validation_loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Objective of the held-out queries or of `X_val`, before the first round and after each
-        round; empty without early stopping and `X_val`.
-    best_n_rounds_ : int
-        Number of rounds that `predict` uses. With early stopping, these are the rounds up to the
-        smallest objective of the held-out queries; otherwise all rounds. The later rounds are in
-        `estimators_`, too, and a warm start adds rounds to them.
-    feature_importances_ : ndarray of shape (n_features,)
-        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
-        if the weak learners have `feature_importances_`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {rounds}
 
     See Also
     --------
@@ -156,10 +114,6 @@ class NDCGBoost(SupervisedDocumentRanker):
         k: int | None = None,
         learning_rate: float = 1.0,
         weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
-        max_samples: int | float | None = None,
-        max_draws: int = 10,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -170,10 +124,6 @@ class NDCGBoost(SupervisedDocumentRanker):
         self.k = k
         self.learning_rate = learning_rate
         self.weighting = weighting
-        self.max_samples = max_samples
-        self.max_draws = max_draws
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
+from sklrank._boosting_rounds import of_boosters
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance
 from sklrank._sklearn import Interval, StrOptions, _fit_context
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["RankingRefiner"]
 
 
+@of_boosters
 class RankingRefiner(RefinerMixin, DocumentRanker):
     r"""Ranking refiner: boosting of a classifier for a base ranking and a few judgements.
 
@@ -54,7 +56,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     The defaults are settings for few judgements of a query. Those printed in [1]_ are ::
 
         RankingRefiner(
-            noise=0.5, learning_rate=1.0, response_method="predict", max_samples=None
+            noise=0.5, learning_rate=1.0, response_method="predict"
         )
 
     Parameters
@@ -91,44 +93,19 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         predicted class, 0 or 1, as in the dissertation, or the probability of class 1 (see the
         notes).
     weighting : {"auto", "sample_weight", "resampling"}, default="resampling"
-        How the weights are passed to the weak learner: as `sample_weight`, or by fitting it to
-        documents that are drawn in proportion to them ("resampling"), as in the experiments of the
-        dissertation. If "auto", `sample_weight` is used if the `fit` method of the weak learner
-        accepts it, otherwise resampling.
-    max_samples : int, float or None, default=10
-        Number of documents drawn in each round, from all queries together, if the weak learner is
-        fitted by resampling: an int, a fraction of all documents, or None for one fifth of them,
-        but at least 20. In each round, documents are drawn up to ten times, until the weak learner
-        is better than chance.
-    warm_start : bool, default=False
-        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`.
-    random_state : int, RandomState instance or None, default=None
-        Controls the random choice of documents and the randomness of the weak learners.
-    verbose : int, default=0
-        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
+        {weighting}
+    {last_parameters}
 
     Attributes
     ----------
     estimators_ : list of classifiers
         Weak learners, which predict 1 for documents whose scores should increase, else 0.
-    estimator_weights_ : ndarray of shape (n_rounds,)
-        Step of each weak learner, by which its predictions are multiplied.
-    loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Objective (Equation 4.10 or 4.9) before the first round and after each round.
     confidence_ : ndarray of shape (n_queries,)
         Confidence :math:`\lambda` in the base ranker for each query, in the order of the sorted
         query ids. It is infinite if the ten highest base scores are equal.
     noise_ : float
         Noise :math:`\eta` of the judgements that was used.
-    stop_reason_ : str
-        Reason why boosting stopped.
-    feature_importances_ : ndarray of shape (n_features,)
-        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
-        if the weak learners have `feature_importances_`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {rounds}
 
     See Also
     --------
@@ -201,7 +178,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         learning_rate: float = 0.2,
         response_method: Literal["predict", "predict_proba"] = "predict_proba",
         weighting: Literal["auto", "sample_weight", "resampling"] = "resampling",
-        max_samples: int | float | None = 10,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -215,7 +191,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         self.learning_rate = learning_rate
         self.response_method = response_method
         self.weighting = weighting
-        self.max_samples = max_samples
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose

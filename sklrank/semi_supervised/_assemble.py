@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import unchanged_on_error
+from sklrank._boosting_rounds import of_boosters
+from sklrank._sklearn import Interval, StrOptions
 from sklrank.semi_supervised._booster import SemiSupervisedBooster
 from sklrank.semi_supervised._objectives import AssembleObjective
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 __all__ = ["AssembleClassifier"]
 
 
+@of_boosters
 class AssembleClassifier(SemiSupervisedBooster):
     r"""ASSEMBLE classifier: AdaBoost with pseudo-labels for the unlabeled samples.
 
@@ -42,7 +39,7 @@ class AssembleClassifier(SemiSupervisedBooster):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Weak learner, which is cloned for each round. If None, `DecisionTreeClassifier(max_depth=2)`
+        Weak learner, which is cloned for each round. If None, `DecisionTreeClassifier(max_depth=8)`
         is used. A :class:`~sklrank.tree.HistogramTreeClassifier` is faster, because its features
         are binned once for all rounds.
     n_estimators : int, default=50
@@ -53,27 +50,10 @@ class AssembleClassifier(SemiSupervisedBooster):
     labeled_share : float, default=0.9
         Fraction of the sum of the initial weights that is given to the labeled samples. With 1, the
         weights of the unlabeled samples are 0 in all rounds.
-    learning_rate : float, default=1.0
-        Learning rate that multiplies each step. With values up to 2, the objective does not
-        increase.
+    {learning_rate}
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
-        How the weights are passed to the weak learner: as `sample_weight`, or by fitting it to
-        samples that are drawn in proportion to them ("resampling"), as in [2]_. If "auto",
-        `sample_weight` is used if the `fit` method of the weak learner accepts it, otherwise
-        resampling.
-    max_samples : int, float or None, default=None
-        Number of samples drawn in each round if the weak learner is fitted by resampling: an int, a
-        fraction of all samples, or None for one fifth of them, but at least 20, as in [2]_.
-    max_draws : int, default=10
-        Maximum number of times that samples are drawn in a round, until the weak learner is better
-        than chance. With 1, boosting ends with the first weak learner that is not, as in [2]_.
-    warm_start : bool, default=False
-        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`. The
-        training data must be the same in both calls.
-    random_state : int, RandomState instance or None, default=None
-        Controls the random choice of samples and the randomness of the weak learners.
-    verbose : int, default=0
-        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
+        {weighting}
+    {last_parameters}
 
     Attributes
     ----------
@@ -81,22 +61,10 @@ class AssembleClassifier(SemiSupervisedBooster):
         Distinct classes in `y`, without -1.
     estimators_ : list of classifiers
         Weak learners. They predict indices into `classes_`.
-    estimator_weights_ : ndarray of shape (n_rounds,)
-        Step of each weak learner, by which its predictions are multiplied.
-    loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Exponential loss before the first round and after each round.
     transduction_ : ndarray of shape (n_samples,)
         Classes of the training samples: the given label of each labeled sample, and the predicted
         class of each unlabeled sample.
-    feature_importances_ : ndarray of shape (n_features,)
-        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
-        if the weak learners have `feature_importances_`.
-    stop_reason_ : str
-        Reason why boosting stopped.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {rounds}
 
     See Also
     --------
@@ -150,8 +118,6 @@ class AssembleClassifier(SemiSupervisedBooster):
         labeled_share: float = 0.9,
         learning_rate: float = 1.0,
         weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
-        max_samples: int | float | None = None,
-        max_draws: int = 10,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -162,47 +128,18 @@ class AssembleClassifier(SemiSupervisedBooster):
         self.labeled_share = labeled_share
         self.learning_rate = learning_rate
         self.weighting = weighting
-        self.max_samples = max_samples
-        self.max_draws = max_draws
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the ensemble to labeled and unlabeled samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Classes; -1 marks unlabeled samples. If the classes are strings, `y` must be an array of
-            objects.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed, or if `y` has fewer than two classes. In these cases, a
-            fitted model does not change.
-        """
-        with unchanged_on_error(self):
-            X, labels = self._check_X_y(X, y, self._is_warm_start())
-            self._start_rounds()
-            objective = AssembleObjective(
-                labels,
-                self._pseudo_labels(X, labels),
-                self._n_classes,
-                self.labeled_share,
-                self.step_rule,
-            )
-            self._boost_and_label(objective, self._make_learner(X, objective), labels)
-        return self
+    def _make_objective(self, X, labels):
+        return AssembleObjective(
+            labels,
+            self._pseudo_labels(X, labels),
+            self._n_classes,
+            self.labeled_share,
+            self.step_rule,
+        )
 
     def _pseudo_labels(self, X, labels):
         """Return the class of the labeled sample nearest to each sample, `(n_samples,)`."""

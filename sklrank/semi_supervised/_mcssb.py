@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.tree import ExtraTreeClassifier
 
-from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import unchanged_on_error
+from sklrank._boosting_rounds import of_boosters
+from sklrank._sklearn import Interval, StrOptions
 from sklrank.semi_supervised._booster import SemiSupervisedBooster
 from sklrank.semi_supervised._objectives import MCSSBObjective
 from sklrank.semi_supervised._similarity import (
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 __all__ = ["MCSSBClassifier"]
 
 
+@of_boosters
 class MCSSBClassifier(SemiSupervisedBooster):
     r"""MCSSB classifier: multi-class semi-supervised boosting for data with few labeled samples.
 
@@ -50,8 +49,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
 
         MCSSBClassifier(
             DecisionTreeClassifier(max_depth=2), n_estimators=50, labeled_weight=1e4,
-            similarity="rbf", learning_rate=1.0, weighting="resampling",
-            max_draws=1, train_on="unlabeled",
+            similarity="rbf", learning_rate=1.0, weighting="resampling", train_on="unlabeled",
         )
 
     The baseline "MCSSB-Absolute" of [1]_ is ``similarity="identity"``. With it, no round can be
@@ -99,28 +97,13 @@ class MCSSBClassifier(SemiSupervisedBooster):
         minimizes a bound on the objective. With 2, the bound equals the objective at the start of
         the round; hence the objective does not increase with values up to 2.
     weighting : {"auto", "sample_weight", "resampling"}, default="auto"
-        How the weights are passed to the weak learner: as `sample_weight`, or by fitting it to
-        samples that are drawn in proportion to them ("resampling"), as in [1]_. If "auto",
-        `sample_weight` is used if the `fit` method of the weak learner accepts it, otherwise
-        resampling.
+        {weighting}
     train_on : {"all", "unlabeled"}, default="all"
         Samples to which the weak learners are fitted. In Algorithm 3 of [1]_, these are the
         unlabeled samples; the labels have an effect through the objective only. If "all", a labeled
         sample is assigned to its class, and its weight is the decrease of the bound that this
         causes, or 0 if the bound would increase. If all samples are labeled, "all" is used.
-    max_samples : int, float or None, default=None
-        Number of samples drawn in each round if the weak learner is fitted by resampling: an int, a
-        fraction of all samples, or None for one fifth of them, but at least 20, as in [1]_.
-    max_draws : int, default=10
-        Maximum number of times that samples are drawn in a round, until the weak learner is better
-        than chance. With 1, boosting ends with the first weak learner that is not, as in [1]_.
-    warm_start : bool, default=False
-        If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`. The
-        training data must be the same in both calls.
-    random_state : int, RandomState instance or None, default=None
-        Controls the random choice of samples and the randomness of the weak learners.
-    verbose : int, default=0
-        Verbosity. If 1, print the first nine rounds and every tenth one; if 2, print all rounds.
+    {last_parameters}
 
     Attributes
     ----------
@@ -128,22 +111,10 @@ class MCSSBClassifier(SemiSupervisedBooster):
         Distinct classes in `y`, without -1.
     estimators_ : list of classifiers
         Weak learners. They predict indices into `classes_`.
-    estimator_weights_ : ndarray of shape (n_rounds,)
-        Step of each weak learner, by which its predictions are multiplied.
-    loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Objective before the first round and after each round.
     transduction_ : ndarray of shape (n_samples,)
         Classes of the training samples: the given label of each labeled sample, and the predicted
         class of each unlabeled sample.
-    feature_importances_ : ndarray of shape (n_features,)
-        Mean importance of each feature over the weak learners, weighted by the steps. Defined only
-        if the weak learners have `feature_importances_`.
-    stop_reason_ : str
-        Reason why boosting stopped.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {rounds}
 
     See Also
     --------
@@ -201,8 +172,6 @@ class MCSSBClassifier(SemiSupervisedBooster):
         learning_rate: float = 2.0,
         weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
         train_on: Literal["all", "unlabeled"] = "all",
-        max_samples: int | float | None = None,
-        max_draws: int = 10,
         warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -215,58 +184,23 @@ class MCSSBClassifier(SemiSupervisedBooster):
         self.learning_rate = learning_rate
         self.weighting = weighting
         self.train_on = train_on
-        self.max_samples = max_samples
-        self.max_draws = max_draws
         self.warm_start = warm_start
         self.random_state = random_state
         self.verbose = verbose
 
-    @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the ensemble to labeled and unlabeled samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Classes; -1 marks unlabeled samples. If the classes are strings, `y` must be an array of
-            objects.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed, if `y` has fewer than two classes, or if the matrix of
-            similarities has the wrong shape, has negative entries, or is not symmetric. In these
-            cases, a fitted model does not change.
-
-        Warns
-        -----
-        UserWarning
-            If no round could be fitted.
-        """
-        with unchanged_on_error(self):
-            X, labels = self._check_X_y(X, y, self._is_warm_start())
-            self._start_rounds()
-            similarity = make_similarity(X, self.similarity, self.n_neighbors)
-            if self.similarity == "diffusion":
-                affinities = diffused_affinities(similarity.matrix, labels, self._n_classes)
-            else:
-                affinities = labeled_affinities(similarity, labels, self._n_classes)
-            objective = MCSSBObjective(
-                similarity,
-                affinities,
-                labels,
-                self.labeled_weight,
-                trains_labeled=self.train_on == "all",
-            )
-            self._boost_and_label(objective, self._make_learner(X, objective), labels)
-        return self
+    def _make_objective(self, X, labels):
+        similarity = make_similarity(X, self.similarity, self.n_neighbors)
+        if self.similarity == "diffusion":
+            affinities = diffused_affinities(similarity.matrix, labels, self._n_classes)
+        else:
+            affinities = labeled_affinities(similarity, labels, self._n_classes)
+        return MCSSBObjective(
+            similarity,
+            affinities,
+            labels,
+            self.labeled_weight,
+            trains_labeled=self.train_on == "all",
+        )
 
     def _get_estimator(self):
         if self.estimator is None:

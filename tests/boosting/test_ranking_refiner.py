@@ -26,7 +26,6 @@ PARAMETERS = [
         "estimator": DecisionTreeClassifier(max_depth=2),
         "response_method": "predict_proba",
         "weighting": "resampling",
-        "max_samples": 10,
     },
     {"estimator": LogisticRegression(), "response_method": "predict_proba", "noise": "auto"},
 ]
@@ -46,7 +45,7 @@ def data():
 
 
 def refiner(**parameters):
-    fixed = {"n_estimators": 12, "random_state": 0, "weighting": "auto", "max_samples": None}
+    fixed = {"n_estimators": 12, "random_state": 0, "weighting": "auto"}
     return RankingRefiner(0, **fixed | parameters)
 
 
@@ -110,15 +109,14 @@ def slow_refinement(X, base, judged, n_rounds, *, combination, noise, learning_r
             gamma = 0.3 * W * costs + T * costs
         w = np.array([sum(gamma[i, j] - gamma[j, i] for j in range(n)) for i in range(n)])
         labels = (w > 0).astype(int)
-        for _ in range(10):
-            drawn = draw(labels, np.abs(w), size, random)
-            stump = StumpClassifier().fit(X[drawn], labels[drawn])
-            f = stump.predict(X) if method == "predict" else stump.predict_proba(X)[:, 1]
-            pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
-            correct = sum(gamma[i, j] * f[i] * (1 - f[j]) for i, j in pairs)
-            incorrect = sum(gamma[i, j] * (1 - f[i]) * f[j] for i, j in pairs)
-            if correct > incorrect:
-                break
+        drawn = draw(labels, np.abs(w), size, random)
+        stump = StumpClassifier().fit(X[drawn], labels[drawn])
+        f = stump.predict(X) if method == "predict" else stump.predict_proba(X)[:, 1]
+        pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
+        correct = sum(gamma[i, j] * f[i] * (1 - f[j]) for i, j in pairs)
+        incorrect = sum(gamma[i, j] * (1 - f[i]) * f[j] for i, j in pairs)
+        if correct <= incorrect:
+            break
         F = F + learning_rate * 0.5 * np.log(correct / incorrect) * f
     return F
 
@@ -131,10 +129,10 @@ def test_the_rounds_are_those_of_algorithm_6(data, combination, printed):
     # Half of the sum of T is that of the judged pairs.
     n_judged = np.sum(judged[:, np.newaxis] > judged)
     rules = {"noise": 2 * n_judged / (2 * n_judged + 60**2), "learning_rate": 0.2}
-    method, size, parameters = "predict_proba", 10, {}
+    method, size, parameters = "predict_proba", 20, {}
     if printed:
-        rules, method, size = {"noise": 0.5, "learning_rate": 1.0}, "predict", 20
-        parameters = rules | {"response_method": method, "max_samples": None}
+        rules, method = {"noise": 0.5, "learning_rate": 1.0}, "predict"
+        parameters = rules | {"response_method": method}
     model = RankingRefiner(
         0, n_estimators=6, combination=combination, balance=0.3, random_state=0, **parameters
     )

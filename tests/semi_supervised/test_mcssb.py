@@ -10,6 +10,7 @@ from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
@@ -34,11 +35,10 @@ PRINTED = {
     "labeled_weight": 1e4,
     "similarity": "rbf",
     "weighting": "resampling",
-    "max_draws": 1,
     "learning_rate": 1.0,
 }
 WEIGHTED = {**PRINTED, "weighting": "sample_weight"}
-CONFIGURATIONS = [{}, {**PRINTED, "max_draws": 10}, WEIGHTED, {"similarity": "identity"}]
+CONFIGURATIONS = [{}, PRINTED, WEIGHTED, {"similarity": "identity"}]
 
 
 def mcssb(**parameters):
@@ -190,8 +190,8 @@ def test_scores_are_sums_of_steps(model):
 
 
 def test_weak_learners_without_features_add_no_importance():
-    """Single samples are drawn, so that all weak learners are dummies."""
-    model = mcssb(**{**PRINTED, "max_draws": 10}, max_samples=1).fit(X, Y)
+    model = mcssb(estimator=DecisionTreeClassifier(max_depth=1)).fit(X, Y)
+    model.estimators_ = [DummyClassifier().fit(X, Y)] * len(model.estimators_)
     assert len(model.estimators_) > 0
     assert_array_equal(model.feature_importances_, np.zeros(3))
 
@@ -287,20 +287,19 @@ def test_any_weak_learner(weighting, estimator):
 
 
 @pytest.mark.parametrize(
-    ("max_samples", "n_samples", "drawn"),
-    [(None, 120, 24), (None, 60, 20), (33, 120, 33), (0.5, 120, 60)],
+    ("n_samples", "drawn"),
+    [(120, 24), (60, 20)],
 )
-def test_number_of_drawn_samples(max_samples, n_samples, drawn):
+def test_number_of_drawn_samples(n_samples, drawn):
     samples = X[:n_samples]
     learner = ClassifierLearner(
         DecisionTreeClassifier(),
         samples,
         weighting="resampling",
-        max_samples=max_samples,
         n_classes=4,
     )
     assert learner.n_drawn == drawn
-    model = mcssb(**PRINTED, max_samples=max_samples, n_estimators=1)
+    model = mcssb(**PRINTED, n_estimators=1)
     model.fit(samples, Y[:n_samples])
     assert model.estimators_[0].tree_.weighted_n_node_samples[0] == drawn
 
@@ -450,5 +449,8 @@ def test_warm_start_refuses_fewer_rounds_and_other_classes():
         model.set_params(n_estimators=3).fit(X, Y)
     with pytest.raises(ValueError, match="cannot change"):
         model.set_params(n_estimators=20).fit(X, np.where(Y == 3, 2, Y))
+    for samples, labels in ((X[::-1], Y[::-1]), (X[::-1], Y), (X[:60], Y[:60])):
+        with pytest.raises(ValueError, match="X and y are not the training samples of the fit"):
+            model.fit(samples, labels)
     with pytest.raises(ValueError, match="2 features, but MCSSBClassifier is expecting 3"):
         model.fit(X[:, :2], Y)
