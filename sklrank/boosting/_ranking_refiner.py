@@ -151,7 +151,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     >>> print(f"base ranker: {ndcg_score(relevance[rest], base_scores[rest], k=10):.2f}")
     base ranker: 0.43
     >>> print(f"refined: {ndcg_score(relevance[rest], scores[rest], k=10):.2f}")
-    refined: 0.67
+    refined: 0.64
     """
 
     __metadata_request__score = {"qid": True}
