@@ -122,7 +122,7 @@ CONFIGURATIONS = {
     "PredtronClassifier()": CLASSES,
     "PredtronClassifier(mirror_map='p-norm', average=True)": CLASSES,
     "PredtronClassifier(loss='hamming', mirror_map='schatten')": LABELS,
-    "PredtronClassifier(kernel='rbf', budget=5)": CLASSES,
+    "PredtronClassifier(kernel='rbf')": CLASSES,
     "PredtronClassifier(reject_cost=0.5, average=True)": CLASSES,
     "PredtronLabelRanker()": LABELS,
     "PredtronLabelRanker(kernel='rbf', average=True)": LABELS,

@@ -116,7 +116,7 @@ ESTIMATORS = [
     PredtronClassifier(loss="absolute", update="loss-driven"),
     PredtronClassifier(loss="hamming", average=True),
     PredtronClassifier(kernel="rbf"),
-    PredtronClassifier(kernel="poly", budget=50),
+    PredtronClassifier(kernel="poly"),
     PredtronClassifier(kernel="precomputed"),
     PredtronClassifier(mirror_map="p-norm"),
     PredtronClassifier(mirror_map="schatten", average=True),

@@ -44,7 +44,7 @@ MODELS = {
     "linucb": LinUCBClassifier(exploration=0.3),
     "predtron": PredtronClassifier(average=True, mirror_map="schatten"),
     "predtron-reject": PredtronClassifier(reject_cost=0.3),
-    "predtron-kernel": PredtronClassifier(kernel="rbf", budget=40),
+    "predtron-kernel": PredtronClassifier(kernel="rbf"),
     "predtron-labels": PredtronLabelRanker(),
     "predtron-queries": PredtronQueryRanker(),
     "bmr": OnlineBMR("trees", n_estimators=5),

@@ -24,10 +24,6 @@ cdef class Rows:
     # subclass overrides this.
     cdef void read_step(self, Py_ssize_t i, Row* row) noexcept nogil
 
-    # This method is called after each step. A subclass with a budget of support vectors sets the
-    # dual weights of the support vectors that exceed the budget to zero.
-    cdef void enforce_budget(self, double[:, ::1] duals) noexcept nogil
-
 
 cdef class RowSum:
     cdef bint is_dense

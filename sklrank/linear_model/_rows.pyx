@@ -51,9 +51,6 @@ cdef class Rows:
     cdef void read_step(self, Py_ssize_t i, Row* row) noexcept nogil:
         self.read(i, row)
 
-    cdef void enforce_budget(self, double[:, ::1] duals) noexcept nogil:
-        pass
-
 
 cdef class RowSum:
     """Weighted sum of rows, which can be read as a row. The sum of sparse rows is sparse."""

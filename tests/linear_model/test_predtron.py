@@ -59,10 +59,10 @@ LINEAR = {
 KERNEL = {
     "classes, rbf": PredtronClassifier(kernel="rbf", average=True),
     "rejections, rbf": PredtronClassifier(kernel="rbf", reject_cost=0.2),
-    "sets, budget": PredtronClassifier(kernel="poly", loss="hamming", budget=12),
+    "sets, poly": PredtronClassifier(kernel="poly", loss="hamming"),
     "labels, rbf": PredtronLabelRanker(kernel="rbf", learning_rate="theory"),
     "documents, rbf": PredtronQueryRanker(kernel="rbf", gamma=0.2, average=True),
-    "documents, budget": PredtronQueryRanker(kernel="linear", budget=8, update="loss-driven"),
+    "documents, kernel": PredtronQueryRanker(kernel="linear", update="loss-driven"),
 }
 MODELS = LINEAR | KERNEL
 each_model = pytest.mark.parametrize("name", MODELS)
@@ -118,7 +118,7 @@ def test_chunks_do_not_matter(name, seed, cuts, between, kind, fingerprint):
     [
         PredtronLabelRanker(),
         PredtronLabelRanker(update="loss-driven", average=True),
-        PredtronLabelRanker(budget=7),
+        PredtronLabelRanker(kernel="rbf"),
         PredtronQueryRanker(representation="reciprocal"),
         PredtronClassifier(loss="absolute"),
     ],
@@ -221,7 +221,7 @@ def test_fit_starts_from_scratch(name, fingerprint):
     # Under a kernel a repeated sample is another point.
     if name in LINEAR:
         assert_array_equal(scores_of(parts, X), scores_of(twice, X))
-    elif MODELS[name].budget is None:
+    else:
         assert_allclose(scores_of(parts, X), scores_of(twice, X), atol=1e-9)
     before = fingerprint(twice)
     assert fingerprint(twice.fit(X, *targets)) == before
@@ -359,7 +359,7 @@ def test_parameters_take_effect_when_a_model_is_started(name, fingerprint):
     """Later changes affect neither the data that it accepts nor its training."""
     X, targets = stream(MODELS[name])
     whole = partial_fit(clone(MODELS[name]), X, targets)
-    others = {"kernel": "precomputed", "mirror_map": "p-norm", "average": True, "budget": 3}
+    others = {"kernel": "precomputed", "mirror_map": "p-norm", "average": True}
     others |= {"update": "loss-driven", "learning_rate": 0.5}
     if isinstance(whole, PredtronClassifier):
         others |= {"loss": "absolute", "reject_cost": 0.4}
@@ -417,14 +417,12 @@ BAD_PARAMETERS = {
     "average": ["yes", None],
     "kernel": ["cubic", 3, of_shape_2, of_infinity, lambda A, B: "none"],
     "gamma": [0, -1, "scale"],
-    "budget": [0, 1.5, "all"],
     "max_iter": [0, 1.5],
     "shuffle": ["yes"],
     "random_state": ["seed", -1],
     "verbose": ["loud"],
 }
 TOGETHER = [
-    ({"budget": 5, "kernel": "rbf", "average": True}, "average=True does not go with a budget"),
     ({"mirror_map": "p-norm", "kernel": "rbf"}, "mirror_map='p-norm' does not go with kernel"),
     ({"mirror_map": Softmax(), "kernel": "rbf"}, "mirror_map=.* does not go with kernel"),
     ({"learning_rate": "theory", "mirror_map": "entropy"}, "learning_rate='theory' is not known"),
@@ -446,7 +444,7 @@ def methods(model):
 def test_bad_parameters_are_named(name, fingerprint):
     """Whatever method starts the model; the model is not started then."""
     X, targets = stream(MODELS[name])
-    defaults = {"budget": None, "mirror_map": "euclidean", "average": False, "kernel": None}
+    defaults = {"mirror_map": "euclidean", "average": False, "kernel": None}
     cases = [({p: value}, p) for p in BAD_PARAMETERS for value in BAD_PARAMETERS[p]] + TOGETHER
     for parameters, message in cases:
         model = clone(MODELS[name]).set_params(**defaults).set_params(**parameters)

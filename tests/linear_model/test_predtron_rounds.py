@@ -72,9 +72,9 @@ class SlowPredtron:
         self.theta = np.zeros((n_scores, width))
         self.map = model.mirror_map
         self.loss_driven = model.update == "loss-driven"
-        self.learning_rate, self.budget = model.learning_rate, model.budget
+        self.learning_rate = model.learning_rate
         self.radius, self.min_loss, self.max_loss = 0.0, np.inf, 0.0
-        self.history, self.losses, self.supports = [], [], []
+        self.history, self.losses = [], []
 
     @property
     def weights(self):
@@ -119,16 +119,11 @@ class SlowPredtron:
         candidates = []
         for d in directions:
             step = np.outer(d, step_row) if step_row.ndim == 1 else (d @ step_row)[np.newaxis]
-            theta, supports = self.theta - size * step, self.supports
+            theta = self.theta - size * step
             theta = np.maximum(theta, 0) if self.map == "positive" else theta
-            if self.budget:
-                touched = np.flatnonzero(step.any(axis=0))
-                supports = supports + [i for i in touched if i not in supports]
-                theta[:, supports[: -self.budget]] = 0.0
-                supports = supports[-self.budget :]
             error = np.abs(weights_of(theta, self.map) - found).max()
-            candidates.append((error, theta, supports))
-        _, self.theta, self.supports = min(candidates, key=lambda candidate: candidate[0])
+            candidates.append((error, theta))
+        _, self.theta = min(candidates, key=lambda candidate: candidate[0])
 
 
 # -- Problems: all predictions of each round, with their losses.
@@ -540,14 +535,13 @@ def all_duals(model, X):
     return duals
 
 
-@pytest.mark.parametrize("budget", [None, 3])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", KERNEL_MODELS)
-def test_kernels(name, kernel, budget):
+def test_kernels(name, kernel):
     """Scores are sums of kernel values; steps change the coefficients of the round's rows."""
     X, targets, rows_of, rounds = kernel_problem(name)
     parameter, function = KERNELS[kernel]
-    model = clone(KERNEL_MODELS[name]).set_params(kernel=parameter, budget=budget)
+    model = clone(KERNEL_MODELS[name]).set_params(kernel=parameter)
     values = function(X, X) + getattr(model, "fit_intercept", False)
     by_rows = not isinstance(model, PredtronQueryRanker)
     slow = SlowPredtron(model, rounds[0][0].shape[1] if by_rows else 1, len(X))
@@ -564,11 +558,8 @@ def test_kernels(name, kernel, budget):
     assert_allclose(all_duals(at_once, X), slow.theta, atol=1e-9)
     assert_allclose(at_once.mean_loss_, np.mean(slow.losses))
     assert at_once.n_mistakes_ == np.count_nonzero(slow.losses)
-    if budget:
-        assert len(slow.supports) == len(model.support_vectors_) == budget
-    else:
-        mean = clone(model).set_params(average=True).fit(X, *targets)
-        assert_allclose(all_duals(mean, X), np.mean(slow.history, axis=0), atol=1e-9)
+    mean = clone(model).set_params(average=True).fit(X, *targets)
+    assert_allclose(all_duals(mean, X), np.mean(slow.history, axis=0), atol=1e-9)
 
 
 @pytest.mark.parametrize("average", [False, True])

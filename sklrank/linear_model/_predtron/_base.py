@@ -46,10 +46,6 @@ kernel : str, callable or None, default=None
     ``functools.partial(sklearn.metrics.pairwise.polynomial_kernel, degree=2)``.
 gamma : float or None, default=None
     Parameter of the kernels that are given by name. If None, ``1 / n_features`` is used.
-budget : int or None, default=None
-    Maximum number of support vectors of a model with a kernel. If it is exceeded, the oldest
-    support vectors are removed. If None, the number is not limited. `budget` is ignored if `kernel`
-    is None.
 """,
     "fit_intercept": """
 fit_intercept : bool, default=True
@@ -139,7 +135,6 @@ class BasePredtron(BaseOnline):
         "average": ["boolean"],
         "kernel": [StrOptions({*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"}), callable, None],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
-        "budget": [Interval(Integral, 1, None, closed="left"), None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "shuffle": ["boolean"],
         "random_state": ["random_state"],
@@ -168,15 +163,9 @@ class BasePredtron(BaseOnline):
                 f"mirror_map={self.mirror_map!r} does not go with kernel={self.kernel!r}, whose "
                 "weights are never formed: leave one of them out"
             )
-        if self.average and self.budget is not None:
-            raise ValueError(
-                "average=True does not go with a budget: the mean of the weights keeps the support "
-                "vectors that the budget removes; set budget=None, or average=False"
-            )
         # The default value is set here, since not every kernel accepts None.
         gamma = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
-        budget = self.budget or 0
-        return KernelModel(n_scores, self.kernel, gamma, constant, rate, self.average, budget)
+        return KernelModel(n_scores, self.kernel, gamma, constant, rate, self.average)
 
     @property
     def _is_precomputed(self):

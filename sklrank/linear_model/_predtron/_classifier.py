@@ -218,7 +218,6 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         average: bool = False,
         kernel: str | Callable | None = None,
         gamma: float | None = None,
-        budget: int | None = None,
         fit_intercept: bool = True,
         max_iter: int = 1,
         shuffle: bool = False,
@@ -234,7 +233,6 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         self.average = average
         self.kernel = kernel
         self.gamma = gamma
-        self.budget = budget
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.shuffle = shuffle

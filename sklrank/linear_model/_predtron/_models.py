@@ -121,8 +121,6 @@ class KernelModel:
         Number whose square is added to the kernel values, which has the effect of an intercept.
     learning_rate, average : float and bool
         See `LinearModel`.
-    budget : int
-        Maximum number of support vectors. If 0, the number is not limited.
     """
 
     # Maximum number of rows of a batch. Their kernel values with all support vectors are held in
@@ -131,12 +129,11 @@ class KernelModel:
     calls = staticmethod(iter)
     may_fail = True  # The kernel may be a user's function.
 
-    def __init__(self, n_scores, kernel, gamma, constant, learning_rate, average, budget):
+    def __init__(self, n_scores, kernel, gamma, constant, learning_rate, average):
         self.n_scores = n_scores
         self.kernel = kernel
         self.gamma = gamma
         self.constant = constant
-        self.budget = budget
         coefs = EuclideanMap(n_scores, 0)
         sums = make_sums(coefs) if average else None
         self.rounds = PredtronRounds(coefs, learning_rate, 1.0, sums)
@@ -168,7 +165,7 @@ class KernelModel:
         radii = None
         if np.isnan(self.rounds.learning_rate):
             radii = _radii_of_kernel(values[:, own_point], starts)
-        kernel_rows = KernelRows(values, own_point, len(self.rows_of_points), self.budget)
+        kernel_rows = KernelRows(values, own_point, len(self.rows_of_points))
         self._set_width(len(rows_of_points))
         _play_rounds(self.rounds, kernel_rows, starts, task, radii, scores)
         supports = kernel_rows.supports

@@ -208,7 +208,6 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
         average: bool = False,
         kernel: str | Callable | None = None,
         gamma: float | None = None,
-        budget: int | None = None,
         fit_intercept: bool = True,
         max_iter: int = 1,
         shuffle: bool = False,
@@ -225,7 +224,6 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
         self.average = average
         self.kernel = kernel
         self.gamma = gamma
-        self.budget = budget
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.shuffle = shuffle
@@ -423,7 +421,6 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         average: bool = False,
         kernel: str | Callable | None = None,
         gamma: float | None = None,
-        budget: int | None = None,
         max_iter: int = 1,
         shuffle: bool = False,
         random_state: int | np.random.RandomState | None = None,
@@ -439,7 +436,6 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         self.average = average
         self.kernel = kernel
         self.gamma = gamma
-        self.budget = budget
         self.max_iter = max_iter
         self.shuffle = shuffle
         self.random_state = random_state

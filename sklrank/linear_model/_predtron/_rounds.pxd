@@ -46,7 +46,6 @@ cdef class PredtronRounds(Persistent):
 cdef class KernelRows(Rows):
     cdef const Py_ssize_t[::1] own_point    # (n_rows,) the point that is the row itself
     cdef readonly Py_ssize_t n_supports
-    cdef Py_ssize_t budget                  # maximum number of support vectors, or 0 for no limit
     cdef Py_ssize_t[::1] support_points     # (n_points,) of which the first `n_supports` are used
     cdef int[::1] positions                 # (n_points,) among the support vectors, or -1
     cdef double[::1] values_of_supports     # scratch: (n_points,)

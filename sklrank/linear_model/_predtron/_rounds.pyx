@@ -17,8 +17,7 @@ documents to the dual weights (Corollary 5).
 Kernels. After steps of rank one, the weights are a weighted sum of the rows of the steps,
 w = a_1 x_1 + a_2 x_2 + ..., and the score of x is a_1 k(x_1, x) + a_2 k(x_2, x) + ... So the dual
 coefficients `a` are the weights of a row of kernel values. A step on x_i changes only a_i, so it is
-a step on the i-th unit vector. A budget limits the number of support vectors, which are the points
-that have a coefficient. If there are more, the oldest ones are removed (budget perceptron).
+a step on the i-th unit vector. The support vectors are the points that have a coefficient.
 """
 
 from libc.math cimport INFINITY, NAN, isnan
@@ -199,7 +198,6 @@ cdef class PredtronRounds:
                 if loss > 0.0:
                     rows.read_step(i, &row)
                     self.step(&direction[0], -size, &row)
-                    rows.enforce_budget(self.mirror_map.duals)
         self.mirror_map.raise_error()
 
     def play_queries(
@@ -237,7 +235,6 @@ cdef class PredtronRounds:
                             total.add(direction[j - starts[i]], &row)
                     total.read(&row)
                     self.step(&self.unit[0], -size, &row)
-                    rows.enforce_budget(self.mirror_map.duals)
         self.mirror_map.raise_error()
 
     def score(self, Rows rows not None):
@@ -314,13 +311,10 @@ cdef class KernelRows(Rows):
         Index of the point that is the row itself.
     n_supports : int
         Number of support vectors, which are the first points.
-    budget : int
-        Maximum number of support vectors. If 0, the number is not limited.
     """
 
     def __init__(
         self, values, const Py_ssize_t[::1] own_point not None, Py_ssize_t n_supports,
-        Py_ssize_t budget,
     ):
         n_rows, n_points = np.shape(values)
         if own_point.shape[0] != n_rows or not 0 <= n_supports <= n_points:
@@ -328,7 +322,7 @@ cdef class KernelRows(Rows):
         if n_rows and not 0 <= np.min(own_point) <= np.max(own_point) < n_points:
             raise ValueError("own_point has points that are out of range")
         super().__init__(values, 0.0)
-        self.own_point, self.n_supports, self.budget = own_point, n_supports, budget
+        self.own_point, self.n_supports = own_point, n_supports
         self.support_points = np.arange(n_points)
         self.positions = np.arange(n_points, dtype=np.intc)
         self.positions[n_supports:] = -1
@@ -363,19 +357,6 @@ cdef class KernelRows(Rows):
         row.values = &self.unit
         row.n_features = self.n_features
         row.constant = 0.0
-
-    cdef void enforce_budget(self, double[:, ::1] duals) noexcept nogil:
-        cdef Py_ssize_t j, k, n_removed = self.n_supports - self.budget
-        if self.budget == 0 or n_removed <= 0:
-            return
-        for j in range(self.n_supports):
-            self.positions[self.support_points[j]] = <int>(j - n_removed if j >= n_removed else -1)
-        for j in range(n_removed, self.n_supports):
-            self.support_points[j - n_removed] = self.support_points[j]
-        for k in range(duals.shape[0]):
-            for j in range(self.n_supports):
-                duals[k, j] = duals[k, j + n_removed] if j < self.budget else 0.0
-        self.n_supports = self.budget
 
 
 def linear_scores(const double[:, ::1] weights not None, Rows rows not None):
