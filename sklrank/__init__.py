@@ -17,7 +17,8 @@ package has the following subpackages:
 - :mod:`sklrank.model_selection`: progressive (prequential) validation, and validation by query.
 - :mod:`sklrank.datasets`: readers of benchmark files, synthetic rankings and streams.
 
-:func:`sklrank.show_versions` prints what a bug report should contain.
+:func:`sklrank.show_versions` prints what a bug report should contain, and
+:func:`sklrank.expected_failed_checks` names the checks of scikit-learn that an estimator fails.
 """
 
 import importlib
@@ -38,7 +39,7 @@ _SUBPACKAGES = (
     "semi_supervised",
     "tree",
 )
-__all__ = ["__version__", *_SUBPACKAGES, "show_versions"]
+__all__ = ["__version__", *_SUBPACKAGES, "expected_failed_checks", "show_versions"]
 
 try:
     import sklrank._online_learner  # noqa: F401
@@ -48,6 +49,38 @@ except ModuleNotFoundError as error:
         "folder: run Python outside of the checkout to use the installed package, or install the "
         "checkout in place with pip install -e ."
     ) from error
+
+
+def expected_failed_checks(estimator: object) -> dict[str, str]:
+    """Return the checks of scikit-learn that an estimator fails by design, with the reasons.
+
+    An online learner cannot pass the check that a weight of two has the effect of two samples,
+    since each update depends on the samples before. A semi-supervised classifier reads the label
+    -1, which is a class in one of the checks. All other checks pass.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Estimator of this package.
+
+    Returns
+    -------
+    dict of str to str
+        Reason by the name of the check, as the function `check_estimator` of scikit-learn reads it.
+
+    Examples
+    --------
+    >>> from sklearn.utils.estimator_checks import check_estimator
+    >>> from sklrank import expected_failed_checks
+    >>> from sklrank.online_boosting import AdaOLMR
+    >>> model = AdaOLMR()
+    >>> results = check_estimator(
+    ...     model, expected_failed_checks=expected_failed_checks(model), on_skip=None
+    ... )
+    >>> {result["check_name"] for result in results if result["status"] == "failed"}
+    set()
+    """
+    return dict(getattr(estimator, "_failed_checks", {}))
 
 
 def __getattr__(name):

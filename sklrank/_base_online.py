@@ -83,6 +83,11 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
     # Whether the target has a column for each label, as an indicator matrix has. Otherwise, it
     # consists of class labels.
     _has_label_columns = False
+    # See `expected_failed_checks`.
+    _failed_checks = {
+        f"check_sample_weight_equivalence_on_{kind}_data": "samples are learned one after the other"
+        for kind in ("dense", "sparse")
+    }
 
     @property
     def _accepts_nan(self):
@@ -250,7 +255,9 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
 
         If the call is interrupted by Ctrl-C (KeyboardInterrupt), or fails since memory runs out or
         a weak learner of another package raises an error, the model keeps what it has learned
-        before. After a first call, there is no model in these cases.
+        before. After a first call, there is no model in these cases. If some of the weak learners
+        of a booster had then learned a sample that others had not, the booster still predicts, but
+        methods that learn raise `NotFittedError` until `fit` is called.
 
         Parameters
         ----------

@@ -226,8 +226,11 @@ def choose(convention, **choices):
 
 def check_k(k):
     """Check the parameter `k`, the number of top-ranked documents to include, or None for all."""
-    if k is not None and (not is_integer(k) or k < 1):
-        raise ValueError(f"k must be a positive integer, or None for all documents, got {k!r}.")
+    if k is not None and not (is_integer(k) and 1 <= k <= EVERY_PLACE):
+        raise ValueError(
+            f"k must be a positive integer, at most {EVERY_PLACE}, or None for all documents, got "
+            f"{k!r}."
+        )
 
 
 def gains_of(gain, grades):

@@ -4,9 +4,8 @@ from reprlib import repr as shortened
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
 
-from sklrank._validation import check_sparse
+from sklrank._validation import check_numbers, check_sparse, sorted_labels
 
 
 def check_relevance_and_scores(y_true, y_score, labels=None):
@@ -80,14 +79,7 @@ def as_label_columns(scores):
 
 def check_scores(y_score):
     """Return scores of shape `(n_samples, n_labels)` or `(n_samples,)` as finite floats."""
-    scores = check_array(
-        y_score,
-        dtype=[np.float64, np.float32],
-        ensure_2d=False,
-        allow_nd=True,
-        ensure_all_finite=False,
-        input_name="y_score",
-    )
+    scores = check_numbers(y_score, "y_score", dtype=[np.float64, np.float32])
     if scores.ndim > 2:
         raise ValueError(
             f"y_score must be of shape (n_samples, n_labels), got {scores.shape}: evaluate one "
@@ -121,7 +113,7 @@ def as_relevant(y_true):
 
 def _one_hot(y_true, labels, n_labels):
     given = labels is not None
-    labels = np.asarray(labels) if given else np.unique(y_true)
+    labels = np.asarray(labels) if given else sorted_labels(y_true, "y_true")
     if labels.shape != (n_labels,):
         origin = "got" if given else "got the classes of y_true,"
         raise ValueError(

@@ -22,6 +22,7 @@ __all__ = [
     "check_columns",
     "check_entries",
     "check_label_names",
+    "check_numbers",
     "check_random_state",
     "check_rows",
     "check_scalar",
@@ -37,6 +38,7 @@ __all__ = [
     "names_of",
     "relevance_lists",
     "sorted_classes",
+    "sorted_labels",
     "sum_of_squares",
     "unchanged_on_error",
     "with_reject_label",
@@ -237,6 +239,8 @@ def _checked_target(y, multilabel):
         y = column_or_1d(y, warn=True)
     if y.dtype.kind not in "biu":
         # Integers are valid class labels. They are not checked, since the check would sort them.
+        if y.dtype == object:
+            sorted_labels(y, "y")
         check_classification_targets(y)
     return Target(y, False)
 
@@ -317,6 +321,33 @@ def sorted_classes(classes):
         return np.unique(names_of(classes))
     except TypeError as error:
         raise ValueError(f"classes must be names that have an order: {error}") from error
+
+
+def sorted_labels(labels, name):
+    """Return the unique entries of an array of class labels, which is called `name`, sorted."""
+    try:
+        return np.unique(labels)
+    except TypeError as error:
+        raise ValueError(
+            f"{name} must hold class labels of one kind, such as strings, without None: {error}"
+        ) from error
+
+
+def check_numbers(numbers, name, **check_params):
+    """Return an array of numbers of any dimension, which is called `name`; see `check_array`."""
+    try:
+        return check_array(
+            numbers,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_all_finite=False,
+            input_name=name,
+            **check_params,
+        )
+    except (TypeError, ValueError) as error:
+        if name in str(error):
+            raise
+        raise ValueError(f"{name} must hold numbers: {error}") from error
 
 
 def names_of(classes):

@@ -1,6 +1,7 @@
 """Scikit-learn's checks of every public estimator, in each configuration that differs."""
 
 import inspect
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import sklrank
 from sklrank._estimator import DOCUMENTATION
@@ -226,26 +227,18 @@ SLOW_ESTIMATORS = [
 
 
 def expected_failed_checks(estimator):
-    # scikit-learn exempts its own semi-supervised estimators by name; see tests/boosting.
-    if isinstance(estimator, AssembleClassifier | MCSSBClassifier | PooledLabelSpreading):
-        return {"check_classifiers_classes": "-1 is not a class, it marks unlabeled samples"}
-    if isinstance(estimator, PlackettLuceRanker):
+    if isinstance(estimator, StumpClassifier):
+        if SKLEARN < (1, 7):
+            reason = "the two classes that it predicts, of three, depend on the first sample"
+            return {"check_sample_weight_equivalence_on_dense_data": reason}
         return {}
-    # The update of an online learner depends on the samples before, and a weight of two is one
-    # update, not two. The counts of a single leaf do not depend on the order of the samples.
-    is_batch_learner = isinstance(estimator, StumpClassifier)
-    if is_batch_learner and SKLEARN < (1, 7):
-        reason = "the two classes that it predicts, of three, depend on the first sample"
-        return {"check_sample_weight_equivalence_on_dense_data": reason}
-    if is_batch_learner or estimator.get_params().get("leaf_prediction") in ("mc", "nb"):
+    # The counts of a single leaf do not depend on the order of the samples.
+    if estimator.get_params().get("leaf_prediction") in ("mc", "nb"):
         return {}
-    reason = "samples are learned one after the other"
-    if isinstance(estimator, HistogramTreeClassifier | HistogramTreeRegressor):
-        if estimator.min_samples_leaf == 20:
-            return {}  # No leaf of this check is large enough to be split.
-        reason = "min_samples_leaf counts samples, also those of weight two"
-    check = "check_sample_weight_equivalence_on_{}_data"
-    return {check.format("dense"): reason, check.format("sparse"): reason}
+    is_tree = isinstance(estimator, HistogramTreeClassifier | HistogramTreeRegressor)
+    if is_tree and estimator.min_samples_leaf == 20:
+        return {}  # No leaf of this check is large enough to be split.
+    return sklrank.expected_failed_checks(estimator)
 
 
 # The first configuration of each class. The checks of the others are slow tests.
@@ -365,6 +358,17 @@ def test_inspection_with_invalid_parameters(estimator):
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_a_user_can_check_an_online_estimator():
+    """The documented helper names the checks that scikit-learn expects to fail."""
+    model = AdaOLMR("trees", n_estimators=2)
+    failing = sklrank.expected_failed_checks(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(model, expected_failed_checks=failing)
+    failed = {one["check_name"] for one in results if one["status"] == "xfail"}
+    assert failed == set(failing)
+
+
 @parametrize_with_checks([*KINDS.values()], expected_failed_checks=expected_failed_checks)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

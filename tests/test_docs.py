@@ -10,6 +10,8 @@ import pytest
 
 import sklrank
 
+FUNCTIONS = ("expected_failed_checks", "show_versions")
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 GALLERY = sorted((ROOT / "examples" / "gallery").rglob("plot_*.py"))
@@ -19,7 +21,7 @@ RESULTS = sorted(set((DOCS / "results").glob("*.json")) - {DOCS / "results" / "r
 
 
 def public_names():
-    for package in set(sklrank.__all__) - {"__version__", "show_versions"}:
+    for package in set(sklrank.__all__) - {"__version__", *FUNCTIONS}:
         yield f"sklrank.{package}"
         for member in importlib.import_module(f"sklrank.{package}").__all__:
             yield f"sklrank.{package}.{member}"
@@ -37,7 +39,7 @@ def map_pages(node):
 
 def test_api_reference_lists_each_public_name_once():
     listed = re.findall(r"^   (sklrank\.\S+)$", (DOCS / "api.rst").read_text(), re.MULTILINE)
-    assert sorted(listed) == sorted([*public_names(), "sklrank.show_versions"])
+    assert sorted(listed) == sorted([*public_names(), *(f"sklrank.{name}" for name in FUNCTIONS)])
 
 
 def test_each_estimator_has_a_line_in_choosing():

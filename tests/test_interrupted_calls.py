@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.utils import check_random_state
@@ -196,6 +197,60 @@ def test_interrupted_calls(name, method, first, error, first_number, step, finge
         except error:
             found.append(possible.index(state(model)))
     assert found[0] == 0
+
+
+class Interrupted(GaussianNB):
+    """A weak learner that raises `error` in a call of one of its methods, and only once."""
+
+    calls = count()
+    stop = error = None
+
+    def _count(self):
+        if next(Interrupted.calls) == self.stop:
+            raise self.error
+
+    def predict_proba(self, X):
+        self._count()
+        return super().predict_proba(X)
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self._count()
+        self.n_learned_ = 1 + getattr(self, "n_learned_", 0)
+        return super().partial_fit(X, y, classes, sample_weight)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+@pytest.mark.parametrize("method", ["partial_fit", "progressive_fit", "partial_fit_feedback"])
+@pytest.mark.parametrize("make_booster", [AdaOLMR, OnlineBMR, TopKBBM, TopKAdaptive])
+def test_half_a_round(make_booster, method, error, monkeypatch):
+    """Three weak learners vote and learn: a round is whole, or the model refuses further ones."""
+    k = {"k": 2} if hasattr(make_booster, "explore") else {}
+    if method == "partial_fit_feedback" and not k:
+        pytest.skip("the booster learns from all labels")
+    monkeypatch.setattr(Interrupted, "error", error)
+    found = set()
+    for stop in (1, 4, 8):
+        monkeypatch.setattr(Interrupted, "stop", None)
+        model = make_booster(Interrupted(), n_estimators=3, random_state=0, **k)
+        model.fit(*arguments(model, "fit", 6, seed=1))
+        data = arguments(model, method, 6)
+        monkeypatch.setattr(Interrupted, "calls", count())
+        monkeypatch.setattr(Interrupted, "stop", stop)
+        with pytest.raises(error):
+            getattr(model, method)(*data)
+        n_learned = {weak.n_learned_ for weak in model.estimators_}
+        found.add(len(n_learned) == 1)
+        ranks = model.predict_ranks(data[0])
+        if model._is_in_round:
+            for one in (model, deepcopy(model)):
+                with pytest.raises(NotFittedError, match="call fit"):
+                    getattr(one, method)(*data)
+            assert np.array_equal(ranks, model.predict_ranks(data[0]))
+            model.fit(*arguments(model, "fit", 6, seed=1))
+        else:
+            assert len(n_learned) == 1
+        getattr(model, method)(*data)
+    assert found == {True, False}
 
 
 # -- Refused calls.

@@ -15,9 +15,11 @@ from sklrank import datasets
 from sklrank._validation import check_scalar, is_integer, is_number
 from sklrank.feedback import UniformRandomization
 from sklrank.label_ranking import PlackettLuceRanker
+from sklrank.linear_model import BanditronClassifier, PredtronClassifier
 from sklrank.metrics import kendall_tau_distance, ndcg_score, paired_test, rank_loss
 from sklrank.model_selection import progressive_val_score, query_train_test_split
-from sklrank.online_boosting import TopKBBM, recommended_learners
+from sklrank.online_boosting import AdaOLMR, TopKBBM, recommended_learners
+from sklrank.tree import HoeffdingTreeClassifier
 
 X, y = np.random.RandomState(0).normal(size=(20, 4)), np.arange(20) % 2
 SCORES = np.random.RandomState(1).normal(size=(20, 2))
@@ -98,3 +100,25 @@ def test_nan_is_outside_all_bounds(number):
 @pytest.mark.parametrize("other", [True, np.True_, "1", None, 1j, [1], np.ones(1)])
 def test_other_objects(other):
     assert not is_number(other) and not is_integer(other)
+
+
+@pytest.mark.parametrize("y", [["a", None], [None, None], ["x", 0]])
+@pytest.mark.parametrize("as_array", [True, False])
+def test_labels_of_different_kinds(y, as_array):
+    """They have no order. A list of strings and numbers is converted to strings by NumPy."""
+    if y == ["x", 0] and not as_array:
+        pytest.skip("an array of strings")
+    X, y = np.eye(6), np.array(y * 3, dtype=object) if as_array else y * 3
+    for make in (AdaOLMR, BanditronClassifier, PredtronClassifier, HoeffdingTreeClassifier):
+        for method in ("fit", "partial_fit"):
+            with pytest.raises(ValueError, match="y must hold class labels of one kind"):
+                getattr(make(), method)(X, y)
+    with pytest.raises(ValueError, match="y_true must hold class labels of one kind"):
+        rank_loss(y, np.eye(6))
+
+
+@pytest.mark.parametrize("name", ["y_true", "y_score"])
+def test_documents_with_text(name):
+    arguments = {"y_true": [1, 0], "y_score": [0.2, 0.1]} | {name: ["x", 0]}
+    with pytest.raises(ValueError, match=f"{name} must hold numbers"):
+        ndcg_score(**arguments)

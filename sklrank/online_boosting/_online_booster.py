@@ -8,6 +8,7 @@ from numbers import Integral
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_array
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -195,6 +196,8 @@ class OnlineBooster(OnlineLabelRanker):
     """
 
     _hedge = False
+    # Whether the last round ended when some learners had learned its sample and others had not.
+    _is_in_round = False
     _parameter_constraints: dict = {
         "estimator": [
             HasMethods(["partial_fit"]),
@@ -296,7 +299,7 @@ class OnlineBooster(OnlineLabelRanker):
         self.estimator_weights_ = np.full(self.n_estimators_, self._cost_rule.initial_weight)
         self._log_expert_weights = np.zeros(self.n_estimators_) if self._hedge else None
         self._edge_sums = np.zeros((2, self.n_estimators_))
-        self.n_rounds_ = 0
+        self.n_rounds_, self._is_in_round = 0, False
 
     def _rounds(self, n_threads=1):
         return Rounds(
@@ -312,10 +315,16 @@ class OnlineBooster(OnlineLabelRanker):
         return self._learners
 
     def _check_call_parameters(self):
-        """Raise if a parameter that is read in each call is invalid.
+        """Raise if the model cannot learn, or a parameter that is read in each call is invalid.
 
         scikit-learn checks parameters when training starts only, and they may have changed since.
         """
+        if self._is_in_round:
+            raise NotFittedError(
+                f"round {self.n_rounds_} of this {type(self).__name__} ended when some of its weak "
+                "learners had learned the sample and others had not: call fit to start anew, or "
+                "load the model as it was saved before"
+            )
         # The check of scikit-learn takes longer than learning a sample.
         if not (self.n_jobs is None or (is_integer(self.n_jobs) and self.n_jobs != 0)) or not (
             isinstance(self.verbose, int) and self.verbose >= 0
@@ -364,7 +373,7 @@ class OnlineBooster(OnlineLabelRanker):
                 self._edge_sums,
             )
         finally:
-            self.n_rounds_ = rounds.n_rounds
+            self.n_rounds_, self._is_in_round = rounds.n_rounds, rounds.is_in_round
         return scores
 
 

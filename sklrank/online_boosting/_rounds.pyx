@@ -63,6 +63,7 @@ cdef class Rounds(ThreadTeam):
     """
 
     cdef public Py_ssize_t n_rounds
+    cdef readonly bint is_in_round          # whether some learners may have learned the last sample
     cdef list learners
     cdef CostRule rule
     cdef Py_ssize_t n_learners, n_labels, n_columns
@@ -203,11 +204,13 @@ cdef class Rounds(ThreadTeam):
                 if sample_weight[t] == 0.0:
                     continue
                 self.n_rounds += 1
+                self.is_in_round = True
                 self.sample_weight = sample_weight[t]
                 if pair_feedback.reveal(t, scores, sample_weight[t], &self.pairs):
                     self.rule.start_round(&self.pairs)
                     self.run_phase(LEARN)
                     self.update(weights, log_expert_weights)
+                self.is_in_round = False
 
     def explore(
         self,

@@ -117,6 +117,7 @@ def test_rows_are_queries(metric, slow):
     ("arguments", "message"),
     [
         ({"k": 0}, "k must be a positive integer"),
+        ({"k": 2**63}, "k must be a positive integer"),
         ({"empty": "maybe"}, "empty must be one of"),
         ({"ties": "random"}, "ties must be one of"),
         ({"y_score": [0.1, 0.2]}, "shape of y_true"),
