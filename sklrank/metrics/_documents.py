@@ -1,17 +1,17 @@
 """Metrics of the rankings of documents within queries, given graded relevance.
 
-The docstring of each public function states its formula, and its scorer is defined below it. Its
-values come from a function with a name in ``_of_queries``, here or in ``_document_metrics.py``,
-where also the options are defined on which papers and programs differ. Such a function gets the
-queries, the grades, the options and `k`, and returns a function that computes the value of the
-metric for each query from the scores alone.
+The docstring of each public function states its formula, and its scorer is defined below it. To add
+a metric, write a function as `document_metric` describes it, and its scorer, and list both in
+`__all__`. The options on which papers and programs differ are defined in ``_document_metrics.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, wraps
+from inspect import Parameter, signature
 from numbers import Real
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,6 +60,45 @@ __all__ = [
     "reciprocal_rank_scorer",
 ]
 
+EMPTY = """\
+empty : {"drop", "zero", "one"}, default=None
+    Score of a query without a relevant document. With "drop" the query is left out of the mean;
+    with "zero" its score is 0; with "one" its score is 1.
+"""
+TIES = """\
+ties : {"average", "stable", "worst"}, default=None
+    Order of documents with equal scores. With "average" the score is the expected value over
+    all orders of these documents; with "stable" they are in the order of the samples; with
+    "worst" they are in ascending order of their grades.
+"""
+CONVENTION = """\
+convention : {"standard", "letor"}, default="standard"
+    Convention that determines the values of the options that are None. With "standard", `empty`
+    is "drop" and `ties` is "average"; with "letor", `empty` is "zero" and `ties` is "stable",
+    as in ``Eval-Score-4.0.pl`` of LETOR 4.0.
+"""
+ENDING = """\
+average : bool, default=True
+    If True, return the mean over queries; otherwise return the score of each query. To compare
+    two models, use the differences between their scores of each query.
+sample_weight : array-like of float, shape (n_samples,), default=None
+    Weights of the samples. The weight of a query in the mean is the mean of the weights of its
+    samples.
+
+Returns
+-------
+score : float or ndarray of float64, shape (n_queries,)
+    Mean score or, if `average` is False, the score of each query, which is NaN for dropped
+    queries. The queries are in the order of the sorted ids (``np.unique(qid)``) or, for 2-d
+    `y_true`, in the order of the rows.
+
+Raises
+------
+ValueError
+    If shapes differ, if `y_true` or `y_score` is not finite, if a grade is not in the domain of the
+    metric, if an option is unknown, or if no query is left to average.
+"""
+
 of_documents = shares_text(
     lists="""
 y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
@@ -74,47 +113,76 @@ qid : array-like of shape (n_samples,), default=None
 k : int, default=None
     Number of top-ranked documents to include. If None, all documents are included.
 """,
-    empty="""
-empty : {"drop", "zero", "one"}, default=None
-    Score of a query without a relevant document. With "drop" the query is left out of the mean;
-    with "zero" its score is 0; with "one" its score is 1.
-""",
-    ties="""
-ties : {"average", "stable", "worst"}, default=None
-    Order of documents with equal scores. With "average" the score is the expected value over
-    all orders of these documents; with "stable" they are in the order of the samples; with
-    "worst" they are in ascending order of their grades.
-""",
-    convention="""
-convention : {"standard", "letor"}, default="standard"
-    Convention that determines the values of the options that are None. With "standard", `empty`
-    is "drop" and `ties` is "average"; with "letor", `empty` is "zero" and `ties` is "stable",
-    as in ``Eval-Score-4.0.pl`` of LETOR 4.0.
-""",
-    mean="""
-average : bool, default=True
-    If True, return the mean over queries; otherwise return the score of each query. To compare
-    two models, use the differences between their scores of each query.
-sample_weight : array-like of float, shape (n_samples,), default=None
-    Weights of the samples. The weight of a query in the mean is the mean of the weights of its
-    samples.
-""",
-    result="""
-score : float or ndarray of float64, shape (n_queries,)
-    Mean score or, if `average` is False, the score of each query, which is NaN for dropped
-    queries. The queries are in the order of the sorted ids (``np.unique(qid)``) or, for 2-d
-    `y_true`, in the order of the rows.
-""",
-    errors="""
-If shapes differ, if `y_true` or `y_score` is not finite, if a grade is not in the domain of the
-metric, if an option is unknown, or if no query is left to average.
-""",
+    ties=TIES,
+    options=EMPTY + TIES + CONVENTION + ENDING,
+    ending=ENDING,
     example="""
 >>> qid = [1, 1, 1, 2, 2]
 >>> y_true = [0, 1, 1, 0, 1]
 >>> y_score = [0.9, 0.7, 0.1, 0.5, 0.5]
 """,
 )
+
+
+class DocumentMetric(Protocol):
+    """Type of the metrics that `document_metric` returns."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        k: int | None = None,
+        empty: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+        average: bool = True,
+        sample_weight: ArrayLike | None = None,
+        **parameters: Any,
+    ) -> float | np.ndarray: ...
+
+
+def document_metric(of_queries: Callable) -> DocumentMetric:
+    """Return the public metric with the docstring of a function of checked arguments.
+
+    The function gets the queries, the grades, the options and `k`, and returns a function that
+    computes the value of each query from the scores. Its keyword-only parameters are parameters of
+    the metric, after `k`.
+    """
+
+    @wraps(of_queries, assigned=("__module__", "__name__", "__qualname__", "__doc__"))
+    def metric(
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        qid: ArrayLike | None = None,
+        k: int | None = None,
+        empty: str | None = None,
+        ties: str | None = None,
+        convention: str = "standard",
+        average: bool = True,
+        sample_weight: ArrayLike | None = None,
+        **parameters: Any,
+    ) -> float | np.ndarray:
+        values_of = partial(of_queries, **parameters)
+        options = {"empty": empty, "ties": ties}
+        return _evaluate(
+            values_of, y_true, y_score, qid, k, average, sample_weight, convention, **options
+        )
+
+    own = [
+        each
+        for each in signature(of_queries).parameters.values()
+        if each.kind is Parameter.KEYWORD_ONLY
+    ]
+    shared = signature(metric, follow_wrapped=False)
+    *listed, _ = shared.parameters.values()
+    after_k = 1 + list(shared.parameters).index("k")
+    metric.__signature__ = shared.replace(parameters=[*listed[:after_k], *own, *listed[after_k:]])
+    return of_documents(metric)
 
 
 @of_documents
@@ -174,16 +242,7 @@ def ndcg_score(
         - "standard": discount "log2", empty "drop", short "end", ties "average" ([2]_);
         - "letor": discount "letor", empty "zero", short "zero", ties "stable". These are the rules
           of ``Eval-Score-4.0.pl``, which computed the published results of LETOR 4.0 ([3]_).
-    {mean}
-
-    Returns
-    -------
-    {result}
-
-    Raises
-    ------
-    ValueError
-        {errors}
+    {ending}
 
     See Also
     --------
@@ -266,16 +325,7 @@ def dcg_score(
         Convention that determines the values of the options that are None. With "standard",
         `discount` is "log2" and `ties` is "average"; with "letor", `discount` is "letor" and `ties`
         is "stable".
-    {mean}
-
-    Returns
-    -------
-    {result}
-
-    Raises
-    ------
-    ValueError
-        {errors}
+    {ending}
 
     See Also
     --------
@@ -301,19 +351,8 @@ def dcg_score(
     )
 
 
-@of_documents
-def average_precision_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    qid: ArrayLike | None = None,
-    k: int | None = None,
-    empty: str | None = None,
-    ties: str | None = None,
-    convention: str = "standard",
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
-) -> float | np.ndarray:
+@document_metric
+def average_precision_score(queries, grades, chosen, k):
     r"""Compute the average precision of each query; its mean over queries is known as MAP.
 
     Let the documents of a query be in descending order of their scores. Let :math:`r_i` be 1 if the
@@ -330,19 +369,7 @@ def average_precision_score(
     Parameters
     ----------
     {lists}
-    {empty}
-    {ties}
-    {convention}
-    {mean}
-
-    Returns
-    -------
-    {result}
-
-    Raises
-    ------
-    ValueError
-        {errors}
+    {options}
 
     See Also
     --------
@@ -365,36 +392,14 @@ def average_precision_score(
     >>> average_precision_score(y_true, y_score, qid=qid, average=False).round(3)
     array([0.583, 0.75 ])
     """
-    options = {"empty": empty, "ties": ties}
-    return _evaluate(
-        average_precision_of_queries,
-        y_true,
-        y_score,
-        qid,
-        k,
-        average,
-        sample_weight,
-        convention,
-        **options,
-    )
+    return average_precision_of_queries(queries, grades, chosen, k)
 
 
 average_precision_scorer = DocumentScorer(average_precision_score)
 
 
-@of_documents
-def precision_at_k_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    qid: ArrayLike | None = None,
-    k: int | None = None,
-    empty: str | None = None,
-    ties: str | None = None,
-    convention: str = "standard",
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
-) -> float | np.ndarray:
+@document_metric
+def precision_at_k_score(queries, grades, chosen, k):
     r"""Compute the precision at k: the fraction of the first `k` documents that are relevant.
 
     Let :math:`r_i` be 1 if the :math:`i`-th document of a query, in descending order of scores, is
@@ -408,19 +413,7 @@ def precision_at_k_score(
     Parameters
     ----------
     {lists}
-    {empty}
-    {ties}
-    {convention}
-    {mean}
-
-    Returns
-    -------
-    {result}
-
-    Raises
-    ------
-    ValueError
-        {errors}
+    {options}
 
     See Also
     --------
@@ -439,40 +432,15 @@ def precision_at_k_score(
     >>> precision_at_k_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
     array([0.5, 0.5])
     """
-    options = {"empty": empty, "ties": ties}
-    return _evaluate(
-        _precision_of_queries,
-        y_true,
-        y_score,
-        qid,
-        k,
-        average,
-        sample_weight,
-        convention,
-        **options,
-    )
-
-
-def _precision_of_queries(queries, grades, chosen, k):
-    return _hits_of_queries(queries, grades, chosen, k, queries.sizes if k is None else k)
+    divisors = queries.sizes if k is None else k
+    return _hits_of_queries(queries, grades, chosen, k, divisors)
 
 
 precision_at_k_scorer = DocumentScorer(precision_at_k_score)
 
 
-@of_documents
-def recall_at_k_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    qid: ArrayLike | None = None,
-    k: int | None = None,
-    empty: str | None = None,
-    ties: str | None = None,
-    convention: str = "standard",
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
-) -> float | np.ndarray:
+@document_metric
+def recall_at_k_score(queries, grades, chosen, k):
     r"""Compute the recall at k: the fraction of the relevant documents among the first `k`.
 
     Let :math:`r_i` be 1 if the :math:`i`-th document of a query, in descending order of scores, is
@@ -486,19 +454,7 @@ def recall_at_k_score(
     Parameters
     ----------
     {lists}
-    {empty}
-    {ties}
-    {convention}
-    {mean}
-
-    Returns
-    -------
-    {result}
-
-    Raises
-    ------
-    ValueError
-        {errors}
+    {options}
 
     See Also
     --------
@@ -517,13 +473,6 @@ def recall_at_k_score(
     >>> recall_at_k_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
     array([0.5, 1. ])
     """
-    options = {"empty": empty, "ties": ties}
-    return _evaluate(
-        _recall_of_queries, y_true, y_score, qid, k, average, sample_weight, convention, **options
-    )
-
-
-def _recall_of_queries(queries, grades, chosen, k):
     divisors = np.maximum(count_relevant(queries, grades), 1)
     return _hits_of_queries(queries, grades, chosen, k, divisors)
 
@@ -531,20 +480,8 @@ def _recall_of_queries(queries, grades, chosen, k):
 recall_at_k_scorer = DocumentScorer(recall_at_k_score)
 
 
-@of_documents
-def rank_biased_precision_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    qid: ArrayLike | None = None,
-    k: int | None = None,
-    persistence: float = 0.8,
-    empty: str | None = None,
-    ties: str | None = None,
-    convention: str = "standard",
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
-) -> float | np.ndarray:
+@document_metric
+def rank_biased_precision_score(queries, grades, chosen, k, *, persistence: float = 0.8):
     r"""Compute RBP: the rate at which a user of given persistence finds relevant documents.
 
     A user examines the first document of a query, and each next one with probability :math:`p`.
@@ -561,19 +498,7 @@ def rank_biased_precision_score(
     persistence : float, default=0.8
         Probability :math:`p` of examining the next document, from 0 to 1, where 1 is excluded. A
         user examines :math:`1 / (1 - p)` documents on average.
-    {empty}
-    {ties}
-    {convention}
-    {mean}
-
-    Returns
-    -------
-    {result}
-
-    Raises
-    ------
-    ValueError
-        {errors}
+    {options}
 
     See Also
     --------
@@ -593,12 +518,6 @@ def rank_biased_precision_score(
     array([0.16, 0.18])
     """
     check_scalar(persistence, "persistence", Real, min_val=0, max_val=1, include_boundaries="left")
-    options = {"empty": empty, "ties": ties}
-    values = partial(_rbp_of_queries, persistence=persistence)
-    return _evaluate(values, y_true, y_score, qid, k, average, sample_weight, convention, **options)
-
-
-def _rbp_of_queries(queries, grades, chosen, k, persistence):
     factors = (1 - persistence) * np.power(persistence, places(queries) - 1.0)
     return _hits_of_queries(queries, grades, chosen, k, 1, factors)
 
@@ -606,19 +525,8 @@ def _rbp_of_queries(queries, grades, chosen, k, persistence):
 rank_biased_precision_scorer = DocumentScorer(rank_biased_precision_score)
 
 
-@of_documents
-def hit_rate_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    qid: ArrayLike | None = None,
-    k: int | None = None,
-    empty: str | None = None,
-    ties: str | None = None,
-    convention: str = "standard",
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
-) -> float | np.ndarray:
+@document_metric
+def hit_rate_score(queries, grades, chosen, k):
     r"""Compute the hit rate: whether any of the first `k` documents of a query is relevant.
 
     The score of a query is 1 if a relevant document is among the `k` documents with the highest
@@ -628,19 +536,7 @@ def hit_rate_score(
     Parameters
     ----------
     {lists}
-    {empty}
-    {ties}
-    {convention}
-    {mean}
-
-    Returns
-    -------
-    {result}
-
-    Raises
-    ------
-    ValueError
-        {errors}
+    {options}
 
     See Also
     --------
@@ -654,13 +550,6 @@ def hit_rate_score(
     >>> hit_rate_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
     array([1., 1.])
     """
-    options = {"empty": empty, "ties": ties}
-    return _evaluate(
-        _hit_rate_of_queries, y_true, y_score, qid, k, average, sample_weight, convention, **options
-    )
-
-
-def _hit_rate_of_queries(queries, grades, chosen, k):
     stops = (grades > 0).astype(np.float64)
     n_relevant = count_relevant(queries, grades)
     final = queries.starts[:-1] + np.minimum(queries.sizes, last_place(k)) - 1
@@ -675,19 +564,8 @@ def _hit_rate_of_queries(queries, grades, chosen, k):
 hit_rate_scorer = DocumentScorer(hit_rate_score)
 
 
-@of_documents
-def reciprocal_rank_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    qid: ArrayLike | None = None,
-    k: int | None = None,
-    empty: str | None = None,
-    ties: str | None = None,
-    convention: str = "standard",
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
-) -> float | np.ndarray:
+@document_metric
+def reciprocal_rank_score(queries, grades, chosen, k):
     r"""Compute the reciprocal rank of the first relevant document; its mean is known as MRR.
 
     If the first relevant document of a query, in descending order of scores, has rank :math:`i`,
@@ -697,19 +575,7 @@ def reciprocal_rank_score(
     Parameters
     ----------
     {lists}
-    {empty}
-    {ties}
-    {convention}
-    {mean}
-
-    Returns
-    -------
-    {result}
-
-    Raises
-    ------
-    ValueError
-        {errors}
+    {options}
 
     See Also
     --------
@@ -728,41 +594,15 @@ def reciprocal_rank_score(
     >>> reciprocal_rank_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
     array([0.5 , 0.75])
     """
-    options = {"empty": empty, "ties": ties}
-    return _evaluate(
-        _reciprocal_rank_of_queries,
-        y_true,
-        y_score,
-        qid,
-        k,
-        average,
-        sample_weight,
-        convention,
-        **options,
-    )
-
-
-def _reciprocal_rank_of_queries(queries, grades, chosen, k):
-    return _expected_reciprocals(queries, grades, (grades > 0).astype(np.float64), chosen, k)
+    stops = (grades > 0).astype(np.float64)
+    return _expected_reciprocals(queries, grades, stops, chosen, k)
 
 
 reciprocal_rank_scorer = DocumentScorer(reciprocal_rank_score)
 
 
-@of_documents
-def expected_reciprocal_rank_score(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    qid: ArrayLike | None = None,
-    k: int | None = None,
-    max_grade: float | None = None,
-    empty: str | None = None,
-    ties: str | None = None,
-    convention: str = "standard",
-    average: bool = True,
-    sample_weight: ArrayLike | None = None,
-) -> float | np.ndarray:
+@document_metric
+def expected_reciprocal_rank_score(queries, grades, chosen, k, *, max_grade: float | None = None):
     r"""Compute ERR: the expected reciprocal rank at which a user finds what he looks for.
 
     A user examines the documents of a query in descending order of their scores. A document of
@@ -779,19 +619,7 @@ def expected_reciprocal_rank_score(
     max_grade : float, default=None
         Highest grade :math:`m` of the scale, at least the highest grade in `y_true`. If None, the
         latter is used; pass it to compare results on different samples.
-    {empty}
-    {ties}
-    {convention}
-    {mean}
-
-    Returns
-    -------
-    {result}
-
-    Raises
-    ------
-    ValueError
-        {errors}
+    {options}
 
     See Also
     --------
@@ -820,12 +648,6 @@ def expected_reciprocal_rank_score(
         # All stopping probabilities would be 0.
         if np.isinf(max_grade):
             raise ValueError(f"max_grade must be a finite number, got {max_grade}.")
-    options = {"empty": empty, "ties": ties}
-    values = partial(_err_of_queries, max_grade=max_grade)
-    return _evaluate(values, y_true, y_score, qid, k, average, sample_weight, convention, **options)
-
-
-def _err_of_queries(queries, grades, chosen, k, max_grade):
     highest = grades.max(initial=0.0) if max_grade is None else max_grade
     if grades.min(initial=0.0) < 0 or grades.max(initial=0.0) > highest:
         bad = grades.min() if grades.min() < 0 else grades.max()

@@ -40,13 +40,14 @@ y_true : array-like of shape (n_samples, n_labels)
 y_pred : array-like of shape (n_samples, n_labels)
     Predicted positions of the labels, in the same form.
 """,
-    mean="""
+    values="""
 average : bool, default=True
     If True, return the mean over samples; otherwise return the value of each sample.
 sample_weight : array-like of float, shape (n_samples,), default=None
     Weights of the samples in the mean.
-""",
-    result="""
+
+Returns
+-------
 value : float or ndarray of float64, shape (n_samples,)
     Mean over samples, or the value of each sample if `average` is False.
 """,
@@ -107,11 +108,7 @@ def kendall_tau_score(
         - `"x"`: a tie is treated as a statement that the two labels are equally good. A pair
           contributes 1 if it is tied in both rankings, and 0 if it is tied in only one of them
           (Emond and Mason [4]_). This variant is common in partial label ranking.
-    {mean}
-
-    Returns
-    -------
-    {result}
+    {values}
 
     Raises
     ------
@@ -196,11 +193,7 @@ def kendall_tau_distance(
         :math:`(1 - \tau_x) / 2` if `penalty` is 1/2, where :math:`\tau_x` is the variant "x" of
         :func:`kendall_tau_score`. If there are no ties, this holds for all variants and any
         `penalty`.
-    {mean}
-
-    Returns
-    -------
-    {result}
+    {values}
 
     Raises
     ------
@@ -267,11 +260,7 @@ def spearman_distance(
         Whether to divide the distance of a sample by the distance between a ranking without ties
         and its reverse, :math:`m (m^2 - 1) / 3`. The result is between 0 and 1. Without ties it is
         equal to :math:`(1 - \rho) / 2`, where :math:`\rho` is Spearman's correlation.
-    {mean}
-
-    Returns
-    -------
-    {result}
+    {values}
 
     Raises
     ------
@@ -339,11 +328,7 @@ def pair_brier_score(
         Entry ``[i, a, b]`` is the probability that label a is ranked before label b, such as the
         result of `predict_pair_proba`. Only the entries of ordered pairs are used, and
         ``[i, b, a]`` must be one minus ``[i, a, b]``.
-    {mean}
-
-    Returns
-    -------
-    {result}
+    {values}
 
     Raises
     ------

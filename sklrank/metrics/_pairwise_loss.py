@@ -51,7 +51,7 @@ y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
 normalize : bool, default=True
     Whether to divide the loss of a sample by its number of pairs. If False, :math:`w_Y = 1`.
 """,
-    mean="""
+    ending="""
 average : bool, default=True
     If True, return the mean over samples; otherwise return the loss of each sample.
 labels : array-like of shape (n_labels,), default=None
@@ -59,14 +59,17 @@ labels : array-like of shape (n_labels,), default=None
     1-d `y_true`. If None, the sorted distinct classes of `y_true` are used.
 sample_weight : array-like of float, shape (n_samples,), default=None
     Weights of the samples in the mean.
-""",
-    result="""
+
+Returns
+-------
 loss : float or ndarray of float64, shape (n_samples,)
     Mean loss, or the loss of each sample if `average` is False.
-""",
-    errors="""
-If `y_score` is not finite, if shapes differ, if `labels` does not fit the columns of
-`y_score` or the classes of `y_true`, if a 2-d `y_true` is not 0/1, or if `ties` is unknown.
+
+Raises
+------
+ValueError
+    If `y_score` is not finite, if shapes differ, if `labels` does not fit the columns of
+    `y_score` or the classes of `y_true`, if a 2-d `y_true` is not 0/1, or if `ties` is unknown.
 """,
 )
 
@@ -105,16 +108,7 @@ def rank_loss(
         in the unweighted loss of [2]_.
     ties : {"half", "full"}, default="half"
         Cost of a pair with equal scores: 1/2 ("half", as in [1]_) or 1 ("full", as in [2]_).
-    {mean}
-
-    Returns
-    -------
-    {result}
-
-    Raises
-    ------
-    ValueError
-        {errors}
+    {ending}
 
     See Also
     --------
@@ -174,16 +168,7 @@ def hinge_rank_loss(
     ----------
     {labels_and_scores}
     {normalize}
-    {mean}
-
-    Returns
-    -------
-    {result}
-
-    Raises
-    ------
-    ValueError
-        {errors}
+    {ending}
 
     See Also
     --------
@@ -234,16 +219,7 @@ def logistic_rank_loss(
     ----------
     {labels_and_scores}
     {normalize}
-    {mean}
-
-    Returns
-    -------
-    {result}
-
-    Raises
-    ------
-    ValueError
-        {errors}
+    {ending}
 
     See Also
     --------
