@@ -49,9 +49,6 @@ MAX_WEIGHT = 1e150
 # Maximal absolute entry of `X` for estimators that multiply entries. Scores are sums over features
 # and samples, whose terms are products of two entries, a learning rate and a loss.
 MAX_FACTOR = 1e60
-# Integer classes are looked up in a table if the difference between the largest and the smallest
-# class is below this number.
-MAX_TABLE_SIZE = 10_000
 DATES = (np.datetime64, np.timedelta64, date, timedelta)
 
 
@@ -414,39 +411,22 @@ def relevance_lists(target: Target, classes):
         indicator.eliminate_zeros()
         indicator.sort_indices()
         return indicator.indptr.astype(np.intp), indicator.indices.astype(np.intp)
-    labels = _looked_up(target.values, classes)
-    if labels is None:
-        labels = _searched(target.values, classes)
+    labels = _indices(target.values, classes)
     return np.arange(len(labels) + 1, dtype=np.intp), labels
 
 
-def _looked_up(values, classes):
-    """Return the indices of `values` in `classes`, found in a table.
-
-    Return None if the values or classes are not integers, if the range of the classes is too large
-    for a table, or if a value is not in `classes`.
-    """
-    if values.dtype.kind != "i" or classes.dtype.kind != "i":
-        return None
-    first, last = int(classes.min()), int(classes.max())
-    if last - first >= MAX_TABLE_SIZE or values.min() < first or values.max() > last:
-        return None
-    indices = np.full(last - first + 1, -1, dtype=np.intp)
-    indices[classes.astype(np.intp) - first] = np.arange(len(classes))
-    labels = indices[values.astype(np.intp, copy=False) - first]
-    return labels if labels.min() >= 0 else None
-
-
-def _searched(values, classes):
-    unseen = np.setdiff1d(values, classes)
-    if len(unseen):
-        raise ValueError(
-            f"y contains labels that are not in `classes`: {unseen.tolist()}; name all labels "
-            "in the first call, partial_fit(X, y, classes=...)"
-        )
-    # The classes of an indicator matrix may be unsorted.
+def _indices(values, classes):
+    """Return the indices of `values` in `classes`, which may be unsorted."""
     order = np.argsort(classes)
-    return order[np.searchsorted(classes, values, sorter=order)].astype(np.intp)
+    places = np.searchsorted(classes, values, sorter=order)
+    labels = order[np.minimum(places, len(classes) - 1)]
+    unseen = classes[labels] != values
+    if np.any(unseen):
+        raise ValueError(
+            f"y contains labels that are not in `classes`: {np.unique(values[unseen]).tolist()}; "
+            "name all labels in the first call, partial_fit(X, y, classes=...)"
+        )
+    return labels
 
 
 # -- Weights, other numbers, and failures.
