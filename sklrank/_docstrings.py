@@ -18,13 +18,14 @@ def shares_text(**texts: str) -> Callable[[Documented], Documented]:
     A line of the docstring that is only a name in braces, such as ``{qid}``, is replaced by the
     text of this name, which gets the indentation of the line. The lines of a text that continue a
     paragraph of the docstring have no indentation; descriptions of parameters have four spaces.
+    Other names are left to other decorators.
     """
 
     def fill(documented: Documented) -> Documented:
         if documented.__doc__ is not None:  # with python -OO it is
             documented.__doc__ = re.sub(
                 r"^( *)\{(\w+)\}$",
-                lambda line: indent(texts[line[2]].strip("\n"), line[1]),
+                lambda line: indent(texts.get(line[2], line[2].join("{}")).strip("\n"), line[1]),
                 documented.__doc__,
                 flags=re.MULTILINE,
             )

@@ -167,6 +167,16 @@ def check_entries(X):
         )
 
 
+def check_outputs(outputs, estimator):
+    """Return the outputs of an inner estimator; raise a ValueError if one is NaN or infinite."""
+    if not np.isfinite(outputs).all():
+        raise ValueError(
+            f"{type(estimator).__name__} predicts NaN or infinity: remove extreme values from X, "
+            "scale the features, or use another estimator"
+        )
+    return outputs
+
+
 def sum_of_squares(entries):
     """Return the sum of squares of an array, which is not finite if an entry is not finite."""
     # Unlike np.dot, np.vdot does not warn of an overflow. To ignore warnings by np.errstate would

@@ -21,6 +21,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._randomness import set_random_states
 from sklrank._sklearn import one_blas_thread
+from sklrank._validation import check_outputs
 
 __all__ = [
     "ClassifierLearner",
@@ -45,7 +46,8 @@ def hypothesis_of(model, X, n_classes=None, response_method="predict"):
     """
     if response_method == "predict_proba":
         # A model that was fitted to one class has one column.
-        return model.predict_proba(X) @ (np.asarray(model.classes_) == 1).astype(np.float64)
+        of_one = (np.asarray(model.classes_) == 1).astype(np.float64)
+        return check_outputs(model.predict_proba(X) @ of_one, model)
     # X has been checked: the trees of all rounds need not check it again.
     has_fast = is_own(model) and hasattr(model, "_predict_checked")
     predicted = model._predict_checked(X) if has_fast else model.predict(X)
@@ -235,7 +237,7 @@ class TreeLearner(Learner):
     """Learner for regression trees, on features that are binned once for all rounds.
 
     A leaf predicts the sum of the negative gradients of its samples divided by the sum of their
-    masses, which are the hessians of the tree.
+    hessians.
 
     Parameters
     ----------
@@ -255,7 +257,7 @@ class TreeLearner(Learner):
     def grow(self, objective, random_state):
         """Return a tree and its hypothesis, or None if the tree has no split."""
         tree, values, leaves = self.grower.grow(
-            -objective.negative_gradient, objective.masses, random_state
+            -objective.negative_gradient, objective.hessians, random_state
         )
         return (tree, values[:, 0].take(leaves)) if tree.n_nodes > 1 else None
 

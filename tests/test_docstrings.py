@@ -1,5 +1,10 @@
 """Texts that several docstrings share."""
 
+import importlib
+import re
+
+import pytest
+
 from sklrank._docstrings import shares_text
 
 SHARED = shares_text(rows="X : array\n    Samples, such as {1, 2}.\ny : array\n    Target.\n")
@@ -28,3 +33,14 @@ def test_lines_get_the_indentation_of_the_name():
 
 def test_nothing_is_filled_into_missing_docstrings():
     assert SHARED(lambda X: X).__doc__ is None
+
+
+ROOMS = ["boosting", "label_ranking", "metrics", "online_boosting", "semi_supervised", "tree"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_all_names_are_filled(room):
+    module = importlib.import_module(f"sklrank.{room}")
+    for public in (getattr(module, name) for name in module.__all__):
+        for item in [public, *vars(public).values()] if isinstance(public, type) else [public]:
+            assert not re.search(r"^ *\{\w+\}$", getattr(item, "__doc__", "") or "", re.MULTILINE)

@@ -8,13 +8,63 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._docstrings import shares_text
 from sklrank._queries import check_qid
 from sklrank._relevance import check_relevance
 from sklrank._sklearn import HasMethods, Interval, _safe_indexing
 from sklrank._validation import as_numbers
 from sklrank.base import DocumentRankerMixin
 
-__all__ = ["RefinerMixin"]
+__all__ = ["RefinerMixin", "of_refiners"]
+
+# Texts that the docstrings of the refiners share.
+of_refiners = shares_text(
+    base_ranker="""
+base_ranker : int, str, fitted estimator or None, default=None
+    Ranker whose scores are refined; documents with higher scores are ranked earlier. It is the
+    index or the name of a feature of `X`, or a fitted estimator, whose `decision_function`
+    computes the scores, or `predict` if it has no `decision_function`. The estimator is not
+    fitted again. If the refiner is cloned, as in a grid search, wrap the estimator in
+    :class:`~sklearn.frozen.FrozenEstimator`. If None, `base_scores` must be passed.
+""",
+    qid="""
+qid : array-like of shape (n_samples,), default=None
+    Query id of each document, in any order. If None, all documents belong to one query; for
+    500 or more documents a warning is given, as `qid` has probably been forgotten. If all
+    documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning.
+base_scores : array-like of shape (n_samples,), default=None
+    Scores of the base ranker. If given, they are used instead of `base_ranker`.
+""",
+    of_score="""
+X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    Documents.
+y : array-like of shape (n_samples,)
+    Judgements: the graded relevance of each document, or NaN if it is not judged. Documents
+    that are not judged are ignored.
+qid : array-like of shape (n_samples,), default=None
+    Query id of each document. If None, all documents belong to one query; this is allowed
+    only if `qid` was None in `fit`. For 500 or more documents a warning is given, as `qid`
+    has probably been forgotten.
+sample_weight : array-like of shape (n_samples,), default=None
+    Weights of the samples. The weight of a query is the mean of the weights of its
+    judged samples.
+""",
+    ndcg="""
+Returns
+-------
+float
+    Mean NDCG, from 0 to 1. The gain is exponential; if there are grades that are negative,
+    or so large that it would overflow (about 1000), the gain of a document is the number of
+    distinct lower grades in `y`. See :func:`sklrank.metrics.ndcg_score` for other
+    conventions.
+
+Raises
+------
+ValueError
+    If `qid` is None although it was given in `fit`; if no document is judged, or all of
+    them have the gain 0; or if the lengths of the arguments differ.
+""",
+)
 
 
 class RefinerMixin(DocumentRankerMixin):

@@ -12,8 +12,8 @@ The division dominates the cost of a pair. Two relevant documents a and b share 
 their pairs with the same third document j: 1 / s_a = s_b / (s_a s_b) and 1 / s_b = s_a / (s_a s_b),
 where s_a = e^F_a + e^F_j and s_b = e^F_b + e^F_j.
 
-The *mass* of a document is the sum of the same terms as its negative gradient, all of them with a
-positive sign.
+The *hessian* of a document is the sum of the same terms as its negative gradient, all of them with
+a positive sign.
 
 The functions whose names start with `logistic` belong to another objective, the sum of
 (g_i - g_j) log(1 + e^(F_j - F_i)) over the pairs in which document i has the larger gain. Its
@@ -32,9 +32,9 @@ def loss_and_negative_gradient(
     const Py_ssize_t[::1] starts,
     const Py_ssize_t[::1] n_relevant,
     double[::1] negative_gradient,
-    double[::1] masses,
+    double[::1] hessians,
 ):
-    """Write the negative gradient (Equation 3.17) and the masses; return the objective (3.11).
+    """Write the negative gradient (Equation 3.17) and the hessians; return the objective (3.11).
 
     `exp_scores` are e^F, up to a constant factor for each query. `gains` are the gains of Equation
     3.11, including all constant factors. Query q has the documents from `starts[q]` to
@@ -44,15 +44,15 @@ def loss_and_negative_gradient(
     cdef double loss = 0.0
     with nogil:
         negative_gradient[:] = 0.0
-        masses[:] = 0.0
+        hessians[:] = 0.0
         for q in range(starts.shape[0] - 1):
             stop = starts[q] + n_relevant[q]
             for i in range(starts[q], stop):
-                loss += add_relevant_pairs(exp_scores, gains, i, stop, negative_gradient, masses)
+                loss += add_relevant_pairs(exp_scores, gains, i, stop, negative_gradient, hessians)
             for i in range(starts[q], stop, 2):
                 other = i + 1 if i + 1 < stop else i
                 loss += add_irrelevant_pairs(
-                    exp_scores, gains, i, other, stop, starts[q + 1], negative_gradient, masses
+                    exp_scores, gains, i, other, stop, starts[q + 1], negative_gradient, hessians
                 )
     return loss
 
@@ -63,25 +63,25 @@ cdef inline double add_relevant_pairs(
     Py_ssize_t i,
     Py_ssize_t stop,
     double[::1] negative_gradient,
-    double[::1] masses,
+    double[::1] hessians,
 ) noexcept nogil:
     """Add the pairs of the relevant document `i` and the relevant ones after it, up to `stop`."""
     cdef Py_ssize_t j
     cdef double exp_i = exp_scores[i], gain = gains[i], gradient_i = 0.0, loss = 0.0
-    cdef double reciprocal, j_first, i_first, gamma, slope, mass, mass_i = 0.0
+    cdef double reciprocal, j_first, i_first, gamma, slope, weight, hessian = 0.0
     for j in range(i + 1, stop):
         reciprocal = 1.0 / (exp_i + exp_scores[j])
         j_first, i_first = reciprocal * exp_scores[j], reciprocal * exp_i
         gamma = j_first * i_first
         slope = (gain - gains[j]) * gamma
-        mass = (gain + gains[j]) * gamma
+        weight = (gain + gains[j]) * gamma
         negative_gradient[j] -= slope
         gradient_i += slope
-        masses[j] += mass
-        mass_i += mass
+        hessians[j] += weight
+        hessian += weight
         loss += gain * j_first + gains[j] * i_first
     negative_gradient[i] += gradient_i
-    masses[i] += mass_i
+    hessians[i] += hessian
     return loss
 
 
@@ -93,7 +93,7 @@ cdef inline double add_irrelevant_pairs(
     Py_ssize_t start,
     Py_ssize_t stop,
     double[::1] negative_gradient,
-    double[::1] masses,
+    double[::1] hessians,
 ) noexcept nogil:
     """Add the pairs of the relevant documents `a` and `b` with the irrelevant ones.
 
@@ -119,11 +119,11 @@ cdef inline double add_irrelevant_pairs(
         total_gamma_b += gamma_b
         slope = gain_a * gamma_a + gain_b * gamma_b
         negative_gradient[j] -= slope
-        masses[j] += slope
+        hessians[j] += slope
     negative_gradient[a] += gain_a * total_gamma_a
     negative_gradient[b] += gain_b * total_gamma_b
-    masses[a] += gain_a * total_gamma_a
-    masses[b] += gain_b * total_gamma_b
+    hessians[a] += gain_a * total_gamma_a
+    hessians[b] += gain_b * total_gamma_b
     return gain_a * total_before_a + gain_b * total_before_b
 
 

@@ -10,9 +10,9 @@ weight :math:`\gamma_{ij}`, in which i should be ranked first, adds at most
 
 to the objective at the scores :math:`F + f`. Let :math:`A_i` be the total weight of the pairs in
 which document i should be the first one, and :math:`B_i` that of the pairs in which it should be
-the second one. The negative gradient is :math:`g_i = A_i - B_i`, and the *mass* is :math:`m_i = A_i
-+ B_i`. If f has the same value for a set S of documents (a leaf of a tree), the bound of this set
-is minimized by
+the second one. The negative gradient is :math:`g_i = A_i - B_i`, and the *hessian*, the second
+derivative of the exponential loss, is :math:`m_i = A_i + B_i`. If f has the same value for a set S
+of documents (a leaf of a tree), the bound of this set is minimized by
 
 .. math:: \frac{1}{4} \log \frac{\sum_S A_i}{\sum_S B_i} = \frac{1}{2} \tanh^{-1}(x), \quad
           x = \frac{\sum_S g_i}{\sum_S m_i}.
@@ -22,7 +22,7 @@ too. Regression trees whose hessians are :math:`m_i` predict x in a leaf. The fa
 `leaf_step`, and no learning rate from 0 to 2 increases the objective.
 
 A loss of :class:`HistGradientBoostingRanker` is a class with an entry in `LOSSES`: it is made from
-the gains and the queries, and `set_scores` sets `value`, `negative_gradient` and `masses`.
+the gains and the queries, and `set_scores` sets `value`, `negative_gradient` and `hessians`.
 """
 
 from abc import abstractmethod
@@ -54,7 +54,7 @@ class GainObjective(Objective):
 
     Attributes
     ----------
-    masses : ndarray of shape (n_samples,)
+    hessians : ndarray of shape (n_samples,)
         Sum of the weights of the pairs of each document; see above.
     leaf_step : float
         Number by which the values of the leaves of trees are multiplied.
@@ -73,9 +73,9 @@ class GainObjective(Objective):
 
     def set_scores(self, scores):
         self._set_exp_scores(scores)
-        gradient, masses = self._evaluate()
-        negative_gradient, self.masses = np.empty((2, len(scores)))
-        negative_gradient[self._order], self.masses[self._order] = gradient, masses
+        gradient, hessians = self._evaluate()
+        negative_gradient, self.hessians = np.empty((2, len(scores)))
+        negative_gradient[self._order], self.hessians[self._order] = gradient, hessians
         self._set_gradient(negative_gradient)
 
     def _set_exp_scores(self, scores):
@@ -84,7 +84,7 @@ class GainObjective(Objective):
 
     @abstractmethod
     def _evaluate(self):
-        """Return the negative gradient and the masses at the current scores, in `_order`."""
+        """Return the negative gradient and the hessians at the current scores, in `_order`."""
 
 
 class NDCGObjective(GainObjective):
@@ -101,16 +101,16 @@ class NDCGObjective(GainObjective):
     """
 
     def _evaluate(self):
-        negative_gradient, masses = np.empty((2, len(self._gains)))
+        negative_gradient, hessians = np.empty((2, len(self._gains)))
         self.value = _ndcg_pairs.loss_and_negative_gradient(
             self._exp_scores,
             self._gains,
             self._queries.starts,
             self._n_relevant,
             negative_gradient,
-            masses,
+            hessians,
         )
-        return negative_gradient, masses
+        return negative_gradient, hessians
 
     def step_weights(self, hypothesis):
         return _ndcg_pairs.step_weights(

@@ -10,7 +10,7 @@ from sklrank._queries import Queries
 from sklrank._relevance import check_relevance
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
-from sklrank.boosting._base_scores import RefinerMixin
+from sklrank.boosting._base_scores import RefinerMixin, of_refiners
 from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._pair_losses import ExplicitPairLoss, GradedPairLoss
 from sklrank.boosting._refinement_by_losses import auto_noise, base_confidence, make_objective
@@ -24,6 +24,7 @@ __all__ = ["RankingRefiner"]
 
 
 @of_boosters
+@of_refiners
 class RankingRefiner(RefinerMixin, DocumentRanker):
     r"""Ranking refiner: boosting of a classifier for a base ranking and a few judgements.
 
@@ -61,12 +62,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
 
     Parameters
     ----------
-    base_ranker : int, str, fitted estimator or None, default=None
-        Ranker whose scores are refined; documents with higher scores are ranked earlier. It is the
-        index or the name of a feature of `X`, or a fitted estimator, whose `decision_function`
-        computes the scores, or `predict` if it has no `decision_function`. The estimator is not
-        fitted again. If the refiner is cloned, as in a grid search, wrap the estimator in
-        :class:`~sklearn.frozen.FrozenEstimator`. If None, `base_scores` must be passed to `fit`.
+    {base_ranker}
     estimator : classifier, default=None
         Weak learner, which is cloned for each round. If None, a compiled
         :class:`~sklrank.tree.StumpClassifier` is used. A stump with ``criterion="gain"`` maximizes
@@ -196,6 +192,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=False)
+    @of_refiners
     def fit(
         self,
         X: ArrayLike,
@@ -214,12 +211,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         y : array-like of shape (n_samples,), default=None
             Judgements: the graded relevance of each document, or NaN if it is not judged. Only the
             order of the grades is used; -1 is a valid grade.
-        qid : array-like of shape (n_samples,), default=None
-            Query id of each document, in any order. If None, all documents belong to one query; for
-            500 or more documents a warning is given, as `qid` has probably been forgotten. If all
-            documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning.
-        base_scores : array-like of shape (n_samples,), default=None
-            Scores of the base ranker. If given, they are used instead of `base_ranker`.
+        {qid}
         pairs : array-like of int of shape (n_pairs, 2), default=None
             Judgements, which are given instead of `y`. Each row contains the indices of two samples
             of the same query, the better document first.
@@ -270,6 +262,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
             # A warm start continues with the method of the first rounds.
             self._response_method = self.response_method
 
+    @of_refiners
     def score(
         self,
         X: ArrayLike,
@@ -281,32 +274,9 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents.
-        y : array-like of shape (n_samples,)
-            Judgements: the graded relevance of each document, or NaN if it is not judged. Documents
-            that are not judged are ignored.
-        qid : array-like of shape (n_samples,), default=None
-            Query id of each document. If None, all documents belong to one query; this is allowed
-            only if `qid` was None in `fit`. For 500 or more documents a warning is given, as `qid`
-            has probably been forgotten.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples. The weight of a query is the mean of the weights of its
-            judged samples.
+        {of_score}
 
-        Returns
-        -------
-        float
-            Mean NDCG, from 0 to 1. The gain is exponential; if there are grades that are negative,
-            or so large that it would overflow (about 1000), the gain of a document is the number of
-            distinct lower grades in `y`. See :func:`sklrank.metrics.ndcg_score` for other
-            conventions.
-
-        Raises
-        ------
-        ValueError
-            If `qid` is None although it was given in `fit`; if no document is judged, or all of
-            them have the gain 0; or if the lengths of the arguments differ.
+        {ndcg}
         """
         return self._score_of_judged(X, y, qid, sample_weight)
 

@@ -15,7 +15,7 @@ from sklrank._queries import Queries
 from sklrank._relevance import check_relevance
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, unchanged_on_error
-from sklrank.boosting._base_scores import RefinerMixin
+from sklrank.boosting._base_scores import RefinerMixin, of_refiners
 from sklrank.boosting._pair_losses import GradedPairLoss
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ SLOPES = (0.25, 0.5, 1.0)
 STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0)
 
 
+@of_refiners
 class ResidualRefiner(RefinerMixin, BaseEstimator):
     r"""Residual refiner: document ranker that corrects a base ranking by few judgements.
 
@@ -52,13 +53,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
 
     Parameters
     ----------
-    base_ranker : int, str, fitted estimator or None, default=None
-        Ranker whose scores are refined; documents with higher scores are ranked earlier. It is the
-        index or the name of a feature of `X`, or a fitted estimator, whose `decision_function`
-        computes the scores, or `predict` if it has no `decision_function`. The estimator is not
-        fitted again. If the refiner is cloned, as in a grid search, wrap the estimator in
-        :class:`~sklearn.frozen.FrozenEstimator`. If None, `base_scores` must be passed to `fit`
-        and `predict`.
+    {base_ranker}
 
     Attributes
     ----------
@@ -126,6 +121,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         self.base_ranker = base_ranker
 
     @_fit_context(prefer_skip_nested_validation=False)
+    @of_refiners
     def fit(
         self,
         X: ArrayLike,
@@ -142,12 +138,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Judgements: the graded relevance of each document, or NaN if it is not judged. Only the
             order of the grades is used; -1 is a valid grade.
-        qid : array-like of shape (n_samples,), default=None
-            Query id of each document, in any order. If None, all documents belong to one query; for
-            500 or more documents a warning is given, as `qid` has probably been forgotten. If all
-            documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning.
-        base_scores : array-like of shape (n_samples,), default=None
-            Scores of the base ranker. If given, they are used instead of `base_ranker`.
+        {qid}
 
         Returns
         -------
@@ -213,6 +204,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
             X = X.astype(np.float64) - self._center
         return base + X @ self.coef_
 
+    @of_refiners
     def score(
         self,
         X: ArrayLike,
@@ -225,30 +217,11 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents.
-        y : array-like of shape (n_samples,)
-            Judgements: the graded relevance of each document, or NaN if it is not judged. Documents
-            that are not judged are ignored.
-        qid : array-like of shape (n_samples,), default=None
-            Query id of each document. If None, all documents belong to one query; this is allowed
-            only if `qid` was None in `fit`.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples. The weight of a query is the mean of the weights of its
-            judged samples.
+        {of_score}
         base_scores : array-like of shape (n_samples,), default=None
             Scores of the base ranker, as in :meth:`predict`.
 
-        Returns
-        -------
-        float
-            Mean NDCG, from 0 to 1, as that of :meth:`RankingRefiner.score`.
-
-        Raises
-        ------
-        ValueError
-            If `qid` is None although it was given in `fit`; if no document is judged, or all of
-            them have the gain 0; or if the lengths of the arguments differ.
+        {ndcg}
         """
         return self._score_of_judged(X, y, qid, sample_weight, base_scores=base_scores)
 

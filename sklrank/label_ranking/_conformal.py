@@ -15,7 +15,12 @@ from sklrank._randomness import draw_seed
 from sklrank._rankings import close_ranks, strict_positions
 from sklrank._sklearn import Interval, _num_samples, _safe_indexing
 from sklrank._validation import check_k
-from sklrank.label_ranking._inner_rankers import WrappedRanker, fit_ranker, last_ranker
+from sklrank.label_ranking._inner_rankers import (
+    WrappedRanker,
+    decision_function,
+    fit_ranker,
+    last_ranker,
+)
 from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
 
 if TYPE_CHECKING:
@@ -179,7 +184,7 @@ class ConformalTopLabels(ConformalRanker):
         ranker, X = last_ranker(self.ranker_, X)
         if hasattr(ranker, "predict_topk_proba"):
             return ranker.predict_topk_proba(X, self._fitted_k)
-        scores = ranker.decision_function(X)
+        scores = decision_function(ranker, X)
         if hasattr(ranker, "pair_scale_"):
             return topk_probabilities(ranker.pair_scale_ * scores, self._fitted_k)
         return scores - np.sort(scores, axis=1)[:, -self._fitted_k, np.newaxis]
@@ -200,7 +205,7 @@ class ConformalTopLabels(ConformalRanker):
             highest scores.
         """
         X = self._check_fitted_rows(X)
-        predicted = strict_positions(self.ranker_.decision_function(X)) <= self._fitted_k
+        predicted = strict_positions(decision_function(self.ranker_, X)) <= self._fitted_k
         return (self._confidences(X) >= self.threshold_) | predicted
 
 
@@ -293,7 +298,7 @@ class ConformalRanks(ConformalRanker):
     def _centers_and_widths(self, X):
         ranker, X = last_ranker(self.ranker_, X)
         if not hasattr(ranker, "predict_pair_proba"):
-            centers = strict_positions(ranker.decision_function(X))
+            centers = strict_positions(decision_function(ranker, X))
             return centers, np.ones(centers.shape)
         before = ranker.predict_pair_proba(X)
         # The comparison of a label with itself has the variance 1/4.

@@ -11,13 +11,14 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.pipeline import Pipeline
 
 from sklrank._sklearn import HasMethods, _num_samples, _safe_indexing
-from sklrank._validation import check_columns
+from sklrank._validation import check_columns, check_outputs
 from sklrank.base import LabelRankerMixin
 from sklrank.label_ranking._label_ranker import LabelRanker, MetaLabelRanker, in_one_process
 
 __all__ = [
     "WrappedRanker",
     "check_frozen_labels",
+    "decision_function",
     "fit_and_score",
     "fit_ranker",
     "folds_of_held_out",
@@ -83,7 +84,7 @@ def last_ranker(ranker, X=None):
 
 
 def decision_function(ranker, X):
-    return ranker.decision_function(X)
+    return check_outputs(ranker.decision_function(X), ranker)
 
 
 @in_one_process
@@ -241,4 +242,4 @@ class WrappedRanker(MetaLabelRanker):
 
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)
-        return self.ranker_.decision_function(X)
+        return decision_function(self.ranker_, X)

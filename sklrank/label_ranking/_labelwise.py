@@ -11,6 +11,7 @@ from sklearn.dummy import DummyRegressor
 from sklearn.utils.parallel import delayed
 
 from sklrank._sklearn import StrOptions, _safe_indexing
+from sklrank._validation import check_outputs
 from sklrank.label_ranking._label_ranker import DecompositionRanker, in_one_process
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 
@@ -205,7 +206,7 @@ class LabelwiseRanker(DecompositionRanker):
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)
         predicted = self._in_parallel(delayed(model.predict)(X) for model in self.estimators_)
-        return -np.column_stack(predicted)
+        return -check_outputs(np.column_stack(predicted), self.estimators_[0])
 
 
 @in_one_process

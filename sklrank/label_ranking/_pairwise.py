@@ -14,6 +14,7 @@ from sklearn.utils.parallel import delayed
 from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing
+from sklrank._validation import check_outputs
 from sklrank.label_ranking._label_ranker import DecompositionRanker, in_one_process
 
 if TYPE_CHECKING:
@@ -202,7 +203,7 @@ class PairwiseRanker(DecompositionRanker):
                     if model is not None
                 )
             )
-        return probabilities
+        return check_outputs(probabilities, self._template())
 
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _BaseComposition, one_blas_thread
+from sklrank._validation import check_outputs
 from sklrank.label_ranking._inner_rankers import (
     check_frozen_labels,
     fit_and_score,
@@ -384,7 +385,7 @@ def stacked_scores(ranker, X):
     ranker, X = last_ranker(ranker, X)
     if isinstance(ranker, LabelRanker):
         return ranker._bounded_scores(X)
-    return ranker.decision_function(X)
+    return check_outputs(ranker.decision_function(X), ranker)
 
 
 def has_oob_scores(ranker):

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
 from sklrank._randomness import draw_seed
-from sklrank._sklearn import N_JOBS, Interval, _fit_context
+from sklrank._sklearn import N_JOBS, Interval, _fit_context, one_blas_thread
 from sklrank._validation import check_rows, unchanged_on_error
 from sklrank.semi_supervised._labels import PartlyLabeledMixin
 from sklrank.semi_supervised._similarity import (
@@ -183,6 +183,7 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
             self.estimator_ = forest.fit(X, pool.argmax(axis=1))
         return self
 
+    @one_blas_thread
     def _pool(self, X, labels, folds, seed):
         """Set the weights of the sources, and return their pool."""
         n_classes = len(self.classes_)

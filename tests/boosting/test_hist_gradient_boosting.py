@@ -222,8 +222,8 @@ def pair_weights(loss, gains, F):
 
 @pytest.mark.parametrize("loss", ["logistic", "expected-ndcg"])
 @pytest.mark.parametrize("max_leaf_nodes", [2, 5])
-def test_trees_are_fitted_to_the_gradients_and_masses_of_the_pairs(loss, max_leaf_nodes):
-    """The public tree, fitted to the ratios with the masses as weights, is the tree of a round."""
+def test_trees_are_fitted_to_the_gradients_and_hessians_of_the_pairs(loss, max_leaf_nodes):
+    """The public tree, fitted to the ratios with the hessians as weights, is that of a round."""
     X, y, qid = make_many_queries(0, n_queries=8)
     ranker = HistGradientBoostingRanker(
         loss,

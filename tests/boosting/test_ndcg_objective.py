@@ -205,7 +205,7 @@ def test_constants_of_queries_do_not_matter():
     assert_allclose(case.objective.weights, weights, atol=1e-12)
 
 
-# -- The logistic objective, and masses.
+# -- The logistic objective, and hessians.
 
 
 class LogisticCase(Case):
@@ -237,23 +237,23 @@ def test_logistic_objective(F, options):
     objective = case.objective
     objective.set_scores(F.copy())
     assert_allclose(objective.value, case.value(F), rtol=1e-10)
-    signed, masses = np.zeros((2, len(F)))
+    signed, hessians = np.zeros((2, len(F)))
     for i, j, weight in case.pair_weights(F):
         signed[i] += weight
         signed[j] -= weight
-        masses[[i, j]] += weight
+        hessians[[i, j]] += weight
     assert_allclose(objective.negative_gradient, signed, rtol=1e-10, atol=1e-14)
-    assert_allclose(objective.masses, masses, rtol=1e-10, atol=1e-14)
+    assert_allclose(objective.hessians, hessians, rtol=1e-10, atol=1e-14)
 
 
 @pytest.mark.parametrize("F", SCORES, ids=["start", "near", "far", "farther"])
 def test_masses_of_expected_ndcg(F):
     case = Case()
     case.objective.set_scores(F.copy())
-    masses = np.zeros(len(F))
+    hessians = np.zeros(len(F))
     for i, j, gain, _ in case.pairs:
-        masses[[i, j]] += gain * case.theta(F, i, j)
-    assert_allclose(case.objective.masses, masses, rtol=1e-10, atol=1e-14)
+        hessians[[i, j]] += gain * case.theta(F, i, j)
+    assert_allclose(case.objective.hessians, hessians, rtol=1e-10, atol=1e-14)
 
 
 @given(
@@ -273,7 +273,7 @@ def test_leaf_steps_never_raise_the_objective(seed, spread, rate, n_leaves, l2, 
     objective.set_scores(F)
     before = objective.value
     gradients = np.bincount(leaves, objective.negative_gradient, n_leaves)
-    masses = np.bincount(leaves, objective.masses, n_leaves) + l2 * objective.masses.mean()
-    values = np.divide(gradients, masses, out=np.zeros(n_leaves), where=masses > 0)
+    hessians = np.bincount(leaves, objective.hessians, n_leaves) + l2 * objective.hessians.mean()
+    values = np.divide(gradients, hessians, out=np.zeros(n_leaves), where=hessians > 0)
     objective.set_scores(F + rate / 2 * values[leaves])
     assert objective.value <= before * (1 + 1e-12)

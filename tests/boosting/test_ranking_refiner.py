@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Perceptron
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from sklrank.boosting import NDCGBoost, RankingRefiner
@@ -460,3 +461,13 @@ def test_sparse_matrices(data):
         fitted = refiner(estimator=tree).fit(make(X), judged, qid)
         assert_allclose(fitted.predict(make(X)), dense.predict(X))
         assert fitted.score(make(X), judged, qid) == pytest.approx(dense.score(X, judged, qid))
+
+
+def test_probabilities_that_are_nan_are_refused(data):
+    X, judged, qid = data
+    model = RankingRefiner(0, GaussianNB(), 3, weighting="auto").fit(X, judged, qid)
+    extreme = X.copy()
+    extreme[0, 0] = 1e308
+    with pytest.raises(ValueError, match="GaussianNB predicts NaN or infinity"):
+        with np.errstate(all="ignore"):
+            model.predict(extreme)

@@ -155,13 +155,13 @@ def test_number_of_rounds_has_the_smallest_loss_of_held_out_queries():
 
 
 class Grown:
-    """A tree whose leaves predict the sum of the gradients divided by that of the masses."""
+    """A tree whose leaves predict the sum of the gradients divided by that of the hessians."""
 
     def __init__(self, tree, bins, objective):
         codes = np.concatenate(list(bins.codes), axis=1)[:, :4].astype(float)
         self.model = HistogramTreeRegressor(
             max_leaf_nodes=tree.max_leaf_nodes, min_samples_leaf=tree.min_samples_leaf
-        ).fit(codes, objective.negative_gradient / objective.masses, objective.masses)
+        ).fit(codes, objective.negative_gradient / objective.hessians, objective.hessians)
 
     def predict(self, bins):
         return self.model.predict(np.concatenate(list(bins.codes), axis=1)[:, :4].astype(float))

@@ -40,6 +40,9 @@ from sklearn.utils.parallel import _get_threadpool_controller
 
 from sklrank.datasets import hide_labels, make_sparse_label_ranking
 from sklrank.label_ranking import (
+    CalibratedLabelRanker,
+    ConformalRanks,
+    ConformalTopLabels,
     LabelwiseRanker,
     PairwiseRanker,
     PlackettLuceRanker,
@@ -691,3 +694,46 @@ def test_labelwise_and_incomplete_rankings():
     with pytest.raises(ValueError, match="multi_output=True"):
         PairwiseRanker(DecisionTreeClassifier(), multi_output=True).fit(X, INCOMPLETE)
     assert not hasattr(ranker, "classes_")
+
+
+class NaNScores(BaseEstimator):
+    """Ranker or regressor that predicts NaN for samples with large entries."""
+
+    def fit(self, X, y):
+        self.scores_ = -np.nanmean(y, axis=0)
+        return self
+
+    def predict(self, X):
+        return np.where(np.abs(X).max(axis=1) > 1e6, np.nan, 1.0)
+
+    def decision_function(self, X):
+        return self.predict(X)[:, np.newaxis] * self.scores_
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        PairwiseRanker(GaussianNB()),
+        PairwiseRanker(GaussianNB(), voting="soft"),
+        PairwiseRanker(MultiOutputClassifier(GaussianNB()), multi_output=True),
+        LabelwiseRanker(NaNScores()),
+        StackedRanker([("naive", PairwiseRanker(GaussianNB()))]),
+        StackedRanker([("nan", NaNScores())]),
+        CalibratedLabelRanker(NaNScores()),
+        ConformalRanks(NaNScores()),
+        ConformalTopLabels(NaNScores()),
+    ],
+    ids=repr,
+)
+def test_scores_that_are_nan_are_refused(ranker):
+    complete = np.argsort(np.argsort(X[:, :3], axis=1), axis=1) + 1
+    ranker.fit(X, complete)
+    extreme = X.copy()
+    extreme[0, 0] = 1e308
+    methods = {"predict", "decision_function", "predict_pair_proba", "predict_sets"}
+    for method in methods | {"predict_intervals"}:
+        if hasattr(ranker, method):
+            assert np.isfinite(getattr(ranker, method)(X)).all()
+            with pytest.raises(ValueError, match="predicts NaN or infinity"):
+                with np.errstate(all="ignore"):
+                    getattr(ranker, method)(extreme)
