@@ -110,7 +110,7 @@ CONFIGURATIONS = {
     "HoeffdingTreeClassifier(leaf_prediction='mc', grace_period=1, tau=1)": CLASSES,
     "StumpClassifier()": CLASSES,
     "OnlineLogisticRegression()": CLASSES,
-    "OnlineLogisticRegression(multi_class='ovr', alpha=0.1)": CLASSES,
+    "OnlineLogisticRegression(multi_class='ovr')": CLASSES,
     "OnlineRidgeClassifier()": CLASSES,
     "OnlineRidgeClassifier(kernel='rbf', n_components=4)": CLASSES,
     "BanditronClassifier()": CLASSES,

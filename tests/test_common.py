@@ -74,7 +74,7 @@ SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
 
 ESTIMATORS = [
     HoeffdingTreeClassifier(),
-    HoeffdingTreeClassifier(leaf_prediction="mc", grace_period=20, tau=0.5, criterion="gini"),
+    HoeffdingTreeClassifier(leaf_prediction="mc", grace_period=20, tau=0.5),
     HoeffdingTreeClassifier(leaf_prediction="nb", max_depth=3),
     HoeffdingTreeClassifier(grace_period=10, delta=0.1, max_features=2, max_leaves=4),
     LevelSplitsRegressor(),
@@ -97,7 +97,7 @@ ESTIMATORS = [
     StumpClassifier(),
     StumpClassifier(criterion="gain", max_bins=8),
     OnlineLogisticRegression(),
-    OnlineLogisticRegression(multi_class="ovr", alpha=1e-4, max_features=0.9),
+    OnlineLogisticRegression(multi_class="ovr", max_features=0.9),
     OnlineRidgeClassifier(),
     OnlineRidgeClassifier(kernel="rbf"),
     BanditronClassifier(),

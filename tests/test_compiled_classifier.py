@@ -24,10 +24,8 @@ QUICK = {"grace_period": 7.7, "delta": 0.3, "tau": 0.7}
 MODELS = {
     "tree-mc": HoeffdingTreeClassifier(leaf_prediction="mc", **QUICK),
     "tree-nb": HoeffdingTreeClassifier(leaf_prediction="nb", **QUICK),
-    "tree-nba": HoeffdingTreeClassifier(
-        max_features=3, max_leaves=6, criterion="gini", random_state=0, **QUICK
-    ),
-    "logistic": OnlineLogisticRegression(learning_rate=0.5, alpha=0.01),
+    "tree-nba": HoeffdingTreeClassifier(max_features=3, max_leaves=6, random_state=0, **QUICK),
+    "logistic": OnlineLogisticRegression(learning_rate=0.5),
     "logistic-ovr": OnlineLogisticRegression(multi_class="ovr", max_features=3, random_state=0),
     "ridge": OnlineRidgeClassifier(alpha=0.3),
     "ridge-rbf": OnlineRidgeClassifier(
@@ -462,7 +460,6 @@ TREE_PARAMS = {
     "leaf_prediction": ["mean", None, 1],
     "max_depth": [0, -1, 1.5],
     "max_leaves": [1, 0, 2.5],
-    "criterion": ["mse", None],
     "max_features": [0, 0.0, 1.5, -1, "all"],
     "weight_scale": [0, -1, None],
     "random_state": ["seed", -1],
@@ -470,14 +467,13 @@ TREE_PARAMS = {
 LINEAR_PARAMS = {
     "standardize": ["yes", None],
     "normalize": ["l1", True],
-    "intercept_scaling": [0, -1, None],
     "max_features": [0, 0.0, 1.5, -1, "all"],
     "random_state": ["seed", -1],
 }
 LOGISTIC_PARAMS = LINEAR_PARAMS | {
     "multi_class": ["both", None],
     "learning_rate": [0, -1],
-    "alpha": [-1, None],
+    "intercept_scaling": [0, -1, None],
 }
 RIDGE_PARAMS = LINEAR_PARAMS | {
     "kernel": ["poly", None],

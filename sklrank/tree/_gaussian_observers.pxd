@@ -20,11 +20,6 @@ cdef enum:
     N_POINTS = 10       # number of thresholds tried on a feature, as in MOA
 
 
-cdef enum Criterion:
-    ENTROPY = 0
-    GINI = 1
-
-
 cdef struct Split:
     Py_ssize_t feature      # -1 if no split has a positive gain
     double threshold
@@ -58,5 +53,4 @@ cdef Split best_split(
     const int* rows,            # (n_rows,) row indices of the classes of a leaf; negative if none
     Py_ssize_t n_rows,
     Py_ssize_t n_features,
-    Criterion criterion,
 ) noexcept nogil

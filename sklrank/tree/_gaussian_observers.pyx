@@ -239,14 +239,13 @@ cdef void gains_of_feature(
     Py_ssize_t n_rows,
     Py_ssize_t n_features,
     Py_ssize_t feature,
-    Criterion criterion,
     const double* thresholds,
     double total,
     double* left,
     double* gains,
 ) noexcept nogil:
-    # Compute the fraction of the weight to the left of each threshold, and the gain of each
-    # threshold.
+    # Compute the fraction of the weight to the left of each threshold, and the information gain of
+    # each threshold.
     cdef double share, entropy, weight, inverse_sd
     cdef const double* row
     cdef Py_ssize_t i, t
@@ -265,21 +264,8 @@ cdef void gains_of_feature(
             class_side(row, feature, n_features, inverse_sd, thresholds[t], &share, &entropy)
             left[t] += weight * share
             gains[t] -= weight * entropy
-    if criterion == ENTROPY:
-        for t in range(N_POINTS):
-            gains[t] += binary_entropy(left[t])
-        return
     for t in range(N_POINTS):
-        gains[t] = 0.0
-        for i in range(n_rows):
-            if rows[i] < 0:
-                continue
-            row = stats + rows[i] * row_length
-            weight = row[WEIGHT * n_features + feature] / total
-            if weight > 0.0:
-                share = left_share(row, feature, n_features, thresholds[t])
-                gains[t] += weight * weight * (share - left[t]) * (share - left[t])
-        gains[t] /= left[t] * (1.0 - left[t])
+        gains[t] += binary_entropy(left[t])
 
 
 cdef Split best_split(
@@ -288,7 +274,6 @@ cdef Split best_split(
     const int* rows,
     Py_ssize_t n_rows,
     Py_ssize_t n_features,
-    Criterion criterion,
 ) noexcept nogil:
     # Return the best split over all features, each with `N_POINTS` equally spaced thresholds
     # between its minimum and its maximum.
@@ -317,7 +302,7 @@ cdef Split best_split(
         for t in range(N_POINTS):
             thresholds[t] = low + (high - low) * ((t + 1.0) / (N_POINTS + 1.0))
         gains_of_feature(
-            stats, row_length, rows, n_rows, n_features, f, criterion, thresholds, total,
+            stats, row_length, rows, n_rows, n_features, f, thresholds, total,
             left, gains,
         )
         gain = -INFINITY

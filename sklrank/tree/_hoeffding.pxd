@@ -3,7 +3,6 @@
 cimport cython
 
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
-from sklrank.tree._gaussian_observers cimport Criterion
 
 
 cdef enum LeafPrediction:
@@ -34,7 +33,6 @@ cdef enum:
 
 @cython.final
 cdef class HoeffdingTree(OnlineLearner):
-    cdef Criterion criterion
     cdef LeafPrediction leaf_prediction
     cdef double grace_period, delta, tau
     cdef readonly double weight_scale

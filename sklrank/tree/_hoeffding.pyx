@@ -37,7 +37,7 @@ import numpy as np
 
 from sklrank._state cimport Archive
 from sklrank.tree._gaussian_observers cimport (
-    N_STATS, N_STATS_AND_DENSITIES, WEIGHT, Criterion, Split, best_split, clear,
+    N_STATS, N_STATS_AND_DENSITIES, WEIGHT, Split, best_split, clear,
     left_share, log_density, observe, refresh_density,
 )
 
@@ -49,7 +49,6 @@ cdef enum:
     LEAF = -1       # `feature` of a leaf
     NONE = -1       # index of an observer row that does not exist
 
-CRITERIA = {"entropy": Criterion.ENTROPY, "gini": Criterion.GINI}
 LEAF_PREDICTIONS = {
     "mc": LeafPrediction.MAJORITY_CLASS,
     "nb": LeafPrediction.NAIVE_BAYES,
@@ -293,7 +292,7 @@ cdef class HoeffdingTree(OnlineLearner):
         cdef Py_ssize_t leaf = self.node_at(index).child
         cdef const double* counts = self.leaf_at(leaf) + COUNTS
         cdef double n = self.node_at(index).weight
-        cdef double gain_range = 1.0, epsilon
+        cdef double epsilon
         cdef Py_ssize_t c, n_seen = 0
         cdef Split best
         self.leaf_at(leaf)[LAST_WEIGHT] = n
@@ -302,16 +301,14 @@ cdef class HoeffdingTree(OnlineLearner):
                 n_seen += 1
         if n_seen < 2:
             return 0
-        if self.criterion == Criterion.ENTROPY:
-            gain_range = log2(n_seen)
-        epsilon = gain_range * sqrt(-log(self.delta) / (2.0 * n))
+        epsilon = log2(n_seen) * sqrt(-log(self.delta) / (2.0 * n))
         if epsilon >= max(self.tau, 1.0):
-            # The gain of a split into two branches is at most 1, for the entropy (in bits) as well
-            # as for the Gini impurity, so the leaf cannot be split.
+            # The information gain of a split into two branches is at most 1 bit, so the leaf cannot
+            # be split.
             return 0
         best = best_split(
             self.stats, self.row_length, self.observers_at(leaf), self.n_classes,
-            self.n_used, self.criterion,
+            self.n_used,
         )
         if best.feature >= 0 and (best.gain - best.runner_up > epsilon or epsilon < self.tau):
             self.split(index, best.feature, best.threshold, best.gain)
@@ -486,9 +483,6 @@ cdef class HoeffdingTree(OnlineLearner):
         self.weight_scale = archive.number("weight_scale", saved.weight_scale, 0.0)
         self.max_depth = archive.count("max_depth", saved.max_depth, -1)
         self.max_leaves = archive.count("max_leaves", saved.max_leaves, -1)
-        self.criterion = CRITERIA[
-            archive.choice("criterion", name_of(saved.criterion, CRITERIA), CRITERIA)
-        ]
         name = name_of(saved.leaf_prediction, LEAF_PREDICTIONS)
         name = archive.choice("leaf_prediction", name, LEAF_PREDICTIONS)
         self.leaf_prediction = LEAF_PREDICTIONS[name]

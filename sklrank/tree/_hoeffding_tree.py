@@ -12,7 +12,6 @@ from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import Interval, StrOptions, _check_feature_names_in
 from sklrank._validation import MAX_FACTOR, MAX_WEIGHT, check_scalar
 from sklrank.tree._hoeffding import (
-    CRITERIA,
     LEAF_PREDICTIONS,
     HoeffdingTree,
 )
@@ -36,13 +35,13 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     of each feature by one Gaussian distribution for each class. Whenever the weight of the samples
     of a leaf has increased by `grace_period`, ten thresholds of each feature are tried, equally
     spaced between its minimum and its maximum in the leaf; each side must have more than a
-    hundredth of the weight. The gain of the best split is compared with the gain of the best split
-    on another feature, and with a gain of 0 for not splitting. The leaf is split if the difference
-    exceeds the Hoeffding bound ``sqrt(R**2 * log(1 / delta) / (2 * n))``, or if the bound is below
-    `tau`. Here `n` is the weight of the leaf. For the criterion "entropy", `R` is the base-2
-    logarithm of the number of classes that have occurred in the leaf; for "gini" it is 1. Memory is
-    proportional to the number of leaves, not to the number of samples. The tree typically learns
-    about a million samples per second.
+    hundredth of the weight. The information gain, in bits, of the best split is compared with the
+    gain of the best split on another feature, and with a gain of 0 for not splitting. The leaf is
+    split if the difference exceeds the Hoeffding bound ``sqrt(R**2 * log(1 / delta) / (2 * n))``,
+    or if the bound is below `tau`. Here `n` is the weight of the leaf, and `R` is the base-2
+    logarithm of the number of classes that have occurred in the leaf. Memory is proportional to the
+    number of leaves, not to the number of samples. The tree typically learns about a million
+    samples per second.
 
     Missing values (NaN) are ignored in the statistics of their feature. At a split, the class
     weights of samples with a missing value are added to the heavier child. Later samples with a
@@ -68,9 +67,6 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     max_leaves : int, default=None
         Maximum number of leaves, which limits the memory. If None, the number of leaves is not
         limited.
-    criterion : {"entropy", "gini"}, default="entropy"
-        Criterion that a split maximizes: the information gain in bits ("entropy"), or the decrease
-        in Gini impurity ("gini").
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Number of features that the tree uses: an int, a fraction of the features, "sqrt", "log2",
         or None for all features. The features are drawn at random once.
@@ -130,7 +126,6 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         "leaf_prediction": [StrOptions(set(LEAF_PREDICTIONS))],
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "max_leaves": [Interval(Integral, 2, None, closed="left"), None],
-        "criterion": [StrOptions(set(CRITERIA))],
         "max_features": MAX_FEATURES,
         "weight_scale": [Interval(Real, 0, MAX_FACTOR, closed="right")],
         "random_state": ["random_state"],
@@ -145,7 +140,6 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         leaf_prediction: Literal["nba", "nb", "mc"] = "nba",
         max_depth: int | None = None,
         max_leaves: int | None = None,
-        criterion: Literal["entropy", "gini"] = "entropy",
         max_features: MaxFeatures = None,
         weight_scale: float = 1.0,
         random_state: int | np.random.RandomState | None = None,
@@ -156,7 +150,6 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         self.leaf_prediction = leaf_prediction
         self.max_depth = max_depth
         self.max_leaves = max_leaves
-        self.criterion = criterion
         self.max_features = max_features
         self.weight_scale = weight_scale
         self.random_state = random_state

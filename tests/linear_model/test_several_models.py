@@ -132,10 +132,10 @@ def slow_features(standardize, normalize, intercept, clip=3.0):
 @pytest.mark.parametrize("normalize", ["l2", None])
 def test_unit_norm_and_intercept(standardize, normalize):
     """Standardized samples, scaled to the norm one, and the value of the intercept."""
-    model = OnlineRidgeClassifier(
-        standardize=standardize, normalize=normalize, intercept_scaling=0.3
-    )
-    for t, expected in enumerate(slow_features(standardize, normalize, 0.3)):
+    logistic = OnlineLogisticRegression(intercept_scaling=0.3).fit(X, y)
+    assert np.all(logistic._learner.feature_map.transform_rows(X)[:, -1] == 0.3)
+    model = OnlineRidgeClassifier(standardize=standardize, normalize=normalize)
+    for t, expected in enumerate(slow_features(standardize, normalize, 1.0)):
         if t:
             features = model._learner.feature_map.transform_rows(X[t : t + 1])[0]
             assert_allclose(features, expected, rtol=1e-7, atol=1e-9)

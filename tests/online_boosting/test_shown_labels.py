@@ -57,12 +57,12 @@ def features(clip):
 @pytest.mark.parametrize("model", [semi_bandit, booster])
 def test_one_versus_rest_learns_the_labels_shown(model):
     """With the sample weight, for any propensities and relevance of the other labels."""
-    logistic = OnlineLogisticRegression(multi_class="ovr", learning_rate=0.7, alpha=0.01)
+    logistic = OnlineLogisticRegression(multi_class="ovr", learning_rate=0.7)
     W, squares = np.zeros((4, M)), np.ones((4, M))
     for t, f in features(10.0):
         f[:3] /= np.sqrt(3)
         for l in ACTIONS[t]:
-            g = WEIGHT[t] * (f * (expit(f @ W[:, l]) - Y[t, l]) + 0.01 * W[:, l])
+            g = WEIGHT[t] * f * (expit(f @ W[:, l]) - Y[t, l])
             squares[:, l] += g**2
             W[:, l] -= 0.7 * g / np.sqrt(squares[:, l])
     assert_allclose(fitted_weights(logistic, model), W, atol=1e-10)

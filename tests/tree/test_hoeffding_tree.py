@@ -59,13 +59,11 @@ def describe(values):
     return total, mean, variance if low < high else 0.0, low, high
 
 
-def impurity(weights, criterion):
-    """Return the entropy in bits, or the Gini impurity, of class weights."""
+def entropy(weights):
+    """Return the entropy in bits of class weights."""
     total = sum(weights)
     shares = [weight / total for weight in weights if weight > 0]
-    if criterion == "entropy":
-        return -sum(share * math.log2(share) for share in shares)
-    return 1 - sum(share * share for share in shares)
+    return -sum(share * math.log2(share) for share in shares)
 
 
 class SlowTree:
@@ -169,8 +167,7 @@ class SlowTree:
                 best_of_feature.append(max(candidates, key=lambda split: split[0]))
         best_of_feature.sort(key=lambda split: -split[0])
         (gain, feature, threshold), runner_up = best_of_feature[0], best_of_feature[1:2]
-        gain_range = math.log2(n_seen) if self.params["criterion"] == "entropy" else 1.0
-        bound = math.sqrt(gain_range**2 * math.log(1 / self.params["delta"]) / (2 * size))
+        bound = math.sqrt(math.log2(n_seen) ** 2 * math.log(1 / self.params["delta"]) / (2 * size))
         difference = gain - runner_up[0][0] if runner_up else 0.0
         if feature is None or not (difference > bound or bound < self.params["tau"]):
             return None
@@ -191,9 +188,7 @@ class SlowTree:
             if min(share, 1 - share) <= 0.01:
                 yield None
                 continue
-            before, after_left, after_right = (
-                impurity(weights, self.params["criterion"]) for weights in (whole, left, right)
-            )
+            before, after_left, after_right = (entropy(weights) for weights in (whole, left, right))
             yield before - share * after_left - (1 - share) * after_right, f, threshold
 
     @staticmethod
@@ -327,7 +322,6 @@ def test_agrees_with_slow_tree(seed):
         delta=[0.3, 0.05, 0.1][seed % 3],
         tau=[0.3, 0.15][seed // 2 % 2],
         leaf_prediction=["mc", "nb", "nba", "nba"][seed % 4],
-        criterion=["entropy", "entropy", "gini"][seed // 2 % 3],
         weight_scale=[1.0, 2.5][seed // 3 % 2],
     )
     assert tree.get_n_leaves() >= 2

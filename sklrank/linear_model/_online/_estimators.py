@@ -32,7 +32,6 @@ __all__ = ["OnlineLogisticRegression", "OnlineRidgeClassifier"]
 _FEATURE_MAP_CONSTRAINTS = {
     "standardize": ["boolean"],
     "normalize": [StrOptions({"l2"}), None],
-    "intercept_scaling": [Interval(Real, 0, MAX_FACTOR, closed="right")],
     "max_features": MAX_FEATURES,
     "random_state": ["random_state"],
 }
@@ -160,9 +159,6 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         the mean of their scores, in which the share of a model is proportional to its likelihood:
         exp of minus the sum of its log losses so far, each before the sample was learned. In a
         booster with top-k feedback, the rank losses of the labels shown replace the log losses.
-    alpha : float, default=0.0
-        Strength of the L2 penalty on the weights, including the intercepts. The penalty is applied
-        once for each sample.
     standardize : bool, default=True
         If True, each sample is standardized by the means and standard deviations of the previous
         samples.
@@ -225,7 +221,7 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     _parameter_constraints: dict = {
         "multi_class": [StrOptions({"multinomial", "ovr"})],
         "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right"), "array-like"],
-        "alpha": [Interval(Real, 0, MAX_FACTOR, closed="both")],
+        "intercept_scaling": [Interval(Real, 0, MAX_FACTOR, closed="right")],
         **_FEATURE_MAP_CONSTRAINTS,
     }
 
@@ -234,7 +230,6 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         *,
         multi_class: Literal["multinomial", "ovr"] = "multinomial",
         learning_rate: float | Sequence[float] = 1.0,
-        alpha: float = 0.0,
         standardize: bool = True,
         normalize: Literal["l2"] | None = None,
         intercept_scaling: float = 1.0,
@@ -243,7 +238,6 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     ) -> None:
         self.multi_class = multi_class
         self.learning_rate = learning_rate
-        self.alpha = alpha
         self.standardize = standardize
         self.normalize = normalize
         self.intercept_scaling = intercept_scaling
@@ -270,7 +264,6 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
             n_classes,
             self.multi_class == "multinomial" and not self._learns_relevance,
             rates,
-            self.alpha,
         )
 
 
@@ -323,9 +316,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     normalize : {"l2"} or None, default=None
         If "l2", each sample is scaled to the norm one, after the standardization. If None and
         `standardize` is False, the entries of samples must not exceed 1e60.
-    intercept_scaling : float, default=1.0
-        Value of the constant feature whose weight determines the intercept. With smaller values,
-        the penalty on the intercept is larger.
     sketch_size : int or None, default=None
         Maximum number of features of the regression, or of the "rbf" kernel. If the model uses more
         features, they are reduced to a sketch of this size. The first `sketch_size` features that
@@ -406,7 +396,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         drift_threshold: float | None = 25.0,
         standardize: bool = True,
         normalize: Literal["l2"] | None = None,
-        intercept_scaling: float = 1.0,
         sketch_size: int | None = None,
         max_features: MaxFeatures = None,
         random_state: int | np.random.RandomState | None = None,
@@ -418,7 +407,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self.drift_threshold = drift_threshold
         self.standardize = standardize
         self.normalize = normalize
-        self.intercept_scaling = intercept_scaling
         self.sketch_size = sketch_size
         self.max_features = max_features
         self.random_state = random_state
@@ -466,7 +454,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
             3.0,
             standardize=self.standardize,
             normalize=self.normalize == "l2",
-            intercept=self.intercept_scaling,
             **sketch,
         )
         return RidgeLearner(

@@ -7,7 +7,6 @@ from sklrank.linear_model._online._learner cimport LinearLearner
 
 cdef class LogisticLearner(LinearLearner):
     cdef readonly bint multinomial
-    cdef readonly double alpha
     cdef const double[::1] learning_rates   # (n_models,)
     cdef double[:, :, ::1] sum_squares      # 1 + sums of squared gradients; the shape of `weights`
 

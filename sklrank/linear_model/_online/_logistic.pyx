@@ -8,7 +8,7 @@ of the loss with respect to the margin of label l is s_l,
     one-versus-rest     s_l = w (sigma(z_l) - [l is relevant]).
 
 The sum runs over the relevant labels k, whose importance weights are w_k, and w is the weight of
-the sample. With g = s_l f_j + alpha w W_jl, the weight W_jl takes the step
+the sample. With g = s_l f_j, the weight W_jl takes the step
 -learning_rate g / sqrt(1 + sum of g^2), where the sum runs over all steps so far. Because of the 1,
 the first steps of a rare feature are short.
 
@@ -18,7 +18,7 @@ model in the prediction is minus the sum of its losses so far, where the loss of
     multinomial         -sum_k w_k log softmax(z)_k
     one-versus-rest     -w sum_l log Pr[relevance of l],   Pr[l is relevant] = sigma(z_l).
 
-Features that are 0 cost no time if alpha is 0.
+Features that are 0 cost no time.
 
 The multinomial loss uses only the relevant labels, each with its importance weight w_k.
 One-versus-rest uses all labels, relevant and irrelevant, with the same weight w. For feedback with
@@ -47,11 +47,11 @@ cdef class LogisticLearner(LinearLearner):
 
     def __init__(
         self, FeatureMap feature_map not None, Py_ssize_t n_classes, bint multinomial,
-        learning_rates, double alpha,
+        learning_rates,
     ):
         self.create(feature_map, len(learning_rates), n_classes)
         self.sum_squares = np.ones((len(learning_rates), feature_map.n_outputs, n_classes))
-        self.multinomial, self.learning_rates, self.alpha = multinomial, learning_rates, alpha
+        self.multinomial, self.learning_rates = multinomial, learning_rates
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
@@ -63,7 +63,6 @@ cdef class LogisticLearner(LinearLearner):
         self.learning_rates = archive.constants(
             "learning_rates", saved.learning_rates, (self.n_models,)
         )
-        self.alpha = archive.number("alpha", saved.alpha, 0.0)
         return 0
 
     cdef void vote(self, double* predictions) noexcept nogil:
@@ -117,16 +116,16 @@ cdef class LogisticLearner(LinearLearner):
         cdef const double* gradient = &self.model_predictions[k, 0]
         cdef double* weights
         cdef double* sum_squares
-        cdef double f, g, rate = self.learning_rates[k], shrinkage = weight * self.alpha
+        cdef double f, g, rate = self.learning_rates[k]
         cdef Py_ssize_t j, l
         for j in range(self.feature_map.n_outputs):
             f = self.features[j]
-            if f == 0.0 and shrinkage == 0.0:
+            if f == 0.0:
                 continue
             weights = &self.weights[k, j, 0]
             sum_squares = &self.sum_squares[k, j, 0]
             for l in range(self.n_classes):
-                g = f * gradient[l] + shrinkage * weights[l]
+                g = f * gradient[l]
                 sum_squares[l] += g * g
                 weights[l] -= rate * g / sqrt(sum_squares[l])
 
@@ -136,9 +135,8 @@ cdef class LogisticLearner(LinearLearner):
         cdef Py_ssize_t j
         cdef double margin = self.model_predictions[k, label]
         cdef double slope = weight * (sigmoid(margin) - relevance), g
-        cdef double shrinkage = weight * self.alpha
         for j in range(self.feature_map.n_outputs):
-            g = self.features[j] * slope + shrinkage * self.weights[k, j, label]
+            g = self.features[j] * slope
             if g == 0.0:
                 continue
             self.sum_squares[k, j, label] += g * g
