@@ -31,8 +31,9 @@ polynomials on small intervals. The expected loss has the same intervals, so tha
 are tabulated.
 
 To add a rule, derive a class from `CostRule` that defines `costs`, extends `exchange` by its
-parameters and, if needed, overrides the other methods; `_costs.pxd` states their contract. Then
-return it from `gradient_costs` or `potential_costs`, or from `_make_cost_rule` of an estimator.
+parameters and, if needed, overrides the other methods; `_costs.pxd` states their contract. Return
+it from `gradient_costs` or `potential_costs`, at the end of this file, by the name of its loss, an
+entry of `LOSSES`. The boosters need no change.
 """
 
 from libc.float cimport DBL_MIN
@@ -43,9 +44,9 @@ import numpy as np
 from sklrank._state cimport Archive
 
 from sklrank.online_boosting._losses import (
-    LOSSES,
     N_COEFFICIENTS,
     expected_pieces,
+    loss_function,
     loss_pieces,
     walk_tails,
 )
@@ -629,13 +630,12 @@ def gradient_costs(n_labels, n_learners, loss, *parameters, hedges_loss=False):
     """
     if isinstance(loss, str) and loss == "logistic" and not hedges_loss:
         return LogisticCosts(n_labels, n_learners, *parameters)
-    loss = LOSSES[loss] if isinstance(loss, str) else loss
-    return TabulatedGradients(n_labels, n_learners, *parameters, loss, hedges_loss)
+    function = loss_function(loss)
+    return TabulatedGradients(n_labels, n_learners, *parameters, function, hedges_loss)
 
 
 def potential_costs(n_labels, n_learners, loss, edge):
     """Return the rule of the potentials of a loss, which is a name or a callable."""
     if isinstance(loss, str) and loss in CLOSED_FORMS:
         return PotentialCosts(n_labels, n_learners, edge, loss)
-    loss = LOSSES[loss] if isinstance(loss, str) else loss
-    return TabulatedPotentials(n_labels, n_learners, edge, loss)
+    return TabulatedPotentials(n_labels, n_learners, edge, loss_function(loss))

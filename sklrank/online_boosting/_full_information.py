@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
-from sklrank.online_boosting._losses import LOSSES
+from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES
 from sklrank.online_boosting._online_booster import OnlineBooster, of_boosters
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from sklrank._typing import MaxFeatures
-    from sklrank.online_boosting._losses import LossName
 
 __all__ = ["AdaOLMR", "OnlineBMR"]
 
@@ -41,27 +40,9 @@ class OnlineBMR(OnlineBooster):
         learner's vote for a relevant label and its vote for an irrelevant label. For a sample with
         more than ``1 / edge`` relevant labels, the inverse of their number is used instead. The
         edge should be tuned; small values are suitable if there are many labels.
-    loss : {"hinge", "rank", "logistic", "exponential"} or callable, default="hinge"
-        Loss of a pair of labels, whose expectation is the potential.
-
-        {losses}
-
-        If the loss is not convex, such as "rank", each learner votes for a single label: its whole
-        vote is given to the label with the largest vote ([1]_, Theorem 2).
+    {potential_loss}
     {training}
-    random_state : int, RandomState instance or None, default=None
-        Controls the random choice of the features, the parameters of trees, the seeds of the weak
-        learners and the order of the samples. Pass an int for reproducible results.
-    {computing}
-
-    Attributes
-    ----------
-    {learners}
-    estimator_weights_ : ndarray of shape (n_estimators,)
-        Weights of the weak learners, which are all 1.
-    expert_weights_ : ndarray of shape (n_estimators,)
-        Weights of the experts, where expert i sums the votes of the first i learners. The last one
-        always ranks the labels: its weight is 1, and the other weights are 0.
+    {equal_weights}
     {rounds}
 
     See Also
@@ -75,14 +56,11 @@ class OnlineBMR(OnlineBooster):
     and 20 random features each, and the best of four edges. The default learners usually rank
     better and are faster.
 
-    Most parameters are read in `fit` and, if the model is not fitted, in the first call of
-    `partial_fit` or `progressive_fit`. Later changes do not affect the model until `fit` is called.
-    `n_jobs` and `verbose` are read in each call.
+    {read_parameters}
 
     References
     ----------
-    .. [1] Y. H. Jung and A. Tewari, "Online boosting algorithms for multi-label ranking",
-       AISTATS 2018.
+    {jung}
 
     Examples
     --------
@@ -106,7 +84,7 @@ class OnlineBMR(OnlineBooster):
         n_estimators: int | Literal["auto"] = "auto",
         *,
         edge: float = 0.1,
-        loss: LossName | Callable[[np.ndarray], np.ndarray] = "hinge",
+        loss: str | Callable[[np.ndarray], np.ndarray] = "hinge",
         max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
@@ -147,28 +125,12 @@ class AdaOLMR(OnlineBooster):
     Parameters
     ----------
     {weak_learners}
-    loss : {"logistic", "exponential", "hinge"} or callable, default="logistic"
-        Loss of a pair of labels, whose gradient gives the costs: one of the following (except
-        "rank", whose slope is 0). Unless it is "logistic", the gradients are clipped to [-1, 1] in
-        the steps of the weights. Notes tell what the bounds of [1]_ require of a loss.
-
-        {losses}
+    {sloped_loss}
     expert_loss : {"rank", "loss"}, default="rank"
         Loss by which Hedge weights the experts: the rank loss, as in [1]_, or `loss`, divided by
         its double value at z = 0, so that a pair of equal scores has the loss 0.5 in both cases.
     {training}
-    random_state : int, RandomState instance or None, default=None
-        Controls the random choice of the features, the parameters of trees, the seeds of the weak
-        learners, the experts and the order of the samples. Pass an int for reproducible results.
-    {computing}
-
-    Attributes
-    ----------
-    {learners}
-    estimator_weights_ : ndarray of shape (n_estimators,)
-        Weights alpha of the weak learners, in [-2, 2].
-    expert_weights_ : ndarray of shape (n_estimators,)
-        Weights that Hedge gives to the experts, which sum to one.
+    {learned_weights}
     {rounds}
 
     See Also
@@ -181,6 +143,7 @@ class AdaOLMR(OnlineBooster):
     The experiments of [1]_ correspond to ``estimator="trees"``, that is, 100 trees with random
     parameters and 20 random features each. The default learners usually rank better and are faster.
 
+    Unless the loss is "logistic", the gradients are clipped to [-1, 1] in the steps of the weights.
     The bound on the rank loss (Theorem 5 of [1]_) holds for the logistic loss. Of another loss f
     of the difference z, its proof needs that f is convex, that its slope has a positive lower bound
     for z >= 0 (so that each pair in the wrong order has a weight), that its slope is bounded (so
@@ -192,14 +155,11 @@ class AdaOLMR(OnlineBooster):
     an expected sum of at most ``B / (1 - exp(-B)) * (L + log(n_estimators))``, where L is the sum
     of the losses of the best expert, for any loss that is not negative.
 
-    Most parameters are read in `fit` and, if the model is not fitted, in the first call of
-    `partial_fit` or `progressive_fit`. Later changes do not affect the model until `fit` is called.
-    `n_jobs` and `verbose` are read in each call.
+    {read_parameters}
 
     References
     ----------
-    .. [1] Y. H. Jung and A. Tewari, "Online boosting algorithms for multi-label ranking",
-       AISTATS 2018.
+    {jung}
 
     Examples
     --------
@@ -218,7 +178,7 @@ class AdaOLMR(OnlineBooster):
     _hedge = True
     _parameter_constraints: dict = {
         **OnlineBooster._parameter_constraints,
-        "loss": [StrOptions(set(LOSSES) - {"rank"}), callable],
+        "loss": [StrOptions(SLOPED_LOSSES), callable],
         "expert_loss": [StrOptions({"rank", "loss"})],
     }
 
@@ -227,7 +187,7 @@ class AdaOLMR(OnlineBooster):
         estimator: Any = None,
         n_estimators: int | Literal["auto"] = "auto",
         *,
-        loss: Literal["logistic", "exponential", "hinge"] | Callable[..., np.ndarray] = "logistic",
+        loss: str | Callable[[np.ndarray], np.ndarray] = "logistic",
         expert_loss: Literal["rank", "loss"] = "rank",
         max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,

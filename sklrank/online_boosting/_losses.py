@@ -4,22 +4,65 @@ A loss f maps the difference z = s[b] - s[a] of the scores of an irrelevant labe
 label a to a number. It must not decrease in z.
 """
 
-from typing import Literal
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.polynomial import chebyshev
 
-__all__ = ["LOSSES", "N_COEFFICIENTS", "LossName", "expected_pieces", "loss_pieces", "walk_tails"]
+__all__ = [
+    "LOSSES",
+    "N_COEFFICIENTS",
+    "SLOPED_LOSSES",
+    "describe_losses",
+    "expected_pieces",
+    "loss_function",
+    "loss_pieces",
+    "walk_tails",
+]
 
-# To add a loss, add its name here and its formula to `of_boosters` in `_online_booster.py`.
-LossName = Literal["hinge", "rank", "logistic", "exponential"]
+
+class PairLoss(NamedTuple):
+    """Loss of a pair of labels, as a function of the difference z of their scores."""
+
+    function: Callable[[np.ndarray], np.ndarray]
+    formula: str
+    """Formula in the docstrings of the boosters."""
+    has_slope: bool = True
+    """Whether the loss has a gradient, which the adaptive boosters need."""
+
+
+# An entry is all that a loss needs: the boosters accept its name and describe its formula.
 LOSSES = {
-    "hinge": lambda z: np.maximum(1.0 + z, 0.0),
-    "rank": lambda z: 0.5 * ((z > 0.0) + (z >= 0.0)),
-    "logistic": lambda z: np.logaddexp(0.0, z),
-    # It is linear above 30, so that costs are finite.
-    "exponential": lambda z: np.exp(np.minimum(z, 30.0)) * (1.0 + np.maximum(z - 30.0, 0.0)),
+    "hinge": PairLoss(lambda z: np.maximum(1.0 + z, 0.0), "``max(1 + z, 0)``."),
+    "rank": PairLoss(
+        lambda z: 0.5 * ((z > 0.0) + (z >= 0.0)), "1 if z is positive, 0.5 if z is 0.", False
+    ),
+    "logistic": PairLoss(lambda z: np.logaddexp(0.0, z), "``log(1 + exp(z))``."),
+    "exponential": PairLoss(
+        lambda z: np.exp(np.minimum(z, 30.0)) * (1.0 + np.maximum(z - 30.0, 0.0)),
+        "``exp(z)``, which is linear for z above 30, so that costs are finite.",
+    ),
 }
+SLOPED_LOSSES = {name for name, loss in LOSSES.items() if loss.has_slope}
+
+
+def loss_function(loss):
+    """Return the function of a loss, which is a name or a callable."""
+    return LOSSES[loss].function if isinstance(loss, str) else loss
+
+
+def describe_losses(names):
+    """Return the lines of docstrings that describe losses and the rules for callables."""
+    listed = [f'    - "{name}" : {LOSSES[name].formula}' for name in LOSSES if name in names]
+    return "\n".join([*listed, CALLABLE_TEXT])
+
+
+CALLABLE_TEXT = """\
+    - A callable maps an array of differences z to an array of losses. It must not decrease in
+      z, and must be smooth except at multiples of 1/64. It is called when the model starts, with
+      the possible differences, and approximated by polynomials to a relative error of 1e-10.
+"""
 
 # Polynomials of this number of coefficients approximate a loss on small intervals. The intervals
 # are made smaller until the relative error is below the tolerance.

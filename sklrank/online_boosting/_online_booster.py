@@ -34,6 +34,7 @@ from sklrank._sklearn import (
 )
 from sklrank._validation import is_integer
 from sklrank.metrics import rank_loss
+from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES, describe_losses
 from sklrank.online_boosting._pair_feedback import FullInformation
 from sklrank.online_boosting._rounds import Rounds
 from sklrank.online_boosting._weak_learners import (
@@ -72,18 +73,6 @@ n_estimators : int or "auto", default="auto"
     Number of weak learners. If "auto", the number is 100 for trees or clones of one classifier,
     and the length of the list if `estimator` is a list or None.
 """,
-    losses="""
-- "hinge" : ``max(1 + z, 0)``, where z is the score of the irrelevant label minus the score
-  of the relevant label.
-- "rank" : 1 if z is positive, 0.5 if z is 0.
-- "logistic" : ``log(1 + exp(z))``.
-- "exponential" : ``exp(z)``, which is linear for z above 30.
-- A callable maps an array of differences z to an array of losses. It must not decrease in
-  z, and must be smooth except at multiples of 1/64. It is called once, with the possible
-  differences, and approximated by polynomials to a relative error of 1e-10. The tables of
-  potentials take about ``200 * n_estimators**2`` bytes for each number of relevant labels,
-  or up to 16 times as much if the loss is less smooth than the logistic loss.
-""",
     training="""
 max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
     Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
@@ -94,8 +83,10 @@ max_iter : int, default=1
     Number of passes over the samples in `fit`.
 shuffle : bool, default=False
     If True, `fit` shuffles the samples before each pass.
-""",
-    computing="""
+random_state : int, RandomState instance or None, default=None
+    Controls all random choices: the features, the parameters of trees, the seeds of the weak
+    learners, the order of the samples and, if the algorithm draws them, the experts and the labels
+    shown. Pass an int for reproducible results.
 verbose : int, default=0
     If positive, `fit` and the other methods that learn print the mean rank loss so far, of
     samples before they are learned, and the number of rounds, after each batch of up to 1000
@@ -105,6 +96,67 @@ n_jobs : int or None, default=None
     during training, and on the samples during prediction. Training becomes faster only if a
     round takes at least some hundred microseconds, that is, with many learners or labels. The
     model does not depend on `n_jobs`.
+
+Attributes
+----------
+classes_ : ndarray of shape (n_labels,)
+    Class labels, or the names of the columns if the target is an indicator matrix.
+n_estimators_ : int
+    Number of weak learners, where "auto" is replaced by its value.
+max_features_ : int, float, {"sqrt", "log2"} or None
+    Parameter `max_features`, where "auto" is replaced by its value.
+estimators_ : list of estimators
+    Weak learners. Their classes are 0, ..., n_labels - 1, the indices into `classes_`.
+estimators_features_ : list of ndarray of shape (n_features_i,)
+    Indices of the features used by each weak learner.
+""",
+    potential_loss="""
+loss : str or callable, default="hinge"
+    Loss of a pair of labels, whose expectation is the potential, as a function of the score z of
+    the irrelevant label minus the score of the relevant label.
+
+"""
+    + describe_losses(LOSSES)
+    + """
+    The tables of the potentials of a callable take about ``200 * n_estimators**2`` bytes for each
+    number of relevant labels, or up to 16 times as much if the loss is less smooth than the
+    logistic loss. If the loss is not convex, such as "rank", each learner votes for a single label:
+    its whole vote is given to the label with the largest vote ([1]_, Theorem 2 for OnlineBMR).
+""",
+    sloped_loss="""
+loss : str or callable, default="logistic"
+    Loss of a pair of labels, whose gradient gives the costs, as a function of the score z of the
+    irrelevant label minus the score of the relevant label.
+
+"""
+    + describe_losses(SLOPED_LOSSES),
+    equal_weights="""
+estimator_weights_ : ndarray of shape (n_estimators,)
+    Weights of the weak learners, which are all 1.
+expert_weights_ : ndarray of shape (n_estimators,)
+    Weights of the experts, where expert i sums the votes of the first i learners. The last one
+    always ranks the labels: its weight is 1, and the other weights are 0.
+""",
+    learned_weights="""
+estimator_weights_ : ndarray of shape (n_estimators,)
+    Weights alpha of the weak learners, in [-2, 2].
+expert_weights_ : ndarray of shape (n_estimators,)
+    Weights that Hedge gives to the experts, which sum to one. Expert i is the weighted sum of the
+    votes of the first i learners.
+""",
+    read_parameters="""
+Most parameters are read in `fit` and, if the model is not fitted, in the first call of another
+method that learns. Later changes do not affect the model until `fit` is called. `n_jobs` and
+`verbose` are read in each call, and so are `k`, `exploration`, `randomization`, `cost_estimate` and
+`propensity_clip` of the boosters that learn from the labels shown.
+""",
+    jung="""
+.. [1] Y. H. Jung and A. Tewari, "Online boosting algorithms for multi-label ranking",
+   AISTATS 2018.
+""",
+    raman="""
+.. [1] V. Raman, D. T. Zhang, Y. H. Jung and A. Tewari, "Online boosting for multilabel ranking
+   with top-k feedback", 2020.
 """,
     protocol="""
 The method `explore` draws the labels to show, and `partial_fit_feedback` learns from their
@@ -155,18 +207,6 @@ propensity_clip : float, default=0.2
     weights are divided by them. It is from 0 to 0.5. A larger value decreases the variance of
     the estimates and increases their bias, which is that of the direct model if the estimate
     is doubly robust. With 0, the estimates are unbiased.
-""",
-    learners="""
-classes_ : ndarray of shape (n_labels,)
-    Class labels, or the names of the columns if the target is an indicator matrix.
-n_estimators_ : int
-    Number of weak learners, where "auto" is replaced by its value.
-max_features_ : int, float, {"sqrt", "log2"} or None
-    Parameter `max_features`, where "auto" is replaced by its value.
-estimators_ : list of estimators
-    Weak learners. Their classes are 0, ..., n_labels - 1, the indices into `classes_`.
-estimators_features_ : list of ndarray of shape (n_features_i,)
-    Indices of the features used by each weak learner.
 """,
     rounds="""
 empirical_edges_ : ndarray of shape (n_estimators,)

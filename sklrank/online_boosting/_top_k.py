@@ -18,7 +18,7 @@ from sklrank.feedback import (
 )
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
-from sklrank.online_boosting._losses import LOSSES
+from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES
 from sklrank.online_boosting._online_booster import OnlineBooster, RankLossPrinter, of_boosters
 from sklrank.online_boosting._pair_feedback import (
     ESTIMATES,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from sklrank._typing import MaxFeatures
-    from sklrank.online_boosting._losses import LossName
 
 __all__ = ["TopKAdaptive", "TopKBBM"]
 
@@ -154,30 +153,11 @@ class TopKBBM(TopKBooster):
         Assumed edge of the weak learners, in (0, 1). The edge is the expected difference between a
         learner's vote for a relevant label and its vote for an irrelevant label. The edge should be
         tuned; small values are suitable if there are many labels.
-    loss : {"hinge", "rank", "logistic", "exponential"} or callable, default="hinge"
-        Loss of a pair of labels, whose expectation is the potential.
-
-        {losses}
-
-        If the loss is not convex, such as "rank", each learner votes for a single label: its whole
-        vote is given to the label with the largest vote.
+    {potential_loss}
     {shown}
     {estimates}
     {training}
-    random_state : int, RandomState instance or None, default=None
-        Controls the random choice of the labels shown, the features, the parameters of trees, the
-        seeds of the weak learners and the order of the samples. Pass an int for reproducible
-        results.
-    {computing}
-
-    Attributes
-    ----------
-    {learners}
-    estimator_weights_ : ndarray of shape (n_estimators,)
-        Weights of the weak learners, which are all 1.
-    expert_weights_ : ndarray of shape (n_estimators,)
-        Weights of the experts, where expert i sums the votes of the first i learners. The last one
-        always ranks the labels: its weight is 1, and the other weights are 0.
+    {equal_weights}
     {rounds}
 
     See Also
@@ -192,15 +172,11 @@ class TopKBBM(TopKBooster):
     (20 to 50), `exploration` (0.02 to 0.04) and `max_iter` (10 or 20) in its Table 5, and with the
     best of four edges.
 
-    The parameters `k`, `exploration`, `randomization`, `cost_estimate`, `propensity_clip`,
-    `n_jobs` and `verbose` are read in each call. The others are read in `fit` and,
-    if the model is not fitted, in the first call of `partial_fit`, `progressive_fit`, `explore` or
-    `partial_fit_feedback`. Later changes of these do not affect the model until `fit` is called.
+    {read_parameters}
 
     References
     ----------
-    .. [1] V. Raman, D. T. Zhang, Y. H. Jung and A. Tewari, "Online boosting for multilabel ranking
-       with top-k feedback", 2020.
+    {raman}
 
     Examples
     --------
@@ -232,7 +208,7 @@ class TopKBBM(TopKBooster):
         n_estimators: int | Literal["auto"] = "auto",
         *,
         edge: float = 0.1,
-        loss: LossName | Callable[[np.ndarray], np.ndarray] = "hinge",
+        loss: str | Callable[[np.ndarray], np.ndarray] = "hinge",
         k: int = 3,
         exploration: float | Literal["decay", "ag0"] | Callable[[int], float] = 0.05,
         randomization: str = "uniform",
@@ -281,11 +257,7 @@ class TopKAdaptive(TopKBooster):
     ----------
     {weak_learners}
     {shown}
-    loss : {"logistic", "exponential", "hinge"} or callable, default="logistic"
-        Loss of a pair of labels, whose gradient gives the costs: one of the following (except
-        "rank", whose slope is 0). The bounds of [1]_ hold for "logistic".
-
-        {losses}
+    {sloped_loss}
     learning_rate : float or "theory", default=1.0
         Learning rate of the weights of the learners. In round t, the step size is the learning rate
         divided by the square root of t. If "theory", the learning rate is
@@ -298,20 +270,7 @@ class TopKAdaptive(TopKBooster):
         of the learners, as in the experiments of [1]_. If None, the gradients are not clipped.
     {estimates}
     {training}
-    random_state : int, RandomState instance or None, default=None
-        Controls the random choice of the labels shown, the features, the parameters of trees, the
-        seeds of the weak learners, the experts and the order of the samples. Pass an int for
-        reproducible results.
-    {computing}
-
-    Attributes
-    ----------
-    {learners}
-    estimator_weights_ : ndarray of shape (n_estimators,)
-        Weights alpha of the weak learners, in [-2, 2].
-    expert_weights_ : ndarray of shape (n_estimators,)
-        Weights that Hedge gives to the experts, which sum to one. Expert i is the weighted sum of
-        the votes of the first i learners.
+    {learned_weights}
     {rounds}
 
     See Also
@@ -325,15 +284,11 @@ class TopKAdaptive(TopKBooster):
     ``propensity_clip=0.005``, with the values of `n_estimators`
     (50 or 60), `exploration` (0.02 to 0.06) and `max_iter` (10 or 20) in its Table 5.
 
-    The parameters `k`, `exploration`, `randomization`, `cost_estimate`, `propensity_clip`,
-    `n_jobs` and `verbose` are read in each call. The others are read in `fit` and,
-    if the model is not fitted, in the first call of `partial_fit`, `progressive_fit`, `explore` or
-    `partial_fit_feedback`. Later changes of these do not affect the model until `fit` is called.
+    {read_parameters}
 
     References
     ----------
-    .. [1] V. Raman, D. T. Zhang, Y. H. Jung and A. Tewari, "Online boosting for multilabel ranking
-       with top-k feedback", 2020.
+    {raman}
 
     Examples
     --------
@@ -361,7 +316,7 @@ class TopKAdaptive(TopKBooster):
     _parameter_constraints: dict = {
         **TopKBooster._parameter_constraints,
         "learning_rate": [Interval(Real, 0, None, closed="neither"), StrOptions({"theory"})],
-        "loss": [StrOptions(set(LOSSES) - {"rank"}), callable],
+        "loss": [StrOptions(SLOPED_LOSSES), callable],
         "gradient_clip": [Interval(Real, 0, None, closed="neither"), None],
     }
 
@@ -373,7 +328,7 @@ class TopKAdaptive(TopKBooster):
         k: int = 3,
         exploration: float | Literal["decay", "ag0"] | Callable[[int], float] = 0.05,
         randomization: str = "uniform",
-        loss: Literal["logistic", "exponential", "hinge"] | Callable[..., np.ndarray] = "logistic",
+        loss: str | Callable[[np.ndarray], np.ndarray] = "logistic",
         learning_rate: float | Literal["theory"] = 1.0,
         gradient_clip: float | None = 1.0,
         cost_estimate: Literal["pairs", "labels", "doubly-robust"] = "doubly-robust",
