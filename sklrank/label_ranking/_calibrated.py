@@ -20,7 +20,7 @@ from sklrank.label_ranking._inner_rankers import (
     shuffled_folds,
     split_rankings,
 )
-from sklrank.label_ranking._label_ranker import MetaLabelRanker
+from sklrank.label_ranking._label_ranker import MetaLabelRanker, of_rankers
 from sklrank.label_ranking._pair_calibration import fit_logistic_factor, ordered_differences
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["CalibratedLabelRanker"]
 
 
+@of_rankers
 class CalibratedLabelRanker(WrappedRanker):
     r"""Label ranker with calibrated probabilities of the order of two labels.
 
@@ -68,13 +69,7 @@ class CalibratedLabelRanker(WrappedRanker):
         The ranker, fitted to all samples.
     calibrator_ : float or IsotonicRegression
         The factor w, or a regression of the outcome on the absolute difference.
-    classes_ : ndarray of shape (n_labels,)
-        The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
-        column indices.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {attributes}
 
     See Also
     --------
@@ -147,19 +142,11 @@ class CalibratedLabelRanker(WrappedRanker):
         return split_rankings(cv, X, positions, self.cv)
 
     @shared_call
+    @of_rankers
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
         """Return the probability of each label to be ranked before each other label.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels, n_labels)
-            Entry ``[i, a, b]`` is the probability that label a is ranked before label b. The
-            entries of the diagonal are 1/2.
+        {pair_proba}
         """
         scores = self._label_scores(X)
         if not isinstance(self.calibrator_, IsotonicRegression):

@@ -21,6 +21,7 @@ from sklrank.label_ranking._inner_rankers import (
     fit_ranker,
     last_ranker,
 )
+from sklrank.label_ranking._label_ranker import of_rankers
 from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ class ConformalRanker(WrappedRanker):
         return np.sort(scores, axis=0)[number - 1]
 
 
+@of_rankers
 class ConformalTopLabels(ConformalRanker):
     r"""Sets of labels that contain the best labels with a given probability.
 
@@ -102,36 +104,17 @@ class ConformalTopLabels(ConformalRanker):
 
     Parameters
     ----------
-    ranker : label ranker
-        Ranker, which learns positions. To calibrate a fitted ranker, pass
-        ``sklearn.frozen.FrozenEstimator(ranker)`` and ``calibration_size=1.0``. A frozen estimator
-        may have learned other targets, such as classes, if its `decision_function` returns a score
-        for each label.
+    {frozen}
     confidence_level : float, default=0.9
         Probability that a set contains the best labels, between 0 and 1.
     k : int, default=1
         Number of best labels. If labels are tied, all labels that have fewer than `k` labels before
         them are best labels.
-    calibration_size : float, default=0.3
-        Share of the samples that are held out for calibration. If it is 1, all samples are used to
-        fit and to calibrate; this is valid only for a ranker that was fitted to other samples.
-    random_state : int, RandomState instance or None, default=None
-        Controls the choice of the held-out samples.
-
-    Attributes
-    ----------
-    ranker_ : label ranker
-        The fitted ranker.
+    {calibration}
     threshold_ : float
         Minimum confidence of the labels in a set. It is -inf if there are too few held-out samples
         for the confidence level; the sets then contain all labels.
-    classes_ : ndarray of shape (n_labels,)
-        The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
-        column indices.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {attributes}
 
     See Also
     --------
@@ -209,6 +192,7 @@ class ConformalTopLabels(ConformalRanker):
         return (self._confidences(X) >= self.threshold_) | predicted
 
 
+@of_rankers
 class ConformalRanks(ConformalRanker):
     r"""Intervals that contain the position of each label with a given probability.
 
@@ -228,33 +212,14 @@ class ConformalRanks(ConformalRanker):
 
     Parameters
     ----------
-    ranker : label ranker
-        Ranker, which learns positions. To calibrate a fitted ranker, pass
-        ``sklearn.frozen.FrozenEstimator(ranker)`` and ``calibration_size=1.0``. A frozen estimator
-        may have learned other targets, such as classes, if its `decision_function` returns a score
-        for each label.
+    {frozen}
     confidence_level : float, default=0.9
         Probability that an interval contains the position, between 0 and 1.
-    calibration_size : float, default=0.3
-        Share of the samples that are held out for calibration. If it is 1, all samples are used to
-        fit and to calibrate; this is valid only for a ranker that was fitted to other samples.
-    random_state : int, RandomState instance or None, default=None
-        Controls the choice of the held-out samples.
-
-    Attributes
-    ----------
-    ranker_ : label ranker
-        The fitted ranker.
+    {calibration}
     quantiles_ : ndarray of shape (n_labels,)
         The values :math:`q_l`. They are infinite if there are too few held-out samples for the
         confidence level; the intervals then contain all positions.
-    classes_ : ndarray of shape (n_labels,)
-        The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
-        column indices.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {attributes}
 
     See Also
     --------

@@ -16,6 +16,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator
 from sklrank._randomness import draw_seed
 from sklrank._rankings import check_positions, close_ranks
@@ -51,7 +52,52 @@ __all__ = [
     "LabelRanker",
     "MetaLabelRanker",
     "in_one_process",
+    "of_rankers",
 ]
+
+# Texts that the docstrings of the label rankers share.
+of_rankers = shares_text(
+    attributes="""
+classes_ : ndarray of shape (n_labels,)
+    The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
+    column indices.
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of the features. Defined only if `X` has feature names that are all strings.
+""",
+    pair_proba="""
+Parameters
+----------
+X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+    Samples.
+
+Returns
+-------
+ndarray of shape (n_samples, n_labels, n_labels)
+    Entry ``[i, a, b]`` is the probability that label a is ranked before label b. The
+    entries of the diagonal are 1/2.
+""",
+    frozen="""
+ranker : label ranker
+    Ranker, which learns positions. To calibrate a fitted ranker, pass
+    ``sklearn.frozen.FrozenEstimator(ranker)`` and ``calibration_size=1.0``. A frozen estimator
+    may have learned other targets, such as classes, if its `decision_function` returns a score
+    for each label.
+""",
+    calibration="""
+calibration_size : float, default=0.3
+    Share of the samples that are held out for calibration. If it is 1, all samples are used to
+    fit and to calibrate; this is valid only for a ranker that was fitted to other samples.
+random_state : int, RandomState instance or None, default=None
+    Controls the choice of the held-out samples.
+
+Attributes
+----------
+ranker_ : label ranker
+    The fitted ranker.
+""",
+)
 
 
 class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):

@@ -12,12 +12,13 @@ from sklearn.utils.parallel import delayed
 
 from sklrank._sklearn import StrOptions, _safe_indexing
 from sklrank._validation import check_outputs
-from sklrank.label_ranking._label_ranker import DecompositionRanker, in_one_process
+from sklrank.label_ranking._label_ranker import DecompositionRanker, in_one_process, of_rankers
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 
 __all__ = ["LabelwiseRanker"]
 
 
+@of_rankers
 class LabelwiseRanker(DecompositionRanker):
     r"""Label ranker that predicts the position of each label by regression.
 
@@ -76,13 +77,7 @@ class LabelwiseRanker(DecompositionRanker):
         Scores of the training samples, each from the trees that were fitted without the sample.
         They are from all trees if no tree was fitted without it, or if only this sample ranks the
         label. Defined only if `oob_score` is True.
-    classes_ : ndarray of shape (n_labels,)
-        The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
-        column indices.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {attributes}
 
     See Also
     --------

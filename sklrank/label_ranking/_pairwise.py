@@ -15,7 +15,7 @@ from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing
 from sklrank._validation import check_outputs
-from sklrank.label_ranking._label_ranker import DecompositionRanker, in_one_process
+from sklrank.label_ranking._label_ranker import DecompositionRanker, in_one_process, of_rankers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["PairwiseRanker", "compare_pairs", "pairs_of_labels", "sum_votes"]
 
 
+@of_rankers
 class PairwiseRanker(DecompositionRanker):
     """Label ranker that predicts which of two labels comes first, for each pair of labels.
 
@@ -81,13 +82,7 @@ class PairwiseRanker(DecompositionRanker):
     frequencies_ : ndarray of shape (n_pairs,)
         Proportion of the samples that rank the first label of a pair before the second, among the
         samples that rank one of the two before the other. It is 1/2 if there are no such samples.
-    classes_ : ndarray of shape (n_labels,)
-        The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
-        column indices.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {attributes}
 
     See Also
     --------
@@ -232,6 +227,7 @@ class PairwiseRanker(DecompositionRanker):
         return np.array(terms)[rows.ravel()]
 
     @shared_call
+    @of_rankers
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
         """Return the probability of each label to be ranked before each other label.
 
@@ -240,16 +236,7 @@ class PairwiseRanker(DecompositionRanker):
         probabilities are 0 and 1. :class:`CalibratedLabelRanker` calibrates probabilities on
         held-out samples.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels, n_labels)
-            Entry ``[i, a, b]`` is the probability that label a is ranked before label b. The
-            entries of the diagonal are 1/2.
+        {pair_proba}
         """
         X = self._check_fitted_rows(X)
         probabilities = self._pair_probabilities(X)

@@ -26,7 +26,7 @@ from sklrank._validation import (
     is_integer,
     unchanged_on_error,
 )
-from sklrank.label_ranking._label_ranker import DenseLabelRanker
+from sklrank.label_ranking._label_ranker import DenseLabelRanker, of_rankers
 from sklrank.label_ranking._plackett_luce_likelihood import (
     TIES,
     PenalizedLikelihood,
@@ -52,6 +52,7 @@ _DECLINE = 0.01
 _N_FOLDS, _MANY_SAMPLES = 5, 1000
 
 
+@of_rankers
 class PlackettLuceRanker(DenseLabelRanker):
     r"""Label ranker that learns a conditional Plackett-Luce model by maximum likelihood.
 
@@ -124,13 +125,7 @@ class PlackettLuceRanker(DenseLabelRanker):
         The fitted transformer that computes the features.
     n_iter_ : int
         Number of iterations of L-BFGS in the fit to all samples.
-    classes_ : ndarray of shape (n_labels,)
-        The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
-        column indices.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {attributes}
 
     See Also
     --------

@@ -28,7 +28,7 @@ from sklrank.label_ranking._inner_rankers import (
     shuffled_folds,
     split_rankings,
 )
-from sklrank.label_ranking._label_ranker import LabelRanker, MetaLabelRanker
+from sklrank.label_ranking._label_ranker import LabelRanker, MetaLabelRanker, of_rankers
 from sklrank.label_ranking._pair_calibration import fit_logistic_factor, ordered_differences
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 from sklrank.label_ranking._stack_members import recommended_rankers
@@ -48,6 +48,7 @@ _N_FOLDS, _MANY_SAMPLES = 5, 5000
 _MIN_CORRECTED = 20
 
 
+@of_rankers
 class StackedRanker(MetaLabelRanker, _BaseComposition):
     r"""Label ranker that combines the scores of several rankers by a weighted sum.
 
@@ -130,13 +131,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     shares_ : dict of str to float
         Weight of every ranker, multiplied by the root mean square of its centered held-out scores.
         The values are normalized to sum to 1.
-    classes_ : ndarray of shape (n_labels,)
-        The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
-        column indices.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {attributes}
 
     See Also
     --------
@@ -351,22 +346,14 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         return sum_weight * combined + votes_weight * self._correction.votes(combined)
 
     @shared_call
+    @of_rankers
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
         """Return the probability of each label to be ranked before each other label.
 
         The probabilities are a logistic function of the difference of the scores of two labels. The
         factor of the difference was fitted to the held-out samples.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels, n_labels)
-            Entry ``[i, a, b]`` is the probability that label a is ranked before label b. The
-            entries of the diagonal are 1/2.
+        {pair_proba}
         """
         scores = self._label_scores(X)
         return pair_probabilities(self.pair_scale_ * scores)

@@ -10,13 +10,14 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from sklrank._boosting_rounds import of_boosters
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.semi_supervised._booster import SemiSupervisedBooster
+from sklrank.semi_supervised._booster import SemiSupervisedBooster, of_classifiers
 from sklrank.semi_supervised._objectives import AssembleObjective
 
 __all__ = ["AssembleClassifier"]
 
 
 @of_boosters
+@of_classifiers
 class AssembleClassifier(SemiSupervisedBooster):
     r"""ASSEMBLE classifier: AdaBoost with pseudo-labels for the unlabeled samples.
 
@@ -57,30 +58,14 @@ class AssembleClassifier(SemiSupervisedBooster):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Distinct classes in `y`, without -1.
-    estimators_ : list of classifiers
-        Weak learners. They predict indices into `classes_`.
-    transduction_ : ndarray of shape (n_samples,)
-        Classes of the training samples: the given label of each labeled sample, and the predicted
-        class of each unlabeled sample.
+    {classes}
     {rounds}
 
     See Also
     --------
     MCSSBClassifier : Semi-supervised boosting with similarities of samples.
 
-    Notes
-    -----
-    The label -1 marks unlabeled samples, but some tools of scikit-learn treat it as a class.
-    `cross_val_predict` with ``method="predict_proba"`` or ``"decision_function"``,
-    `StackingClassifier` and `VotingClassifier` encode `y` before they call `fit`: -1 becomes
-    class 0, and all samples are labeled. To compute held-out scores, call `fit` in a loop over the
-    folds. `cross_val_predict` with ``method="predict"`` does not change `y`. In a hyperparameter
-    search, do not set `scoring`: the default, :meth:`score`, considers labeled samples only, while
-    other scorers treat -1 as a class. If `y` contains both strings and -1, pass a
-    :class:`~sklearn.model_selection.KFold` as `cv`, because stratified folds require entries of
-    `y` that can be sorted.
+    {notes}
 
     References
     ----------

@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosting_rounds import Booster
+from sklrank._docstrings import shares_text
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, input_tags_of, unchanged_on_error
 from sklrank._weak_learners import make_classifier_learner
@@ -23,7 +24,33 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["SemiSupervisedBooster"]
+__all__ = ["SemiSupervisedBooster", "of_classifiers"]
+
+# Texts that the docstrings of the boosted classifiers share.
+of_classifiers = shares_text(
+    classes="""
+classes_ : ndarray of shape (n_classes,)
+    Distinct classes in `y`, without -1.
+estimators_ : list of classifiers
+    Weak learners. They predict indices into `classes_`.
+transduction_ : ndarray of shape (n_samples,)
+    Classes of the training samples: the given label of each labeled sample, and the predicted
+    class of each unlabeled sample.
+""",
+    notes="""
+Notes
+-----
+The label -1 marks unlabeled samples, but some tools of scikit-learn treat it as a class.
+`cross_val_predict` with ``method="predict_proba"`` or ``"decision_function"``,
+`StackingClassifier` and `VotingClassifier` encode `y` before they call `fit`: -1 becomes
+class 0, and all samples are labeled. To compute held-out scores, call `fit` in a loop over the
+folds. `cross_val_predict` with ``method="predict"`` does not change `y`. In a hyperparameter
+search, do not set `scoring`: the default, :meth:`score`, considers labeled samples only, while
+other scorers treat -1 as a class. If `y` contains both strings and -1, pass a
+:class:`~sklearn.model_selection.KFold` as `cv`, because stratified folds require entries of
+`y` that can be sorted.
+""",
+)
 
 
 class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
