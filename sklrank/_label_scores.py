@@ -5,7 +5,7 @@ from reprlib import repr as shortened
 import numpy as np
 from scipy import sparse
 
-from sklrank._validation import check_numbers, check_sparse, sorted_labels
+from sklrank._validation import check_finite, check_sparse, sorted_labels
 
 
 def check_relevance_and_scores(y_true, y_score, labels=None):
@@ -79,20 +79,8 @@ def as_label_columns(scores):
 
 def check_scores(y_score):
     """Return scores of shape `(n_samples, n_labels)` or `(n_samples,)` as finite floats."""
-    scores = check_numbers(y_score, "y_score", dtype=[np.float64, np.float32])
-    if scores.ndim > 2:
-        raise ValueError(
-            f"y_score must be of shape (n_samples, n_labels), got {scores.shape}: evaluate one "
-            "array of scores at a time."
-        )
-    bad = np.argwhere(~np.isfinite(scores))
-    if len(bad):
-        where = tuple(bad[0].tolist())
-        raise ValueError(
-            f"y_score must be finite, got {scores[where]} at {where}: such scores cannot be "
-            "ranked; replace them, or check whether the model diverged."
-        )
-    return scores
+    remedy = "such scores cannot be ranked; replace them, or check whether the model diverged"
+    return check_finite(y_score, "y_score", "scores", remedy, [np.float64, np.float32])
 
 
 def as_relevant(y_true):

@@ -20,7 +20,6 @@ from cpython.pythread cimport PyThread_get_thread_ident
 
 from _thread import allocate_lock
 from functools import wraps
-from inspect import Parameter, signature
 
 
 @cython.auto_pickle(False)
@@ -164,28 +163,15 @@ def shared_call(method):
 
     In a class that is not derived from `LockedModel`, the decorated method works as before.
     """
-    parameters = signature(method).parameters
-    if list(parameters) == ["self", "X"] and parameters["X"].default is Parameter.empty:
-        # Without `*args`, the lock takes a fraction of the time.
-        @wraps(method)
-        def call(self, X):
-            if not isinstance(self, LockedModel):
-                return method(self, X)
-            (<LockedModel>self).begin_shared()
-            try:
-                return method(self, X)
-            finally:
-                (<LockedModel>self).end_shared()
-    else:
-        @wraps(method)
-        def call(self, *args, **kwargs):
-            if not isinstance(self, LockedModel):
-                return method(self, *args, **kwargs)
-            (<LockedModel>self).begin_shared()
-            try:
-                return method(self, *args, **kwargs)
-            finally:
-                (<LockedModel>self).end_shared()
+    @wraps(method)
+    def call(self, *args, **kwargs):
+        if not isinstance(self, LockedModel):
+            return method(self, *args, **kwargs)
+        (<LockedModel>self).begin_shared()
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            (<LockedModel>self).end_shared()
     return call
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 
-from sklrank._validation import as_numbers, check_numbers, check_sparse
+from sklrank._validation import as_numbers, check_finite, check_sparse
 
 __all__ = [
     "check_label_relevance",
@@ -71,20 +71,8 @@ def check_label_relevance(y, n_samples):
 
 def check_relevance_of_metric(y_true):
     """Check that the relevance of documents or labels is finite; return it as a float64 array."""
-    relevance = check_numbers(y_true, "y_true", dtype=np.float64)
-    if relevance.ndim > 2:
-        raise ValueError(
-            "y_true must hold relevance of shape (n_samples,) or (n_samples, n_labels), got "
-            f"{relevance.shape}."
-        )
-    bad = np.argwhere(~np.isfinite(relevance))
-    if len(bad):
-        where = tuple(bad[0].tolist())
-        raise ValueError(
-            f"y_true must be finite, got {relevance[where]} at {where}: leave out documents of "
-            "unknown relevance."
-        )
-    return relevance
+    remedy = "leave out documents of unknown relevance"
+    return check_finite(y_true, "y_true", "relevance", remedy)
 
 
 def check_something_to_learn(y, queries, part="given", *, names=("y", "qid")):

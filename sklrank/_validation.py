@@ -21,8 +21,8 @@ __all__ = [
     "check_classes",
     "check_columns",
     "check_entries",
+    "check_finite",
     "check_label_names",
-    "check_numbers",
     "check_random_state",
     "check_rows",
     "check_scalar",
@@ -340,29 +340,12 @@ def sorted_labels(labels, name):
         ) from error
 
 
-def check_numbers(numbers, name, **check_params):
-    """Return an array of numbers of any dimension, which is called `name`; see `check_array`."""
-    try:
-        return check_array(
-            numbers,
-            ensure_2d=False,
-            allow_nd=True,
-            ensure_all_finite=False,
-            input_name=name,
-            **check_params,
-        )
-    except (TypeError, ValueError) as error:
-        if name in str(error):
-            raise
-        raise ValueError(f"{name} must hold numbers: {error}") from error
-
-
 def names_of(classes):
     """Return an argument `classes` as a new array `(n_classes,)`."""
     names = np.array(classes)
     if names.ndim == 2 and names.shape[1] == 1:
         names = names[:, 0]
-    if names.ndim != 1 or is_missing(names).any():
+    if names.ndim != 1 or not len(names) or is_missing(names).any():
         raise ValueError(
             f"classes must name labels in a list or an array, without NaN or None; got {classes!r}"
         )
@@ -516,6 +499,36 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool):
             "Sample weights must contain at least one non-zero number; sample_weight is all zeros"
         )
     return weights
+
+
+def check_finite(values, name, what, remedy, dtype=np.float64):
+    """Return an argument of a metric as an array of one or two dimensions with finite entries.
+
+    Errors call it `name`, say that it must hold `what`, and end with the `remedy`.
+    """
+    try:
+        array = check_array(
+            values,
+            dtype=dtype,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_all_finite=False,
+            input_name=name,
+        )
+    except (TypeError, ValueError) as error:
+        if name in str(error):
+            raise
+        raise ValueError(f"{name} must hold numbers: {error}") from error
+    if array.ndim > 2:
+        raise ValueError(
+            f"{name} must hold {what} of shape (n_samples,) or (n_samples, n_labels), got "
+            f"{array.shape}."
+        )
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        where = tuple(bad[0].tolist())
+        raise ValueError(f"{name} must be finite, got {array[where]} at {where}: {remedy}.")
+    return array
 
 
 def look_up(name, table, choice, also=""):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, check_X_y
 
 from sklrank._rankings import strict_positions
@@ -76,7 +77,7 @@ def label_ranking_from_classification(
     if len(np.unique(y)) < 2:
         raise ValueError(f"y must have two classes or more to rank, got only {y.tolist()[0]!r}.")
     if estimator is None:
-        estimator, features = GaussianNB(), _for_naive_bayes(X)
+        estimator, features = GaussianNB(), _varying(X)
     else:
         estimator, features = clone(estimator), X
     # Log-probabilities are preferred, since they still differ if probabilities underflow to 0.
@@ -89,24 +90,15 @@ def label_ranking_from_classification(
     raise ValueError(f"estimator must have predict_proba, which {estimator!r} lacks.")
 
 
-def _for_naive_bayes(X: np.ndarray) -> np.ndarray:
-    """Return the features that vary, divided by a common power of two.
-
-    In exact arithmetic, neither operation changes the predictions of naive Bayes. In floating-point
-    arithmetic, they prevent rounding errors in the means of constant features, and overflow and
-    underflow of squares.
-    """
-    # Halves are used because their differences are finite.
-    halves = X.astype(np.float64) / 2
-    low, high = halves.min(axis=0), halves.max(axis=0)
-    varies = high > low
+def _varying(X: np.ndarray) -> np.ndarray:
+    """Return the features that vary: naive Bayes would rank by rounding errors of the others."""
+    varies = X.max(axis=0) > X.min(axis=0)
     if not varies.any():
         raise ValueError(
             "X must have a feature that is not constant, so that naive Bayes can rank the classes; "
             f"got {X.shape[1]} constant one(s). Add a feature or pass another estimator."
         )
-    _, exponent = np.frexp((high - low).max())
-    return np.ldexp(halves[:, varies], -exponent)
+    return X[:, varies].astype(np.float64)
 
 
 def label_ranking_from_regression(
@@ -169,13 +161,9 @@ def label_ranking_from_regression(
            [2., 3., 1., 4.]])
     """
     X = check_array(X, dtype=np.float64, input_name="X")
-    halves = X / 2  # Halves are used because their differences are finite.
-    low, high = halves.min(axis=0), halves.max(axis=0)
+    low, high = X.min(axis=0), X.max(axis=0)
     labels = _choose_features(labels, high > low, check_random_state(random_state))
-    # The values are first scaled to [0, 1], since squared deviations of tiny or huge numbers would
-    # underflow or overflow.
-    scaled = (halves[:, labels] - low[labels]) / (high[labels] - low[labels])
-    Y = strict_positions((scaled - scaled.mean(axis=0)) / scaled.std(axis=0))
+    Y = strict_positions(StandardScaler().fit_transform(X[:, labels]))
     return np.delete(X, labels, axis=1), Y
 
 

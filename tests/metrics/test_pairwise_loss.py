@@ -232,7 +232,7 @@ def test_many_samples_in_bounded_memory():
     [
         ([[1, 0]], [[np.nan, 0.0]], {}, r"y_score must be finite, got nan at \(0, 0\)"),
         ([[1, 0]], [[0.0, np.inf]], {}, r"y_score must be finite, got inf at \(0, 1\)"),
-        ([[1, 0]], [[[0.0, 1.0]]], {}, r"y_score must be of shape .*got \(1, 1, 2\)"),
+        ([[1, 0]], [[[0.0, 1.0]]], {}, r"y_score must hold scores of shape .*got \(1, 1, 2\)"),
         ([[1, 0]], [[0.0, 1.0, 2.0]], {}, r"y_score must have the shape .*\(1, 2\), got \(1, 3\)"),
         ([[1, 0]], [0.5], {}, r"y_score must have the shape"),
         ([[1, 0]], [[0.0, 1.0]] * 2, {}, "y_true has 1 rows and y_score has 2"),
