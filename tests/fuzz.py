@@ -782,7 +782,8 @@ def check_statement(statement, names, seconds=None):
             state_of(model)
         return None
     except Exception as error:
-        if "cleared" in CURRENT:
+        # joblib's sequential loop fails on interrupts if it is verbose.
+        if "cleared" in CURRENT or isinstance(error.__context__, KeyboardInterrupt):
             return None
         if is_hostile(model, statement):
             return None

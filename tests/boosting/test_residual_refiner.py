@@ -153,7 +153,7 @@ def recommended_items(n_judged):
         yield X[rows], base[rows], relevance[rows], y[rows]
 
 
-def items_of_random_features():
+def items_of_hidden_taste():
     with patch.object(_recommender, "HIDDEN", 1.0):
         yield from recommended_items(10)
 
@@ -163,7 +163,7 @@ USERS = {
     "films, 20": partial(film_ratings, 20),
     "items, 5": partial(recommended_items, 5),
     "items, 20": partial(recommended_items, 20),
-    "features without information": items_of_random_features,
+    "features without information": items_of_hidden_taste,
 }
 
 
