@@ -29,6 +29,10 @@ __all__ = [
 ]
 
 
+# The values of the parameter `randomization`, and the schemes that have these names.
+RANDOMIZATIONS: dict[str, type[Randomization]] = {}
+
+
 class Randomization(metaclass=ABCMeta):
     """Base class of the exploration schemes.
 
@@ -36,12 +40,11 @@ class Randomization(metaclass=ABCMeta):
 
     1. Write its sampler, a subclass of `TopKSampler` (`_sampler.pyx`) that draws the labels to show
        for one sample and writes their propensities.
-    2. Write a subclass of this class. Its method `_new_sampler` returns the sampler, and its method
-       `_propensities` returns the propensities of all pairs of labels. Add it to `RANDOMIZATIONS`,
-       at the end of this module. Then all estimators accept the name.
-    3. Describe in `sklrank/feedback/__init__.py` what `exploration` means for it. The docstrings of
-       the estimators refer to that page.
-    4. Add its outcomes to `OUTCOMES` in `tests/conftest.py`.
+    2. Write a subclass of this class with its name, as in ``class MyScheme(Randomization,
+       name="my-scheme")``. Then all estimators accept the name. Its method `_new_sampler` returns
+       the sampler, and its method `_propensities` the propensities of all pairs of labels. Its
+       docstring states what `exploration` means for it.
+    3. Add its outcomes to `OUTCOMES` in `tests/conftest.py`; the tests of all schemes follow.
 
     The sampler implements `draw_labels`, whose signature and purpose `TopKSampler` states. It
     writes propensities of shape (k, k) for the labels shown: the probability that each label is
@@ -81,6 +84,11 @@ class Randomization(metaclass=ABCMeta):
     exploration : float, default=0.05
         Amount of exploration, in (0, 1].
     """
+
+    def __init_subclass__(cls, name: str | None = None) -> None:
+        super().__init_subclass__()
+        if name is not None:
+            RANDOMIZATIONS[name] = cls
 
     def __init__(self, exploration: float = 0.05) -> None:
         if not is_number(exploration) or not 0 < exploration <= 1:
@@ -172,7 +180,7 @@ class GreedyMixture(Randomization):
 
     A subclass needs a sampler derived from `GreedyMixtureSampler` that overrides `explore`. It sets
     `_sampler` to the class of this sampler and defines `_explored`. These are steps 1 and 2 of
-    `Randomization`; its steps 3 to 5 remain to be done.
+    `Randomization`; its step 3 remains to be done.
     """
 
     _sampler: ClassVar[type[GreedyMixtureSampler]]
@@ -201,7 +209,7 @@ class GreedyMixture(Randomization):
         return both
 
 
-class UniformRandomization(GreedyMixture):
+class UniformRandomization(GreedyMixture, name="uniform"):
     """Exploration scheme that shows the greedy top k, or k labels drawn uniformly at random.
 
     With probability 1 - rho, a sample shows the greedy top k, the k labels of largest score among
@@ -248,7 +256,7 @@ class UniformRandomization(GreedyMixture):
         return np.full(2, k / m), np.full(3, pair)
 
 
-class SingleSwapRandomization(GreedyMixture):
+class SingleSwapRandomization(GreedyMixture, name="single-swap"):
     """Exploration scheme that shows the greedy top k, or swaps up to two of its labels.
 
     With probability 1 - rho, a sample shows the greedy top k, the k labels of largest score among
@@ -311,7 +319,7 @@ class SingleSwapRandomization(GreedyMixture):
         return np.array([within, outside]), np.array([both, mixed, neither])
 
 
-class PlackettLuceRandomization(Randomization):
+class PlackettLuceRandomization(Randomization, name="plackett-luce"):
     """Exploration scheme that shows the greedy top k, or draws labels by the softmax of scores.
 
     With probability 1 - rho, a sample shows the greedy top k. Otherwise it explores: labels are
@@ -355,7 +363,7 @@ class PlackettLuceRandomization(Randomization):
         return self._new_sampler(scores.shape[1], k).all_propensities(scores)
 
 
-class SoftmaxRandomization(PlackettLuceRandomization):
+class SoftmaxRandomization(PlackettLuceRandomization, name="softmax"):
     """Exploration scheme that always draws labels by the softmax of scores, mixed with the uniform.
 
     Labels are drawn one after the other, without replacement, in proportion to their strengths
@@ -394,15 +402,6 @@ class SoftmaxRandomization(PlackettLuceRandomization):
 
     def _new_sampler(self, n_labels, k):
         return PlackettLuceSampler(n_labels, k, self.exploration, False)
-
-
-# The values of the parameter `randomization`, and the schemes that they name.
-RANDOMIZATIONS = {
-    "uniform": UniformRandomization,
-    "single-swap": SingleSwapRandomization,
-    "plackett-luce": PlackettLuceRandomization,
-    "softmax": SoftmaxRandomization,
-}
 
 
 def make_sampler(randomization, n_labels, k, exploration=1.0):
