@@ -557,7 +557,7 @@ def timed_slices(batches):
     """Divide batches into slices of one compiled call each, and yield them.
 
     The calls of the loop's body are timed. The first one has one sample, and each call at most
-    eight times as many as the one before, so that it takes about `CALL_SECONDS`.
+    16 times as many as the one before, so that it takes about `CALL_SECONDS`.
     """
     size = 1
     for batch in batches:
@@ -567,7 +567,7 @@ def timed_slices(batches):
             begin = perf_counter()
             yield slice(start, stop)
             rows_in_time = CALL_SECONDS * (stop - start) / max(perf_counter() - begin, 1e-9)
-            size = max(1, min(8 * (stop - start), int(rows_in_time)))
+            size = max(1, min(16 * (stop - start), int(rows_in_time)))
             start = stop
 
 

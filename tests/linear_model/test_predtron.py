@@ -118,7 +118,6 @@ def test_chunks_do_not_matter(name, seed, cuts, between, kind, fingerprint):
     [
         PredtronLabelRanker(),
         PredtronLabelRanker(update="loss-driven", average=True),
-        PredtronLabelRanker(kernel="rbf"),
         PredtronQueryRanker(representation="reciprocal"),
         PredtronClassifier(loss="absolute"),
     ],
