@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosting_rounds import Booster
+from sklrank._docstrings import shares_text
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance, check_something_to_learn
 from sklrank._sklearn import _fit_context
@@ -23,7 +24,24 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["DocumentRanker", "SupervisedDocumentRanker", "queries_of"]
+__all__ = ["DocumentRanker", "SupervisedDocumentRanker", "of_documents", "queries_of"]
+
+# Texts that the methods `fit` of document rankers share.
+of_documents = shares_text(
+    documents="""
+X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    Documents. The features describe how a document matches its query. A sparse matrix is
+    accepted if the weak learner accepts it.
+y : array-like of shape (n_samples,)
+    Relevance, 0 (not relevant) or more.
+qid : array-like of shape (n_samples,), default=None
+    Query id of each document, in any order. If None, all documents belong to one query; for
+    500 or more documents a warning is given, as `qid` has probably been forgotten. If all
+    documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning. The
+    documentation of :class:`~sklrank.model_selection.QueryKFold` shows how to pass `qid`
+    through hyperparameter searches.
+"""
+)
 
 
 class DocumentRanker(DocumentRankerMixin, Booster):
@@ -108,22 +126,13 @@ class SupervisedDocumentRanker(DocumentRanker):
         """Return the objective for these training samples."""
 
     @_fit_context(prefer_skip_nested_validation=False)
+    @of_documents
     def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Fit the ranker.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents. The features describe how a document matches its query. A sparse matrix is
-            accepted if the weak learner accepts it.
-        y : array-like of shape (n_samples,)
-            Relevance, 0 (not relevant) or more.
-        qid : array-like of shape (n_samples,), default=None
-            Query id of each document, in any order. If None, all documents belong to one query; for
-            500 or more documents a warning is given, as `qid` has probably been forgotten. If all
-            documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning. The
-            documentation of :class:`~sklrank.model_selection.QueryKFold` shows how to pass `qid`
-            through hyperparameter searches.
+        {documents}
 
         Returns
         -------

@@ -14,7 +14,11 @@ from sklrank._randomness import draw_seed
 from sklrank._relevance import check_relevance, check_something_to_learn
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, unchanged_on_error
-from sklrank.boosting._document_ranker import SupervisedDocumentRanker, queries_of
+from sklrank.boosting._document_ranker import (
+    SupervisedDocumentRanker,
+    of_documents,
+    queries_of,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -31,6 +35,7 @@ class EarlyStoppingRanker(SupervisedDocumentRanker):
     """
 
     @_fit_context(prefer_skip_nested_validation=False)
+    @of_documents
     def fit(
         self,
         X: ArrayLike,
@@ -45,17 +50,7 @@ class EarlyStoppingRanker(SupervisedDocumentRanker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents. The features describe how a document matches its query. A sparse matrix is
-            accepted if the weak learner accepts it.
-        y : array-like of shape (n_samples,)
-            Relevance, 0 (not relevant) or more.
-        qid : array-like of shape (n_samples,), default=None
-            Query id of each document, in any order. If None, all documents belong to one query; for
-            500 or more documents a warning is given, as `qid` has probably been forgotten. If all
-            documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning. The
-            documentation of :class:`~sklrank.model_selection.QueryKFold` shows how to pass `qid`
-            through hyperparameter searches.
+        {documents}
         X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
             Documents of the queries that take the place of held-out queries. The ranker is fitted
             to all queries of `X`, and their objective is stored in `validation_loss_curve_`.
