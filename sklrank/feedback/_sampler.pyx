@@ -3,7 +3,8 @@
 
 The random numbers are passed as an array with one row per sample, so the draw for a sample does not
 depend on how the samples are divided among calls. `_randomization` documents the exploration
-schemes and explains how to add a scheme.
+schemes, explains how to add a scheme, and checks the arguments: the number of labels to show, the
+shape of the scores, and random numbers for each sample.
 """
 
 from libc.math cimport exp
@@ -32,8 +33,6 @@ cdef class TopKSampler:
     """
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t n_uniforms):
-        if not 1 <= k <= n_labels:
-            raise ValueError(f"cannot show k={k} of {n_labels} labels")
         self.n_labels, self.k, self.n_uniforms = n_labels, k, n_uniforms
 
     cdef void draw_labels(
@@ -58,10 +57,6 @@ cdef class TopKSampler:
         cdef Py_ssize_t[:, ::1] actions = np.empty((scores.shape[0], self.k), dtype=np.intp)
         cdef double[:, :, ::1] propensities = np.empty((scores.shape[0], self.k, self.k))
         cdef Py_ssize_t i
-        if scores.shape[1] != self.n_labels:
-            raise ValueError(f"scores has {scores.shape[1]} columns for {self.n_labels} labels")
-        if (uniforms.shape[0], uniforms.shape[1]) != (scores.shape[0], self.n_uniforms):
-            raise ValueError("uniforms does not match scores")
         with nogil:
             for i in range(scores.shape[0]):
                 self.draw_labels(
@@ -86,7 +81,7 @@ cdef class GreedyMixtureSampler(TopKSampler):
         Number of random numbers in [0, 1) that `explore` uses, beside the first one.
     exploration : float
         Probability that a sample explores.
-    single, pair : array-like of shape (2,) and (3,)
+    single, pair : ndarray of float64, shape (2,) and (3,)
         Probability that a label is shown, and that two labels are both shown, if 0, 1 or 2 of them
         are outside of the greedy top k, given that a sample explores.
     """
@@ -103,9 +98,6 @@ cdef class GreedyMixtureSampler(TopKSampler):
         self, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t n_uniforms, double exploration, single,
         pair,
     ):
-        single, pair = np.array(single, dtype=np.float64), np.array(pair, dtype=np.float64)
-        if single.shape != (2,) or pair.shape != (3,):
-            raise ValueError("single and pair must have 2 and 3 probabilities")
         self.explored_single, self.explored_pair = single, pair
         self.single, self.pair = np.empty(2), np.empty(3)
         self.is_greedy = np.zeros(n_labels, dtype=np.int8)
@@ -397,8 +389,6 @@ cdef class PlackettLuceSampler(TopKSampler):
         self.require_ready()
         cdef Py_ssize_t t, a, b, m = self.n_labels
         cdef double[:, :, ::1] out = np.zeros((scores.shape[0], m, m))
-        if scores.shape[1] != m:
-            raise ValueError(f"scores has {scores.shape[1]} columns for {m} labels")
         with nogil:
             for t in range(scores.shape[0]):
                 self.start(&scores[t, 0])

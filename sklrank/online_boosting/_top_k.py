@@ -282,7 +282,8 @@ class TopKAdaptive(TopKBooster):
     -----
     The experiments of [1]_ correspond to ``estimator="trees"``, ``cost_estimate="pairs"`` and
     ``propensity_clip=0.005``, with the values of `n_estimators`
-    (50 or 60), `exploration` (0.02 to 0.06) and `max_iter` (10 or 20) in its Table 5.
+    (50 or 60), `exploration` (0.02 to 0.06) and `max_iter` (10 or 20) in its Table 5. The bounds of
+    [1]_ hold for the logistic loss.
 
     {read_parameters}
 
