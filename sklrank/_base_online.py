@@ -43,20 +43,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = [
-    "BATCH",
-    "BaseOnline",
-    "BaseOnlineClassifier",
-    "CompiledClassifier",
-    "lists_of",
-    "lists_of_rows",
-    "multiplies_entries",
-    "row_blocks",
-    "slices",
-    "timed_slices",
-    "to_dense",
-]
-
 # Samples per batch. Callbacks run, and lines of `verbose` are printed, between batches.
 BATCH = 10_000
 # Aim for the seconds of a compiled call. Ctrl-C is noticed, and other threads run, between calls.

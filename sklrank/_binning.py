@@ -9,14 +9,6 @@ import numpy as np
 
 from sklrank._bin_codes import BLOCK_WIDTH, encode
 
-__all__ = [
-    "Candidates",
-    "FeatureBlocks",
-    "find_candidates",
-    "find_thresholds",
-    "midpoints",
-]
-
 # Thresholds are quantiles of at most this number of values.
 MAX_VALUES = 200_000
 # The largest code.

@@ -36,8 +36,6 @@ from sklrank._estimator import BaseEstimator
 from sklrank._sklearn import HasMethods, Interval, IterativeMixin, StrOptions, print_progress
 from sklrank._weak_learners import hypothesis_of
 
-__all__ = ["MAX_SCORE_GAP", "Booster", "Objective", "of_boosters", "run_rounds"]
-
 # The ratio of the step weights is limited to this value, since a hypothesis that is never wrong has
 # an infinite step. A larger step would hardly decrease the loss further, and scores could overflow.
 MAX_RATIO = 1e6

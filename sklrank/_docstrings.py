@@ -7,8 +7,6 @@ from collections.abc import Callable
 from textwrap import indent
 from typing import TypeVar
 
-__all__ = ["shares_text"]
-
 Documented = TypeVar("Documented", bound=Callable)
 
 

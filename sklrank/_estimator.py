@@ -6,8 +6,6 @@ import sklearn.base
 
 from sklrank._state import with_format, without_format
 
-__all__ = ["BaseEstimator"]
-
 # The address is also that of the documentation in pyproject.toml.
 DOCUMENTATION = "https://sklrank.readthedocs.io/en/latest/"
 

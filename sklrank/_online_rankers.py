@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["BATCH", "OnlineLabelRanker", "ShownLabelsRanker"]
-
 # Samples per compiled call: fewer than in `_base_online`, since a round of many learners takes
 # longer. Ctrl-C interrupts training, and `verbose` prints, only between calls.
 BATCH = 1000

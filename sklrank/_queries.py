@@ -22,8 +22,6 @@ import numpy as np
 
 from sklrank._rankings import is_missing
 
-__all__ = ["Queries", "check_qid", "sort_keys", "warn_without_qid"]
-
 # Smallest number of samples for which a ranker warns if `qid` is None.
 MANY_SAMPLES = 500
 

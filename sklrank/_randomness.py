@@ -7,16 +7,6 @@ import numpy as np
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import check_random_state
 
-__all__ = [
-    "MAX_FEATURES",
-    "MAX_FEATURES_OR_AUTO",
-    "draw_features",
-    "draw_frequencies",
-    "draw_seed",
-    "seed_parameters",
-    "set_random_states",
-]
-
 # Constraints of the parameters called `max_features`.
 _NUMBERS = [
     Interval(Integral, 1, None, closed="left"),

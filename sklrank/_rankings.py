@@ -10,18 +10,6 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils import check_array
 
-__all__ = [
-    "check_pair_proba",
-    "check_positions",
-    "check_two_rankings",
-    "close_ranks",
-    "invert_orderings",
-    "is_missing",
-    "listed_labels",
-    "relative_positions",
-    "strict_positions",
-]
-
 # Tolerance for the sum of two probabilities, which may have been rounded to half precision.
 MAX_ERROR_OF_SUM = 1e-3
 

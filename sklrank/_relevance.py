@@ -12,13 +12,6 @@ from sklearn.utils import check_array, column_or_1d
 
 from sklrank._validation import as_numbers, check_finite, check_sparse
 
-__all__ = [
-    "check_label_relevance",
-    "check_relevance",
-    "check_relevance_of_metric",
-    "check_something_to_learn",
-]
-
 NO_TARGET = "a ranker requires y to be passed, but the target y is None"
 NUMBERS = "relevance, numbers of 0 or more"
 

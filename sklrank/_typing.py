@@ -11,14 +11,6 @@ from sklearn.utils import Bunch
 
 from sklrank.feedback import SelfTunedExploration
 
-__all__ = [
-    "ExplorationRate",
-    "Loaded",
-    "MaxFeatures",
-    "MirrorMap",
-    "RankingLoss",
-]
-
 
 class HasWeights(Protocol):
     """Type of a user-defined mirror map."""

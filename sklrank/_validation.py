@@ -14,36 +14,6 @@ from sklearn.utils.validation import validate_data
 
 from sklrank._rankings import is_missing
 
-__all__ = [
-    "Target",
-    "as_numbers",
-    "canonical_csr",
-    "check_classes",
-    "check_columns",
-    "check_entries",
-    "check_finite",
-    "check_label_names",
-    "check_random_state",
-    "check_rows",
-    "check_scalar",
-    "check_sparse",
-    "check_target",
-    "check_weights",
-    "column_names",
-    "input_tags_of",
-    "is_integer",
-    "is_number",
-    "labels_of_columns",
-    "look_up",
-    "names_of",
-    "relevance_lists",
-    "sorted_classes",
-    "sorted_labels",
-    "sum_of_squares",
-    "unchanged_on_error",
-    "with_reject_label",
-]
-
 # Maximal sample weight. Trees sum up squares of weights, which must not overflow.
 MAX_WEIGHT = 1e150
 # Maximal absolute entry of `X` for estimators that multiply entries. Scores are sums over features

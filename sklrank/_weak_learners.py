@@ -23,14 +23,6 @@ from sklrank._randomness import set_random_states
 from sklrank._sklearn import one_blas_thread
 from sklrank._validation import check_outputs
 
-__all__ = [
-    "ClassifierLearner",
-    "Learner",
-    "TreeLearner",
-    "hypothesis_of",
-    "make_classifier_learner",
-]
-
 
 def is_own(model):
     """Return True for models of this package; subclasses of users may override any method."""

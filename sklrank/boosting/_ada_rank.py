@@ -14,8 +14,6 @@ from sklrank._sklearn import Interval, StrOptions
 from sklrank._weak_learners import Learner
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
 
-__all__ = ["AdaRank", "FeatureLearner", "QueryObjective"]
-
 METRICS = {"ndcg": ndcg_of_queries, "map": average_precision_of_queries}
 
 

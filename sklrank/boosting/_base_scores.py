@@ -15,8 +15,6 @@ from sklrank._sklearn import HasMethods, Interval, _safe_indexing
 from sklrank._validation import as_numbers
 from sklrank.base import DocumentRankerMixin
 
-__all__ = ["RefinerMixin", "of_refiners"]
-
 # Texts that the docstrings of the refiners share.
 of_refiners = shares_text(
     base_ranker="""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["DocumentRanker", "SupervisedDocumentRanker", "of_documents", "queries_of"]
-
 # Texts that the methods `fit` of document rankers share.
 of_documents = shares_text(
     documents="""

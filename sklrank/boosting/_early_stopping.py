@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["EarlyStoppingRanker"]
-
 
 class EarlyStoppingRanker(SupervisedDocumentRanker):
     """Base class of document rankers whose rounds are evaluated on held-out queries.

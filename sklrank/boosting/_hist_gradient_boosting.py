@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
-__all__ = ["HistGradientBoostingRanker"]
-
 OF_TREES = HistogramTreeRegressor._parameter_constraints
 
 

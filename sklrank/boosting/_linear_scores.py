@@ -11,8 +11,6 @@ from scipy.optimize import minimize
 
 from sklrank._sklearn import one_blas_thread
 
-__all__ = ["PENALTIES", "LinearScorer", "fit_linear"]
-
 # Penalties, the largest first, which multiply the squared weights of standardized features and the
 # objective at scores of 0: powers of ten, of which held-out queries choose one.
 PENALTIES = (1e-1, 1e-2, 1e-3)

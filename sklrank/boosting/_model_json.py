@@ -8,8 +8,6 @@ import json
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["write_model"]
-
 
 def write_model(ranker):
     """Return the JSON text of a fitted ranker."""

@@ -16,8 +16,6 @@ from sklrank.tree import HistogramTreeClassifier
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["NDCGBoost"]
-
 
 @of_boosters
 class NDCGBoost(SupervisedDocumentRanker):

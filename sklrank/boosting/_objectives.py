@@ -34,8 +34,6 @@ from sklrank._document_metrics import ideal_dcg, rank_factors
 from sklrank.boosting import _ndcg_pairs
 from sklrank.boosting._pair_losses import exp_scores
 
-__all__ = ["LOSSES", "LogisticObjective", "NDCGObjective"]
-
 
 class GainObjective(Objective):
     """Base class of objectives of pairs of documents that are weighted by their gains.

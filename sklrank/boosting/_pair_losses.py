@@ -27,16 +27,6 @@ import numpy as np
 from sklrank._boosting_rounds import MAX_SCORE_GAP
 from sklrank.boosting import _refinement_pairs
 
-__all__ = [
-    "MAX_PAIR_SCORE_GAP",
-    "AllPairLoss",
-    "BaseRankerLoss",
-    "ExplicitPairLoss",
-    "GradedPairLoss",
-    "JudgementLoss",
-    "exp_scores",
-]
-
 # Losses of pairs are sums of products of two exponentials. These sums are squared or multiplied.
 MAX_PAIR_SCORE_GAP = MAX_SCORE_GAP / 2
 

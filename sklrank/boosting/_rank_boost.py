@@ -10,8 +10,6 @@ from sklrank._boosting_rounds import Objective, of_boosters
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
 from sklrank.boosting._pair_losses import MAX_PAIR_SCORE_GAP, GradedPairLoss, exp_scores
 
-__all__ = ["PairObjective", "RankBoost"]
-
 # RankBoost stops when its loss, which starts at 1, is below this value. If scores grew further,
 # they would be clipped to the distance above, and documents would be tied.
 MIN_PAIR_LOSS = 1e-12

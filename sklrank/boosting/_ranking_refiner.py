@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["RankingRefiner"]
-
 
 @of_boosters
 @of_refiners

@@ -18,8 +18,6 @@ from sklrank.boosting._pair_losses import (
     exp_scores,
 )
 
-__all__ = ["ProductObjective", "SumObjective", "auto_noise", "base_confidence", "make_objective"]
-
 
 def make_objective(combination, base_scores, judgements, queries, *, confidence, noise, balance):
     """Return the objective of boosting.

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["ResidualRefiner"]
-
 # Slopes of the standardized judgements as functions of the standardized base scores, which are the
 # correlations of the two. Often only documents that the base ranker ranks high were judged, for
 # which the best slope is lower. Hence the smallest slope is not 0.

@@ -20,8 +20,6 @@ from sklrank._weak_learners import TreeLearner
 from sklrank.boosting._document_ranker import queries_of
 from sklrank.boosting._linear_scores import PENALTIES, fit_linear
 
-__all__ = ["LEAF_NUMBERS", "Fold", "RaceData", "Winner", "run_race"]
-
 # Numbers of leaves: a stump, the default of scikit-learn and LightGBM, and their geometric mean.
 LEAF_NUMBERS = (2, 8, 31)
 # The queries are divided into this number of folds. So many of them are held out in turn that they

@@ -10,8 +10,6 @@ from scipy.stats import norm
 
 from sklrank._validation import check_random_state, check_scalar
 
-__all__ = ["make_recommender"]
-
 # Expected proportion of each rating, from the lowest to the highest.
 SHARES = (0.1, 0.25, 0.3, 0.25, 0.1)
 # Number of users whose ratings the base ranker uses, and the share of the items that each rated.

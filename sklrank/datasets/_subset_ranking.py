@@ -8,8 +8,6 @@ import numpy as np
 
 from sklrank._validation import check_random_state, check_scalar
 
-__all__ = ["make_subset_ranking"]
-
 # Standard deviation of a feature around its center, for each design.
 DEVIATIONS = {"gaussian": 1.0, "uniform": 1 / np.sqrt(3)}
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Exploration", "check_exploration", "check_rewards"]
-
 # Tolerated differences between propensities that should be equal or ordered, and between sums of
 # propensities. Rounding to three decimals, as in a log, keeps the order, but it changes the sum of
 # three propensities by up to 0.0015.

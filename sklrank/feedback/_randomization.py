@@ -21,14 +21,6 @@ from sklrank.feedback._sampler import (
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "PlackettLuceRandomization",
-    "SingleSwapRandomization",
-    "SoftmaxRandomization",
-    "UniformRandomization",
-]
-
-
 # The values of the parameter `randomization`, and the schemes that have these names.
 RANDOMIZATIONS: dict[str, type[Randomization]] = {}
 

@@ -9,8 +9,6 @@ import numpy as np
 from sklrank._validation import is_number
 from sklrank.feedback._schedules import RoundSchedule, SelfTunedSchedule
 
-__all__ = ["DecayingExploration", "SelfTunedExploration"]
-
 
 class DecayingExploration:
     """Amount of exploration ``scale * t ** -power`` of round t = 1, 2, ...

@@ -27,8 +27,6 @@ from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["CalibratedLabelRanker"]
-
 
 @of_rankers
 class CalibratedLabelRanker(WrappedRanker):

@@ -27,8 +27,6 @@ from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["ConformalRanks", "ConformalTopLabels"]
-
 
 class ConformalRanker(WrappedRanker):
     """Base class of the wrappers that calibrate a label ranker on held-out samples.

@@ -15,20 +15,6 @@ from sklrank._validation import check_columns, check_outputs
 from sklrank.base import LabelRankerMixin
 from sklrank.label_ranking._label_ranker import LabelRanker, MetaLabelRanker, in_one_process
 
-__all__ = [
-    "WrappedRanker",
-    "check_frozen_labels",
-    "decision_function",
-    "fit_and_score",
-    "fit_ranker",
-    "folds_of_held_out",
-    "held_out_positions",
-    "is_ranker",
-    "last_ranker",
-    "shuffled_folds",
-    "split_rankings",
-]
-
 
 def is_ranker(estimator):
     """Return whether an estimator can learn positions, unless it is frozen, and score labels."""

@@ -15,8 +15,6 @@ from sklrank._estimator import BaseEstimator
 from sklrank._randomness import draw_seed
 from sklrank._rankings import check_positions, relative_positions
 
-__all__ = ["KernelFeatures"]
-
 # Samples from which the widths are learned, which takes the cube of their number, and samples that
 # are centers of the kernel. With more features than `_MAX_WIDTHS` all of them have one width.
 _N_SAMPLES, _N_CENTERS, _MAX_WIDTHS = 200, 500, 100

@@ -46,15 +46,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = [
-    "DecompositionRanker",
-    "DenseLabelRanker",
-    "LabelRanker",
-    "MetaLabelRanker",
-    "in_one_process",
-    "of_rankers",
-]
-
 # Texts that the docstrings of the label rankers share.
 of_rankers = shares_text(
     attributes="""

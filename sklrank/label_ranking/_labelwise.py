@@ -15,8 +15,6 @@ from sklrank._validation import check_outputs
 from sklrank.label_ranking._label_ranker import DecompositionRanker, in_one_process, of_rankers
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 
-__all__ = ["LabelwiseRanker"]
-
 
 @of_rankers
 class LabelwiseRanker(DecompositionRanker):

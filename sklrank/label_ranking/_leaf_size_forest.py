@@ -14,8 +14,6 @@ from sklrank._randomness import draw_seed
 from sklrank._sklearn import N_JOBS, Interval, _fit_context
 from sklrank._validation import check_rows, unchanged_on_error
 
-__all__ = ["LeafSizeForest"]
-
 # Minimum numbers of samples in a leaf that are compared, and the number of trees for each of them.
 _LEAF_SIZES = (1, 5, 20)
 _N_FIRST_TREES = 15

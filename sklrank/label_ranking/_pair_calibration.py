@@ -11,8 +11,6 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.utils.random import sample_without_replacement
 
-__all__ = ["fit_logistic_factor", "ordered_differences", "ordered_pairs"]
-
 # Number of pairs from which the factor is computed (its standard error is then below a hundredth),
 # and number of pairs that are compared at once; both limit the memory.
 MAX_PAIRS = BLOCK_SIZE = 1_000_000

@@ -20,8 +20,6 @@ from sklrank.label_ranking._label_ranker import DecompositionRanker, in_one_proc
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["PairwiseRanker", "compare_pairs", "pairs_of_labels", "sum_votes"]
-
 
 @of_rankers
 class PairwiseRanker(DecompositionRanker):

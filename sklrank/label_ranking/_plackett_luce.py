@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["PlackettLuceRanker"]
-
 # Candidates of alpha="auto", from strong to weak regularization: almost constant to almost free.
 _ALPHAS = (1e4, 1e3, 1e2, 10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5)
 # The search ends with a candidate whose mean log-likelihood is lower than the best by this. With

@@ -25,15 +25,6 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.utils import gen_batches
 
-__all__ = [
-    "TIES",
-    "PenalizedLikelihood",
-    "RankingLikelihood",
-    "expected_positions",
-    "pair_probabilities",
-    "topk_probabilities",
-]
-
 TIES = ("exclude", "breslow")
 # Typical second derivative of the negative log-likelihood of a ranking by a score.
 _CURVATURE = 0.2

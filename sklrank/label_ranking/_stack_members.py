@@ -13,8 +13,6 @@ from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._pairwise import PairwiseRanker
 from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
 
-__all__ = ["recommended_rankers"]
-
 
 def recommended_rankers(
     n_features: int = 1, *, random_state: int | np.random.RandomState | None = None

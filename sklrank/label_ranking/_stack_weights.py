@@ -9,8 +9,6 @@ from scipy.special import expit
 from sklrank._rankings import relative_positions
 from sklrank.label_ranking._pairwise import compare_pairs, pairs_of_labels, sum_votes
 
-__all__ = ["PairCorrection", "non_negative_weights"]
-
 # Number of features of a pair: an intercept, three scores, their squares and products.
 _N_FEATURES = 10
 # Limits of Newton's method, which takes five to ten steps.

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["StackedRanker"]
-
 # As many as scikit-learn's stacking has. With more than `_MANY_SAMPLES` one fold tells the weights
 # as well, in a fifth of the time.
 _N_FOLDS, _MANY_SAMPLES = 5, 5000

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from sklearn.model_selection import BaseCrossValidator
     from typing_extensions import Self
 
-__all__ = ["RejectOptionClassifier"]
-
 
 class RejectOptionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Classifier that rejects the samples whose margin is below a cross-validated threshold.

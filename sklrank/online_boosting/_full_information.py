@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
-__all__ = ["AdaOLMR", "OnlineBMR"]
-
 
 @of_boosters
 class OnlineBMR(OnlineBooster):

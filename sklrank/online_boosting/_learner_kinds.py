@@ -29,14 +29,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
-__all__ = [
-    "CostSensitiveOneVsAll",
-    "accepts_parameter",
-    "copies_of",
-    "is_binary_classifier",
-    "kind_of",
-]
-
 
 def kind_of(estimator):
     """Return "costs", "labels" or "rows", or None if the estimator cannot be boosted."""

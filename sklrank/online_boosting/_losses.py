@@ -10,17 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import chebyshev
 
-__all__ = [
-    "LOSSES",
-    "N_COEFFICIENTS",
-    "SLOPED_LOSSES",
-    "describe_losses",
-    "expected_pieces",
-    "loss_function",
-    "loss_pieces",
-    "walk_tails",
-]
-
 
 class PairLoss(NamedTuple):
     """Loss of a pair of labels, as a function of the difference z of their scores."""

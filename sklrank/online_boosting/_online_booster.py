@@ -44,8 +44,6 @@ from sklrank.online_boosting._weak_learners import (
     resolve_parameters,
 )
 
-__all__ = ["OnlineBooster", "of_boosters"]
-
 # Texts that the docstrings of the boosters share.
 of_boosters = shares_text(
     weak_learners="""

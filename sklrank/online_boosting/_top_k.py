@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
-__all__ = ["TopKAdaptive", "TopKBBM"]
-
 
 class TopKBooster(ShownLabelsRanker, OnlineBooster):
     """Online boosting from top-k feedback (Algorithm 1 of Raman et al. 2020)."""

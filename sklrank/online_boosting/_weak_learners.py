@@ -17,14 +17,6 @@ from sklrank.online_boosting._learner_kinds import (
 )
 from sklrank.tree import HoeffdingTreeClassifier
 
-__all__ = [
-    "allow_nan",
-    "compiled_learners",
-    "make_weak_learners",
-    "recommended_learners",
-    "resolve_parameters",
-]
-
 # Number of trees, and of features of each tree, in the experiments of the papers. "auto" for trees
 # means these values.
 N_TREES, TREE_FEATURES = 100, 20

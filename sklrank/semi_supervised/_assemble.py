@@ -13,8 +13,6 @@ from sklrank._sklearn import Interval, StrOptions
 from sklrank.semi_supervised._booster import SemiSupervisedBooster, of_classifiers
 from sklrank.semi_supervised._objectives import AssembleObjective
 
-__all__ = ["AssembleClassifier"]
-
 
 @of_boosters
 @of_classifiers

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["SemiSupervisedBooster", "of_classifiers"]
-
 # Texts that the docstrings of the boosted classifiers share.
 of_classifiers = shares_text(
     classes="""

@@ -18,8 +18,6 @@ from sklrank._validation import check_rows
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-__all__ = ["PartlyLabeledMixin"]
-
 
 class PartlyLabeledMixin(ClassifierMixin):
     """Base class of classifiers that are fitted to labeled and unlabeled samples."""

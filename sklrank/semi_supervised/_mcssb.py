@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-__all__ = ["MCSSBClassifier"]
-
 
 @of_boosters
 @of_classifiers

@@ -8,8 +8,6 @@ from scipy.special import softmax
 
 from sklrank._boosting_rounds import MAX_SCORE_GAP, Objective
 
-__all__ = ["AssembleObjective", "MCSSBObjective"]
-
 
 class AssembleObjective(Objective):
     r"""Loss of ASSEMBLE (Bennett et al. 2002), for several classes as in SAMME.

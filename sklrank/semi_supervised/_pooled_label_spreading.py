@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["PooledLabelSpreading"]
-
 
 class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     r"""Pooled label spreading: a pool of graphs and classifiers labels samples for a forest.

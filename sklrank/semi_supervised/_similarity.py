@@ -22,16 +22,6 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, gen_batches
 
-__all__ = [
-    "DenseSimilarity",
-    "SparseSimilarity",
-    "diffused_affinities",
-    "labeled_affinities",
-    "make_similarity",
-    "spread_labels",
-    "standardized",
-]
-
 # Entries of a block, which stays in the cache between the operations on it.
 BLOCK = 2**18
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
-__all__ = ["BinnedClassifier", "HistogramTreeClassifier", "n_targets"]
-
 
 class BinnedClassifier(ClassifierMixin, HistogramTree):
     """Base class of classification trees that are grown on binned features.

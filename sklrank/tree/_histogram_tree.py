@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
-__all__ = ["HistogramGrower", "HistogramTree", "HistogramTreeRegressor", "as_floats", "of_trees"]
-
 # Leaves must have at least this fraction of the mean hessian of a sample.
 MIN_HESSIAN = 1e-3
 # Number of mean hessians that is added to that of a category when categories are sorted.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
-__all__ = ["HoeffdingTreeClassifier"]
-
 LEAF = -1
 # The compiled tree numbers its nodes by 32-bit integers.
 MAX_SIZE = np.iinfo(np.int32).max

@@ -22,19 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = [
-    "ATTRIBUTES_OF_INPUT",
-    "PAPER",
-    "Halves",
-    "HonestClassifier",
-    "HonestEstimator",
-    "HonestRegressor",
-    "HonestSingleTree",
-    "draw_halves",
-    "group_means",
-    "standardize",
-]
-
 # Sums of squares of larger targets overflow.
 MAX_TARGET = 1e150
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
-__all__ = ["HonestForestClassifier", "HonestForestRegressor"]
-
 TREES = {"breiman": HonestTreeRegressor, "level": LevelSplitsRegressor}
 
 

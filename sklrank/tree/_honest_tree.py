@@ -24,9 +24,6 @@ from sklrank.tree._honest import (
 if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures
 
-__all__ = ["HonestTreeClassifier", "HonestTreeRegressor"]
-
-
 SHARED = shares_text(
     input=ATTRIBUTES_OF_INPUT,
     paper=PAPER,

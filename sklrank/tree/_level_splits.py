@@ -26,8 +26,6 @@ from sklrank.tree._level_gains import find_leaves, split_gains
 if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures
 
-__all__ = ["LevelSplitsClassifier", "LevelSplitsRegressor"]
-
 SPLIT_DTYPE = np.dtype([("feature", np.intp), ("threshold", np.float64)])
 
 # Gains are treated as equal if they differ by less than this fraction of the remaining error; the

@@ -13,8 +13,6 @@ from sklrank._sklearn import Interval, StrOptions
 from sklrank.tree._histogram_classifier import BinnedClassifier
 from sklrank.tree._histogram_tree import HistogramGrower
 
-__all__ = ["StumpClassifier"]
-
 
 class StumpClassifier(BinnedClassifier):
     r"""A decision stump: a binary classifier that splits on one feature at one threshold.

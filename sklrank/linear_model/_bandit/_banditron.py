@@ -17,8 +17,6 @@ from sklrank.linear_model._mirror import CONSTRAINTS, make_mirror_map, scores_po
 if TYPE_CHECKING:
     from sklrank._typing import ExplorationRate, MirrorMap
 
-__all__ = ["BanditronClassifier"]
-
 
 class BanditronClassifier(BaseBanditClassifier):
     r"""Linear classifier that learns from bandit feedback by online mirror descent.

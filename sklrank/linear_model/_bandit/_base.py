@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["BaseBanditClassifier"]
-
 
 class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     """Base class of linear classifiers that learn from bandit feedback.

@@ -15,8 +15,6 @@ from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUC
 if TYPE_CHECKING:
     from sklrank._typing import ExplorationRate
 
-__all__ = ["LinUCBClassifier"]
-
 # The compiled model for each value of `covariance`.
 COVARIANCES = {"full": FullLinUCB, "diagonal": DiagonalLinUCB}
 # The `bonus` and the largest `alpha` used if "auto", for each `covariance` and kernel. They have

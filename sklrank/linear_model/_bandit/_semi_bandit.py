@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from typing import Literal
 
 
-__all__ = ["SemiBanditRanker"]
-
-
 class SemiBanditRanker(ShownLabelsRanker):
     """Multilabel ranker that shows k labels and learns the relevance of each of them.
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
-__all__ = ["OnlineLogisticRegression", "OnlineRidgeClassifier"]
-
 _FEATURE_MAP_CONSTRAINTS = {
     "standardize": ["boolean"],
     "normalize": [StrOptions({"l2"}), None],

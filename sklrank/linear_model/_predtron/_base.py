@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-__all__ = ["TEXTS", "BasePredtron", "BaseSamplePredtron", "can_partial_fit"]
-
 # Texts that the docstrings of the Predtrons share.
 TEXTS = {
     "update": r"""

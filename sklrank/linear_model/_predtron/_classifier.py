@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MirrorMap
 
-__all__ = ["PredtronClassifier"]
-
 
 @shares_text(**TEXTS)
 class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):

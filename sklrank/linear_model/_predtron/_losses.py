@@ -22,18 +22,6 @@ import numpy as np
 
 from sklrank._validation import MAX_FACTOR, as_numbers
 
-__all__ = [
-    "CLASS_CODES",
-    "CLASS_LOSSES",
-    "SUBSET_LOSSES",
-    "SubsetLosses",
-    "class_codes",
-    "class_costs",
-    "class_problem",
-    "look_up",
-    "without_basis",
-]
-
 
 def _zero_one(n_classes):
     return 1.0 - np.eye(n_classes)

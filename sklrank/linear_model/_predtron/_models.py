@@ -26,8 +26,6 @@ from sklrank.linear_model._predtron._rounds import (
 )
 from sklrank.linear_model._rows import Rows
 
-__all__ = ["KernelModel", "LinearModel"]
-
 
 class LinearModel:
     """Linear model: weights of the features, which a mirror map computes.

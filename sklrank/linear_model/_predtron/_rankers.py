@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MirrorMap, RankingLoss
 
-__all__ = ["PredtronLabelRanker", "PredtronQueryRanker"]
-
 # Texts that the docstrings of the two rankers share.
 RANKING_TEXTS = TEXTS | {
     "idea": r"""

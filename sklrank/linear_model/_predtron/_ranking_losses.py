@@ -29,17 +29,6 @@ from sklrank._document_metrics import check_k, factors_of
 from sklrank._validation import as_numbers
 from sklrank.linear_model._predtron._losses import look_up
 
-__all__ = [
-    "RANKING_LOSSES",
-    "REPRESENTATIONS",
-    "NDCGLoss",
-    "PrecisionLoss",
-    "discounts_of",
-    "gains_of",
-    "make_ranking_loss",
-    "position_values",
-]
-
 # Sums of gains above MAX_GAIN would overflow. The reciprocal of `best` would overflow if all gains
 # were below MIN_GAIN.
 MAX_GAIN, MIN_GAIN = 1e300, 1e-300
