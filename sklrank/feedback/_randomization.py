@@ -68,8 +68,8 @@ class Randomization(metaclass=ABCMeta):
     - Other schemes, such as `PlackettLuceRandomization`, derive from `Randomization` and
       `TopKSampler` directly, since their propensities depend on the scores.
 
-    If the amount of exploration may change between samples, the sampler overrides
-    `set_exploration`.
+    A sampler overrides `set_exploration`, which estimators call for each sample, as the amount of
+    exploration may change. They may also pass 0.
 
     Parameters
     ----------
