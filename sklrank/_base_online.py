@@ -356,6 +356,14 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
 
     def _check_X_and_start(self, X, classes, *, indicators):
         """Check samples without targets, and create a model for `classes` if there is none yet."""
+        if classes is not None and not indicators:
+            names = check_label_names(classes)
+            if not np.array_equal(names, sorted_classes(names)):
+                raise ValueError(
+                    f"classes={shortened(names.tolist())} must be sorted, since the actions of an "
+                    "Exploration are indices into classes_, which is sorted: pass sorted(classes) "
+                    "to this method, and to from_frame or to_frame of the record"
+                )
         if hasattr(self, "classes_"):
             if classes is not None:
                 self._check_same_classes(classes)

@@ -46,7 +46,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     The scores :math:`F` are 0 before the first round, and a function of the features alone. Hence
     the order of the base ranker is learned as well, the base ranker is needed in `fit` only, and
     its score should be among the features. In relevance feedback, with some ten
-    judgements of a query, :class:`ResidualRefiner` usually ranks better.
+    judgements of a query, :class:`ResidualRefiner` is faster and needs no choice of a weak learner.
 
     With several queries, one function is learned for all of them. The dissertation fits one model
     to each query. Use one refiner for each query if the judgements of one query carry no

@@ -45,8 +45,7 @@ class OnlineBMR(OnlineBooster):
 
     See Also
     --------
-    AdaOLMR : Adapts to weak learners whose edges are unknown and differ. It usually ranks better
-        with default parameters.
+    AdaOLMR : Adapts to weak learners whose edges are unknown and differ, and has no edge to tune.
 
     Notes
     -----

@@ -698,3 +698,20 @@ def test_feature_names(name):
     model = clone(MODELS[name]).fit(frame, Y0)
     assert model.feature_names_in_.tolist() == list("abcdef")
     assert model.explore(frame).actions.shape == (20,)
+
+
+@pytest.mark.parametrize("model", [BanditronClassifier(random_state=0), LinUCBClassifier()])
+@pytest.mark.parametrize("started", [False, True])
+def test_unsorted_classes_are_refused(model, started):
+    """Actions are indices into `classes_`, which is sorted: others would be other classes."""
+    model, X = clone(model), np.eye(2)
+    shown = Exploration(np.array([0, 1]), np.full(2, 0.5))
+    if started:
+        model.partial_fit(X, ["book", "news"])
+    for call in (
+        model.explore,
+        lambda *args, **named: model.partial_fit_feedback(X, shown, [1, 0], **named),
+    ):
+        with pytest.raises(ValueError, match="must be sorted"):
+            call(X, classes=["news", "book"])
+    assert model.explore(X, classes=["book", "news"]).actions.shape == (2,)

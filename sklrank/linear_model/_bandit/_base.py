@@ -167,8 +167,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         classes : array-like of shape (n_classes,), default=None
-            Class labels. They are required in the first call of a model that has not been trained,
-            and their sorted values then become `classes_`.
+            Class labels, sorted. They are required in the first call of a model that has not been
+            trained, and then become `classes_`.
 
         Returns
         -------
@@ -181,7 +181,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If `X` is malformed, or if `classes` differ from the classes of an earlier call.
+            If `X` is malformed, or if `classes` are not sorted or differ from the classes of an
+            earlier call.
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """
