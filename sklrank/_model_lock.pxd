@@ -8,6 +8,8 @@ cdef class LockedModel:
     cdef dict readers               # number of running shared calls of each thread
     cdef list waiting               # locks on which other threads wait
     cdef Py_ssize_t n_learners      # number of threads that wait to begin an exclusive call
+    cdef Py_ssize_t n_waiting       # number of threads that wait to begin a shared call
+    cdef Py_ssize_t n_turns         # number of these that begin before the next exclusive call
     cdef Py_ssize_t n_exclusive     # number of nested calls of the thread that learns
     cdef unsigned long owner        # identifier of this thread, if there are such calls
 
@@ -18,8 +20,10 @@ cdef class LockedModel:
     cdef void end_shared(self) noexcept
     cdef void end_exclusive(self) noexcept
 
-    # Begin a call and return None, or return a lock to wait on before the next attempt.
-    cdef object try_shared(self, unsigned long thread)
+    # Begin a call and return None, or return a lock to wait on before the next attempt. `waited`
+    # is True from the second attempt on.
+    cdef object try_shared(self, unsigned long thread, bint waited)
     cdef object try_exclusive(self, unsigned long thread)
     cdef object new_wait(self)
+    cdef void leave_queue(self) noexcept
     cdef void wake(self) noexcept

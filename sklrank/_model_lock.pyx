@@ -4,7 +4,9 @@
 Compiled loops release the GIL. If one thread could learn while another uses the same model, the
 second thread would read memory that the first one frees. So a call is shared, such as `predict`, or
 exclusive, such as `partial_fit`. A call waits for the calls of other threads, unless both are
-shared. A thread that waits to learn goes first: new shared calls of other threads wait for it.
+shared. New shared calls of other threads wait for a thread that waits to learn. When a call that
+learns ends, the shared calls that wait then go before the next one that learns. So neither threads
+that predict all the time nor threads that learn all the time make the others wait for ever.
 
 A thread may nest calls of any kind in its own exclusive call, and shared calls in its own shared
 call. An exclusive call in a shared one would wait for itself, so it raises RuntimeError.
@@ -28,13 +30,23 @@ cdef class LockedModel:
 
     cdef int begin_shared(self) except -1:
         cdef unsigned long thread = PyThread_get_thread_ident()
-        wait = self.try_shared(thread)
-        while wait is not None:
-            wait.acquire()
-            wait = self.try_shared(thread)
+        wait = self.try_shared(thread, False)
+        try:
+            while wait is not None:
+                wait.acquire()
+                wait = self.try_shared(thread, True)
+        except BaseException:
+            with cython.critical_section(self):
+                self.leave_queue()
+                self.wake()
+            raise
         return 0
 
-    cdef object try_shared(self, unsigned long thread):
+    cdef void leave_queue(self) noexcept:
+        self.n_waiting -= 1
+        self.n_turns = max(self.n_turns - 1, 0)
+
+    cdef object try_shared(self, unsigned long thread, bint waited):
         wait = None
         with cython.critical_section(self):
             if self.readers is None:
@@ -42,10 +54,15 @@ cdef class LockedModel:
             if self.n_exclusive > 0 and self.owner == thread:
                 # Nothing else runs, so a single count is enough. See `end_shared`.
                 self.n_exclusive += 1
-            elif self.n_exclusive > 0 or (self.n_learners > 0 and thread not in self.readers):
+            elif self.n_exclusive > 0 or (
+                self.n_learners > 0 and self.n_turns == 0 and thread not in self.readers
+            ):
                 wait = self.new_wait()
+                self.n_waiting += not waited
             else:
                 self.readers[thread] = self.readers.get(thread, 0) + 1
+                if waited:
+                    self.leave_queue()
         return wait
 
     cdef int begin_exclusive(self) except -1:
@@ -73,7 +90,7 @@ cdef class LockedModel:
                 self.n_exclusive += 1
             elif self.n_exclusive > 0:
                 wait = self.new_wait()
-            elif not self.readers:
+            elif not self.readers and self.n_turns == 0:
                 self.owner = thread
                 self.n_exclusive = 1
             else:
@@ -117,6 +134,7 @@ cdef class LockedModel:
         with cython.critical_section(self):
             self.n_exclusive -= 1
             if self.n_exclusive == 0:
+                self.n_turns = self.n_waiting
                 self.wake()
 
     def __reduce_ex__(self, protocol):

@@ -44,8 +44,13 @@ def hypothesis_of(model, X, n_classes=None, response_method="predict"):
     has_fast = is_own(model) and hasattr(model, "_predict_checked")
     predicted = model._predict_checked(X) if has_fast else model.predict(X)
     if n_classes is None:
-        return np.asarray(predicted, dtype=np.float64)
-    return np.eye(n_classes)[predicted]
+        return check_outputs(np.asarray(predicted, dtype=np.float64), model)
+    if not np.isin(predicted, np.arange(n_classes)).all():
+        raise ValueError(
+            f"{type(model).__name__} predicts labels that it was not fitted to: use an estimator "
+            "whose predict returns classes of the training samples"
+        )
+    return np.eye(n_classes)[np.asarray(predicted, dtype=np.intp)]
 
 
 class Learner:

@@ -245,10 +245,26 @@ def test_a_thread_that_waits_to_learn_goes_first():
     assert order == ["nested", "learn", "predict"]
 
 
+def test_threads_that_wait_to_predict_go_before_the_next_one_that_learns():
+    """Also if the same thread learns again at once, as in a loop over a queue."""
+    model, order = Locked(), []
+
+    def running():
+        readers = [Background(lambda: model.predict(lambda: order.append("predict"))) for _ in "ab"]
+        assert all(reader.waits() for reader in readers)
+        return readers
+
+    readers = model.learn(running)
+    model.learn(lambda: order.append("learn"))
+    assert all(reader.ends() for reader in readers)
+    assert order == ["predict", "predict", "learn"]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of threads are those of POSIX")
-def test_ctrl_c_ends_a_wait(tmp_path):
+@pytest.mark.parametrize("held, waiting", [("predict", "learn"), ("learn", "predict")])
+def test_ctrl_c_ends_a_wait(tmp_path, held, waiting):
     """Other calls do not wait for the one that gave up."""
-    code = """
+    code = f"""
 import signal, threading
 from sklearn.base import BaseEstimator
 from sklrank._model_lock import LockedModel, exclusive_call, shared_call
@@ -260,17 +276,18 @@ class Locked(LockedModel):
 # Shells start programs in the background with SIGINT ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 model, free = Locked(), threading.Event()
-reader = threading.Thread(target=lambda: model.predict(free.wait))
-reader.start()
+other = threading.Thread(target=lambda: model.{held}(free.wait))
+other.start()
 main = threading.main_thread().ident
 threading.Timer(0.3, signal.pthread_kill, [main, signal.SIGINT]).start()
 try:
-    model.learn()
+    model.{waiting}()
 except KeyboardInterrupt:
-    model.predict()
+    if "{held}" == "predict":
+        model.predict()
     print("interrupted")
 free.set()
-reader.join()
+other.join()
 model.learn()
 print("free")
 """

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -20,6 +21,7 @@ from sklrank._weak_learners import (
     hypothesis_of,
     make_classifier_learner,
 )
+from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
 from sklrank.tree import HistogramTreeClassifier, StumpClassifier
 
 RANDOM = np.random.RandomState(0)
@@ -178,3 +180,24 @@ def test_hypotheses_of_several_classes_are_indicator_matrices():
     assert indicator.shape == (60, 4)
     assert_array_equal(indicator.argmax(axis=1), np.arange(60) % 3)
     assert_allclose(indicator.sum(axis=1), 1)
+
+
+class Constant(ClassifierMixin, BaseEstimator):
+    def __init__(self, value=np.nan):
+        self.value = value
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.value)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e308, -1, 0.5])
+@pytest.mark.parametrize("booster", [MCSSBClassifier, AssembleClassifier])
+def test_predictions_that_are_no_classes_are_refused(booster, value):
+    X = np.random.RandomState(0).normal(size=(30, 3))
+    y = np.where(np.arange(30) % 2, np.arange(30) % 3, -1)
+    with pytest.raises(ValueError, match="Constant predicts labels that it was not fitted to"):
+        booster(Constant(value), n_estimators=3, random_state=0).fit(X, y)
