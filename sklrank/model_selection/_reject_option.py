@@ -19,6 +19,7 @@ from sklrank._validation import (
     sorted_classes,
     with_reject_label,
 )
+from sklrank.metrics import reject_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -195,9 +196,13 @@ class RejectOptionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         float
             The score. It depends on `reject_cost`, which should not be tuned by it.
         """
-        predictions = self.predict(X)
-        costs = np.where(predictions == self.reject_label_, self.reject_cost, predictions != y)
-        return 1.0 - float(np.average(costs, weights=sample_weight))
+        return 1.0 - reject_loss(
+            y,
+            self.predict(X),
+            reject_cost=self.reject_cost,
+            reject_label=self.reject_label_,
+            sample_weight=sample_weight,
+        )
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
