@@ -45,6 +45,8 @@ if `sizes` differs, the object remains as it was. Loaders such as skops create a
 call `require_ready` first. `Archive.part` refuses such objects.
 """
 
+cimport cython
+
 from copyreg import __newobj__
 from numbers import Integral, Real
 
@@ -184,6 +186,7 @@ cdef class Archive:
         self.entries[name] = np.asarray(value)
         return value
 
+    @cython.boundscheck(False)  # `sizeof` reads no entry, so that the array may be empty.
     cdef integers_view integers(
         self, str name, integers_view value, tuple shape, Py_ssize_t low, Py_ssize_t high
     ):

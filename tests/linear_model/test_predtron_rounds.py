@@ -403,7 +403,7 @@ def test_representations_of_classes(name, update, mirror_map):
 @pytest.mark.parametrize("update", UPDATES)
 def test_predictions_that_are_no_classes(update):
     """Four classes, three predictions: each class has a correct one, and two classes share one."""
-    y, vectors = labels(4, seed=4), np.array([[3.0, 0], [0, 1], [-1, -1]])
+    y, vectors = labels(4, seed=4), np.array([[3.0, 0.2], [0.1, 1], [-1, -1.3]])
     costs = np.array([[0.0, 1, 2], [0, 1, 2], [1, 0, 1], [2, 1, 0]])
     model = PredtronClassifier(representation=vectors, loss=costs, update=update)
     vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
