@@ -498,7 +498,9 @@ cdef class HoeffdingTree(OnlineLearner):
         archive.require(n_leaves > 0 and n_classes > 0, "leaves has no rows or no class weights")
         nodes = array_of(saved.nodes, (saved.n_nodes,), NODE_DTYPE)
         nodes = archive.array("nodes", nodes, (2 * n_leaves - 1,), NODE_DTYPE)
-        stats = array_of(saved.stats, (saved.n_rows, row_length), FLOAT)
+        # The rows of an object that is loaded may have another length.
+        n_rows = 0 if archive.loads else saved.n_rows
+        stats = array_of(saved.stats, (n_rows, row_length), FLOAT)
         stats = archive.array("stats", stats, (-1, row_length), FLOAT)
         n_rows = len(stats)
         observers = array_of(saved.observers, (saved.n_leaves, saved.n_classes + 1), INT)
