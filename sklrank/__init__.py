@@ -15,6 +15,7 @@ package has the following subpackages:
 - :mod:`sklrank.feedback`: exploration schemes, propensities and logs of bandit feedback.
 - :mod:`sklrank.metrics`: ranking losses and scores, and scorers for scikit-learn's tools.
 - :mod:`sklrank.model_selection`: progressive (prequential) validation, and validation by query.
+- :mod:`sklrank.pipeline`: pipelines that learn in parts.
 - :mod:`sklrank.datasets`: readers of benchmark files, synthetic rankings and streams.
 
 :func:`sklrank.show_versions` prints what a bug report should contain, and
@@ -36,6 +37,7 @@ _SUBPACKAGES = (
     "metrics",
     "model_selection",
     "online_boosting",
+    "pipeline",
     "semi_supervised",
     "tree",
 )

@@ -1,0 +1,238 @@
+"""Pipelines of online estimators: the methods that scikit-learn's `Pipeline` does not pass on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._sklearn import available_if
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+    from sklrank.feedback import Exploration
+
+__all__ = ["OnlinePipeline"]
+
+
+def _last_step_has(name):
+    def check(pipeline):
+        getattr(pipeline._final_estimator, name)  # the AttributeError names the estimator
+        return True
+
+    return check
+
+
+class OnlinePipeline(Pipeline):
+    """Pipeline that learns in parts, shows labels and learns from feedback.
+
+    The pipeline has those of the methods below that its last step has. In addition, it has all
+    methods of :class:`sklearn.pipeline.Pipeline`, such as `fit` and `predict`.
+
+    `partial_fit` and `progressive_fit` update each transformer that has `partial_fit`, such as
+    :class:`~sklearn.preprocessing.StandardScaler`, by all samples of the call, before the samples
+    are transformed. Transformers without state, such as
+    :class:`~sklearn.feature_extraction.text.HashingVectorizer`, only transform. Other transformers
+    keep what they have learned in `fit`, which must have been called before, for example on a first
+    part of the samples. The methods that predict, `explore` and `partial_fit_feedback` do not
+    change a transformer.
+
+    Parameters
+    ----------
+    steps : list of tuples (str, estimator)
+        Names and estimators of the steps, as in :class:`sklearn.pipeline.Pipeline`.
+    transform_input : list of str, default=None
+        Metadata that are transformed, as in :class:`sklearn.pipeline.Pipeline`.
+    memory : str or object with the joblib.Memory interface, default=None
+        Cache of the transformers that `fit` fits.
+    verbose : bool, default=False
+        Whether `fit` prints the time of each step.
+
+    Attributes
+    ----------
+    named_steps : :class:`~sklearn.utils.Bunch`
+        The steps by their names.
+    classes_ : ndarray of shape (n_labels,)
+        Labels of the last step.
+    n_features_in_ : int
+        Number of features of the first step.
+
+    See Also
+    --------
+    sklrank.model_selection.progressive_val_score : Validate a pipeline as it learns.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import HashingVectorizer
+    >>> from sklearn.preprocessing import MultiLabelBinarizer
+    >>> from sklrank.online_boosting import AdaOLMR
+    >>> from sklrank.pipeline import OnlinePipeline
+    >>> texts = ["sunset at sea", "city by night", "sea and sand", "lights of the city"] * 5
+    >>> tags = [["beach", "sky"], ["city"], ["beach"], ["city", "sky"]] * 5
+    >>> binarizer = MultiLabelBinarizer().fit(tags)
+    >>> tagger = OnlinePipeline(
+    ...     [("vectorize", HashingVectorizer(n_features=2**10)), ("rank", AdaOLMR(random_state=0))]
+    ... )
+    >>> tagger.partial_fit(texts, binarizer.transform(tags), classes=binarizer.classes_)
+    OnlinePipeline(...)
+    >>> print(*tagger.predict_topk(["the sea"], k=1)[0])
+    beach
+    """
+
+    @available_if(_last_step_has("partial_fit"))
+    def partial_fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
+        """Update the transformers and the last step.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or iterable of str
+            Samples, as the first step accepts them.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Target of the last step.
+        **params : dict
+            Arguments of the last step, such as `classes` and `sample_weight`.
+
+        Returns
+        -------
+        self : object
+            The pipeline.
+
+        Raises
+        ------
+        NotFittedError
+            If a transformer without `partial_fit` has state and is not fitted.
+        """
+        self._final_estimator.partial_fit(self._transformed(X, y, learn=True), y, **params)
+        return self
+
+    @available_if(_last_step_has("progressive_fit"))
+    def progressive_fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> np.ndarray:
+        """Update the transformers, then let the last step score each sample and learn from it.
+
+        Parameters
+        ----------
+        X, y, **params : objects
+            Arguments of `partial_fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Scores of each sample before the last step has learned it.
+
+        Raises
+        ------
+        NotFittedError
+            As in `partial_fit`.
+        """
+        return self._final_estimator.progressive_fit(
+            self._transformed(X, y, learn=True), y, **params
+        )
+
+    @available_if(_last_step_has("explore"))
+    def explore(self, X: ArrayLike, **params: Any) -> Exploration:
+        """Transform samples, and draw what to show for each of them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or iterable of str
+            Samples, as the first step accepts them.
+        **params : dict
+            Arguments of the last step, such as `classes`.
+
+        Returns
+        -------
+        Exploration
+            What was drawn, with its propensities.
+        """
+        return self._final_estimator.explore(self._transformed(X), **params)
+
+    @available_if(_last_step_has("partial_fit_feedback"))
+    def partial_fit_feedback(
+        self, X: ArrayLike, exploration: Exploration, rewards: ArrayLike, **params: Any
+    ) -> Self:
+        """Transform samples, and let the last step learn from feedback.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or iterable of str
+            Samples, as the first step accepts them.
+        exploration : Exploration
+            What was shown.
+        rewards : array-like of shape (n_samples,) or (n_samples, k)
+            Rewards of what was shown.
+        **params : dict
+            Arguments of the last step, such as `classes` and `sample_weight`.
+
+        Returns
+        -------
+        self : object
+            The pipeline.
+        """
+        transformed = self._transformed(X)
+        self._final_estimator.partial_fit_feedback(transformed, exploration, rewards, **params)
+        return self
+
+    @available_if(_last_step_has("predict_topk"))
+    def predict_topk(self, X: ArrayLike, k: int) -> np.ndarray:
+        """Transform samples, and predict the `k` best labels of each of them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or iterable of str
+            Samples, as the first step accepts them.
+        k : int
+            Number of labels to return.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, k)
+            Entries of `classes_`, from best to worst.
+        """
+        return self._final_estimator.predict_topk(self._transformed(X), k)
+
+    @available_if(_last_step_has("predict_ranks"))
+    def predict_ranks(self, X: ArrayLike) -> np.ndarray:
+        """Transform samples, and predict the position of each label.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or iterable of str
+            Samples, as the first step accepts them.
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples, n_labels)
+            Positions of the labels; 1 is the best position.
+        """
+        return self._final_estimator.predict_ranks(self._transformed(X))
+
+    def _transformed(self, X, y=None, *, learn=False):
+        """Return the input of the last step. With `learn`, update the transformers before."""
+        for name, transformer in self.steps[:-1]:
+            if transformer is None or transformer == "passthrough":
+                continue
+            if learn and hasattr(transformer, "partial_fit"):
+                transformer.partial_fit(X, y)
+            elif learn:
+                _check_transforms(transformer, name)
+            X = transformer.transform(X)
+        return X
+
+
+def _check_transforms(transformer, name):
+    """Raise if the transformer cannot transform before it is fitted to all samples of a call."""
+    try:
+        check_is_fitted(transformer)
+    except NotFittedError as error:
+        raise NotFittedError(
+            f"The step {name!r}, {transformer!r}, has no partial_fit and is not fitted: call fit "
+            "of the pipeline with a first part of the samples, or use a transformer without state, "
+            "such as HashingVectorizer"
+        ) from error
