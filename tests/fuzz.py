@@ -39,6 +39,7 @@ from zlib import crc32
 import joblib
 import numpy as np
 import pandas as pd
+import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -374,6 +375,9 @@ ODD_ARGUMENTS = [
     "Exploration([], [])",
     "single_action(3)",
 ]
+
+# Settings of scikit-learn.
+CONFIGURATION = sklearn.get_config()
 
 # What hostile callbacks and weak learners do.
 DEEDS = ["raise", "interrupt", "nan", "shape", "clear the model", "learn", "recurse"]
@@ -778,12 +782,13 @@ def check_statement(statement, names, seconds=None):
                 if statement.method == "staged_predict":
                     names["result"] = list(names["result"])
     except (KeyboardInterrupt, Hostile):
+        # scikit-learn's context manager of the configuration can be interrupted as it is entered.
+        sklearn.set_config(**CONFIGURATION)
         if model is not None:
             state_of(model)
         return None
     except Exception as error:
-        # joblib's sequential loop fails on interrupts if it is verbose.
-        if "cleared" in CURRENT or isinstance(error.__context__, KeyboardInterrupt):
+        if "cleared" in CURRENT or is_interrupted(error):
             return None
         if is_hostile(model, statement):
             return None
@@ -804,6 +809,13 @@ def check_statement(statement, names, seconds=None):
         if complaint:
             return Failure("result", complaint)
     return None
+
+
+def is_interrupted(error):
+    """Return whether an interrupt caused the error, as in joblib's sequential loop."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def is_hostile(model, statement):
