@@ -86,6 +86,14 @@ class OnlinePipeline(Pipeline):
     beach
     """
 
+    # See `expected_failed_checks`.
+    @property
+    def _failed_checks(self):
+        reason = "as in Pipeline of scikit-learn, fit fits the steps themselves, not clones"
+        checks = ("check_dont_overwrite_parameters", "check_estimators_overwrite_params")
+        own = dict.fromkeys(checks, reason)
+        return {**getattr(self._final_estimator, "_failed_checks", {}), **own}
+
     @available_if(_last_step_has("partial_fit"))
     def partial_fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Update the transformers and the last step.

@@ -10,7 +10,9 @@ from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer, MultiLabelBinarizer, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from sklrank import expected_failed_checks
 from sklrank.linear_model import SemiBanditRanker
 from sklrank.online_boosting import AdaOLMR
 from sklrank.pipeline import OnlinePipeline
@@ -26,6 +28,14 @@ def tagged():
     tags = [sorted(set(text.split()) & {"sea", "city", "snow"}) for text in texts]
     binarizer = MultiLabelBinarizer(classes=["sea", "city", "snow"])
     return texts, binarizer.fit_transform(tags), binarizer.classes_
+
+
+PIPELINE = OnlinePipeline([("scale", StandardScaler()), ("rank", AdaOLMR(random_state=0))])
+
+
+@parametrize_with_checks([PIPELINE], expected_failed_checks=expected_failed_checks)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
 
 
 def text_pipeline(ranker=None):
