@@ -32,9 +32,7 @@ each other. The parameter ``qid`` contains the query id of each sample:
 
 :func:`paired_test` tests whether two rankings of the same queries differ.
 
-For classifiers with a reject option, :func:`reject_loss` is the cost of errors and rejections,
-:func:`coverage_score` is the fraction of samples that are not rejected, and
-:func:`selective_accuracy_score` is the accuracy on these samples.
+For classifiers with a reject option, :func:`reject_loss` is the cost of errors and rejections.
 
 The scorers are meant for the ``scoring`` parameter of scikit-learn's tools; losses and distances
 are negated. The scorers for relevant labels (such as ``rank_loss_scorer``) use
