@@ -16,7 +16,7 @@ from sklrank._validation import check_scalar, is_integer, is_number
 from sklrank.feedback import UniformRandomization
 from sklrank.label_ranking import PlackettLuceRanker
 from sklrank.linear_model import BanditronClassifier, PredtronClassifier
-from sklrank.metrics import kendall_tau_distance, ndcg_score, paired_test, rank_loss
+from sklrank.metrics import kendall_tau_distance, ndcg_score, rank_loss
 from sklrank.model_selection import progressive_val_score, query_train_test_split
 from sklrank.online_boosting import AdaOLMR, TopKBBM, recommended_learners
 from sklrank.tree import HoeffdingTreeClassifier
@@ -64,7 +64,6 @@ def test_sizes_of_generated_data_sets(name):
     [
         partial(PlackettLuceRanker(alpha=1.0).fit(X, np.argsort(SCORES) + 1).sample_rankings, X),
         partial(UniformRandomization().explore, SCORES, 1),
-        partial(paired_test, X[:, 0], X[:, 1]),
         partial(query_train_test_split, X, qid=y),
         partial(datasets.hide_labels, SCORES),
         partial(datasets.tie_labels, SCORES),

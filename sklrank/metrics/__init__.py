@@ -30,8 +30,6 @@ each other. The parameter ``qid`` contains the query id of each sample:
 - :func:`reciprocal_rank_score`, :func:`expected_reciprocal_rank_score`,
   :func:`rank_biased_precision_score`: models of users who go through the list from the top.
 
-:func:`paired_test` tests whether two rankings of the same queries differ.
-
 For classifiers with a reject option, :func:`reject_loss` is the cost of errors and rejections.
 
 The scorers are meant for the ``scoring`` parameter of scikit-learn's tools; losses and distances
@@ -72,14 +70,12 @@ from sklrank.metrics import (
     _documents,
     _label_ranking,
     _label_ranking_report,
-    _paired_test,
     _pairwise_loss,
     _reject,
 )
 from sklrank.metrics._documents import *
 from sklrank.metrics._label_ranking import *
 from sklrank.metrics._label_ranking_report import *
-from sklrank.metrics._paired_test import *
 from sklrank.metrics._pairwise_loss import *
 from sklrank.metrics._reject import *
 
@@ -88,7 +84,6 @@ __all__ = sorted(
         *_documents.__all__,
         *_label_ranking.__all__,
         *_label_ranking_report.__all__,
-        *_paired_test.__all__,
         *_pairwise_loss.__all__,
         *_reject.__all__,
     ]
