@@ -69,13 +69,11 @@ array([0.95, 0.85, 0.93])
 from sklrank.metrics import (
     _documents,
     _label_ranking,
-    _label_ranking_report,
     _pairwise_loss,
     _reject,
 )
 from sklrank.metrics._documents import *
 from sklrank.metrics._label_ranking import *
-from sklrank.metrics._label_ranking_report import *
 from sklrank.metrics._pairwise_loss import *
 from sklrank.metrics._reject import *
 
@@ -83,7 +81,6 @@ __all__ = sorted(
     [
         *_documents.__all__,
         *_label_ranking.__all__,
-        *_label_ranking_report.__all__,
         *_pairwise_loss.__all__,
         *_reject.__all__,
     ]

@@ -40,7 +40,7 @@ class RankingDisplay(Display):
     See Also
     --------
     PairReliabilityDisplay : Reliability of predicted probabilities.
-    sklrank.metrics.label_ranking_report : Measures of predicted rankings, as a text.
+    sklrank.metrics.kendall_tau_score : Agreement of two rankings.
 
     Examples
     --------

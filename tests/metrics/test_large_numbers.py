@@ -39,8 +39,8 @@ OF_ORDERS = {
 # A metric of predicted classes, and metrics of scores that test_pairwise_loss.py tests.
 OTHERS = {"reject_loss"}
 OTHERS |= {"hinge_rank_loss", "logistic_rank_loss"}
-# Metrics of label rankings with tests of their own.
-OTHERS |= {"label_ranking_report", "pair_brier_score"}
+# A metric of probabilities.
+OTHERS |= {"pair_brier_score"}
 
 
 def test_every_metric_is_listed():
