@@ -27,8 +27,7 @@ each other. The parameter ``qid`` contains the query id of each sample:
 - :func:`average_precision_score`: the mean precision at the ranks of the relevant documents;
 - :func:`precision_at_k_score`, :func:`recall_at_k_score`, :func:`hit_rate_score`: the relevant
   documents among the first `k`;
-- :func:`reciprocal_rank_score`, :func:`expected_reciprocal_rank_score`,
-  :func:`rank_biased_precision_score`: models of users who go through the list from the top.
+- :func:`reciprocal_rank_score`: the reciprocal rank of the first relevant document.
 
 For classifiers with a reject option, :func:`reject_loss` is the cost of errors and rejections.
 
