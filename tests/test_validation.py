@@ -33,7 +33,6 @@ CALLS = {
     "exploration": UniformRandomization,
     "theta": partial(datasets.sample_mallows, SCORES),
     "survival": partial(datasets.hide_labels, SCORES),
-    "pair_survival": partial(datasets.hide_labels, SCORES),
     "probability": partial(datasets.tie_labels, SCORES),
     "labels": partial(datasets.label_ranking_from_regression, X),
     "sample_weight": partial(rank_loss, y, SCORES),
