@@ -7,15 +7,13 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator, Sequence, Set
-from contextlib import contextmanager, suppress
-from typing import NoReturn
+from contextlib import contextmanager
+from typing import IO, NoReturn
 
 import numpy as np
 
 from sklrank._validation import is_integer
 
-# The first bytes of a block of bzip2, and of the end of a file without blocks.
-BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")
 # A dense array of more entries than this, of which fewer than one in `MIN_DENSITY` is in the files,
 # is rather due to a wrong index than intended.
 MAX_ENTRIES, MIN_DENSITY = 2**27, 100
@@ -24,20 +22,17 @@ MAX_ENTRIES, MIN_DENSITY = 2**27, 100
 class Lines:
     """Iterator over the lines of a file that are not empty.
 
-    The attribute `number` is the number of the line read last. Lines that start with the character
-    `comment` are skipped and collected in `comments`. The characters in `blank` are stripped from
-    both ends of each line; if `blank` is None, all white space is stripped.
+    The attribute `number` is the number of the line read last. Lines that start with "%" are
+    skipped and collected in `comments`. The characters in `blank` are stripped from both ends of
+    each line; if `blank` is None, all white space is stripped.
     """
 
-    def __init__(
-        self, path: str, stream: io.TextIOBase, blank: str | None = None, comment: str = "%"
-    ):
+    def __init__(self, path: str, stream: io.TextIOBase, blank: str | None = None):
         self.path = path
         self.number = 0
         self.comments: list[str] = []
         self._stream = stream
         self._blank = blank
-        self._comment = comment
         self._next: str | None = None
 
     def __iter__(self) -> Iterator[str]:
@@ -52,7 +47,7 @@ class Lines:
             if "\0" in line:
                 self.fail("a NUL byte, which no text has: the file is damaged or not a text file.")
             line = line.strip(self._blank)
-            if line.startswith(self._comment):
+            if line.startswith("%"):
                 self.comments.append(line[1:].strip())
             elif line:
                 return line
@@ -73,19 +68,23 @@ class Lines:
 
 
 @contextmanager
-def open_lines(
-    path: str,
-    encoding: str,
-    *,
-    blank: str | None = None,
-    comment: str = "%",
-    errors: str = "strict",
-) -> Iterator[Lines]:
-    """Open a file, plain or compressed, and yield an iterator over its lines.
+def open_binary(path: str) -> Iterator[IO[bytes]]:
+    """Open a file for reading, decompressing it if its content is that of gzip or bzip2."""
+    with open(path, "rb") as file:
+        start = file.read(3)
+    open_file = gzip.open if start[:2] == b"\x1f\x8b" else bz2.open if start == b"BZh" else open
+    with open_file(path, "rb") as stream:
+        try:
+            yield stream
+        except (EOFError, OSError, zlib.error) as error:
+            if open_file is open:
+                raise
+            raise ValueError(f"{path} is damaged: {error}") from error
 
-    Compression with gzip or bzip2 is detected from the content of the file. `errors` is the
-    treatment of bytes that cannot be decoded, as in the function `open`.
-    """
+
+@contextmanager
+def open_lines(path: str, encoding: str, *, blank: str | None = None) -> Iterator[Lines]:
+    """Open a file, plain or compressed, and yield an iterator over its lines."""
     try:
         "".encode(encoding)
     except (LookupError, TypeError, ValueError) as error:
@@ -93,41 +92,20 @@ def open_lines(
             f"encoding must be the name of a text encoding, e.g. 'utf-8' or 'latin-1', got "
             f"{encoding!r}."
         ) from error
-    with open(path, "rb") as file:
-        start = file.read(10)
-    is_bzip2 = start[:3] == b"BZh" and start[4:] in BZIP2_BLOCKS
-    open_file = gzip.open if start[:2] == b"\x1f\x8b" else bz2.open if is_bzip2 else open
-    name = encoding
     if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-        name = "utf-8-sig"  # Some programs write a byte order mark.
-    with open_file(path, "rt", encoding=name, errors=errors) as stream:
-        lines = Lines(path, stream, blank, comment)
+        decoding = "utf-8-sig"  # Some programs write a byte order mark.
+    else:
+        decoding = encoding
+    with open_binary(path) as stream:
+        lines = Lines(path, io.TextIOWrapper(stream, decoding), blank)
         try:
             yield lines
         except UnicodeError as error:
-            with open_file(path, "rt", encoding=name, errors="replace") as stream:
-                number = _undecodable_line(stream, after=lines.number)
+            # Text is decoded in blocks, so the number of the line is not known.
             raise ValueError(
-                f"{path}{number and f', line {number}'} is not encoded in {encoding!r} "
+                f"{path} is not encoded in {encoding!r} after line {lines.number} "
                 f"({getattr(error, 'reason', error)}): pass its encoding, e.g. encoding='latin-1'."
             ) from error
-        except (EOFError, OSError, zlib.error) as error:
-            if open_file is open:
-                raise
-            raise ValueError(f"{path} is damaged after line {lines.number}: {error}") from error
-
-
-def _undecodable_line(stream: io.TextIOBase, after: int) -> int | str:
-    """Return the number of the first line with a replaced character, or "" if there is none.
-
-    A stream is decoded in blocks, so the line is not the one that was read last. Lines up to
-    `after` were decoded without errors.
-    """
-    with suppress(UnicodeError):
-        for number, line in enumerate(stream, 1):
-            if number > after and "\ufffd" in line:
-                return number
-    return ""
 
 
 def is_mostly_empty(n_entries: int, n_stored: int) -> bool:
