@@ -153,8 +153,30 @@ class PairReliabilityDisplay(CalibrationDisplay):
     The pairs of labels are grouped by predicted probability. For calibrated probabilities, the
     share of pairs in the predicted order is the mean probability of the group. Two labels are two
     pairs, one for each order. This is scikit-learn's
-    :class:`~sklearn.calibration.CalibrationDisplay` of these pairs, with its parameters and
-    attributes. Use :meth:`from_estimator` or :meth:`from_predictions` to create a display.
+    :class:`~sklearn.calibration.CalibrationDisplay` of these pairs. Use :meth:`from_estimator` or
+    :meth:`from_predictions` to create a display.
+
+    Parameters
+    ----------
+    prob_true : ndarray of shape (n_bins,)
+        Share of the pairs of each bin whose first label is ranked before the second.
+    prob_pred : ndarray of shape (n_bins,)
+        Mean predicted probability of the pairs of each bin.
+    y_prob : ndarray of shape (n_pairs,)
+        Predicted probabilities of all pairs.
+    estimator_name : str, default=None
+        Name of the line in the legend.
+    pos_label : object, default=None
+        Not used.
+
+    Attributes
+    ----------
+    line_ : matplotlib Line2D
+        Line of the shares.
+    ax_ : matplotlib Axes
+        Axes of the last plot.
+    figure_ : matplotlib Figure
+        Figure of the last plot.
 
     See Also
     --------
