@@ -44,7 +44,7 @@ for name, ranker in rankers.items():
 
 # %%
 # The intervals on the right are 95 % intervals of the mean difference. The p-values are those of a
-# randomization test (:func:`scipy.stats.permutation_test`).
+# randomization test (`scipy.stats.permutation_test`).
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4))
 left.boxplot(list(scores.values()), tick_labels=list(scores), medianprops={"color": "black"})
 left.set(ylabel="NDCG@10 of a query", ylim=(0, 1.02))
