@@ -180,9 +180,7 @@ def listed_labels(orderings: np.ndarray) -> np.ndarray:
     return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
 
 
-def invert_orderings(
-    orderings: np.ndarray, classes: np.ndarray, name: str = "orderings"
-) -> np.ndarray:
+def invert_orderings(orderings: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Convert orderings to positions of shape `(n_samples, n_classes)`.
 
     The columns are in the order of `classes`. Labels that a row does not list are NaN.
@@ -192,7 +190,7 @@ def invert_orderings(
     if gap.any():
         row = gap.any(axis=1).argmax()
         raise ValueError(
-            f"{name} must list the ranked labels first: row {row} is {orderings[row].tolist()}; "
+            f"orderings must list the ranked labels first: row {row} is {orderings[row].tolist()}; "
             "move missing entries to its end."
         )
     rows, places = np.nonzero(listed)
@@ -202,21 +200,21 @@ def invert_orderings(
         found = np.searchsorted(classes, labels, sorter=sorter)
     except TypeError as error:
         raise ValueError(
-            f"{name} lists labels of another kind than classes, {_shorten(classes)}: {error}"
+            f"orderings lists labels of another kind than classes, {_shorten(classes)}: {error}"
         ) from error
     columns = sorter[np.minimum(found, len(classes) - 1)]
     unknown = classes[columns] != labels
     if np.any(unknown):
         label, row = labels[unknown].tolist()[0], rows[unknown][0]
         raise ValueError(
-            f"{name} lists {label!r} in row {row}, which is not in classes: {_shorten(classes)}."
+            f"orderings lists {label!r} in row {row}, which is not in classes: {_shorten(classes)}."
         )
     positions = np.full((len(orderings), len(classes)), np.nan)
     positions[rows, columns] = places + 1
     twice = (~np.isnan(positions)).sum(axis=1) < listed.sum(axis=1)
     if twice.any():
         row = twice.argmax()
-        raise ValueError(f"{name} lists a label twice in row {row}: {orderings[row].tolist()}.")
+        raise ValueError(f"orderings lists a label twice in row {row}: {orderings[row].tolist()}.")
     return positions
 
 

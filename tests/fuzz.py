@@ -78,7 +78,6 @@ from sklrank.linear_model import (
     PredtronQueryRanker,
     SemiBanditRanker,
 )
-from sklrank.model_selection import RejectOptionClassifier
 from sklrank.online_boosting import (
     AdaOLMR,
     OnlineBMR,
@@ -141,7 +140,6 @@ CONFIGURATIONS = {
     "LevelSplitsRegressor()": NUMBERS,
     "LevelSplitsClassifier(honest='estimation')": CLASSES,
     "HonestTreeClassifier()": CLASSES,
-    "RejectOptionClassifier(DecisionTreeClassifier(max_depth=2))": CLASSES,
     "HonestForestClassifier(n_estimators=2)": CLASSES,
     "HistogramTreeClassifier(min_samples_leaf=1)": CLASSES,
     "HistogramTreeRegressor()": NUMBERS,

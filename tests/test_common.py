@@ -49,7 +49,6 @@ from sklrank.linear_model import (
     PredtronQueryRanker,
     SemiBanditRanker,
 )
-from sklrank.model_selection import RejectOptionClassifier
 from sklrank.online_boosting import (
     AdaOLMR,
     OnlineBMR,
@@ -124,7 +123,6 @@ ESTIMATORS = [
     PredtronClassifier(mirror_map="entropy", learning_rate=0.1),
     # It rejects no sample: scikit-learn's checks compare predictions with scores.
     PredtronClassifier(reject_cost=1.0, average=True),
-    RejectOptionClassifier(PredtronClassifier(average=True), reject_cost=1.0, cv=2),
     PredtronClassifier(representation="simplex"),
     PredtronClassifier(representation="ordinal"),
     PredtronLabelRanker(),

@@ -65,7 +65,6 @@ NOT_ITERATIVE = {
     "LeafSizeForest",
     "LevelSplitsRegressor",
     "PooledLabelSpreading",
-    "RejectOptionClassifier",
     "ResidualRefiner",
     "StumpClassifier",
 }

@@ -24,7 +24,6 @@ from sklrank.linear_model import (
 from sklrank.linear_model._bandit import _base as _bandit_base
 from sklrank.metrics import rank_loss
 from sklrank.model_selection import (
-    RejectOptionClassifier,
     progressive_val_score,
     query_train_test_split,
 )
@@ -216,12 +215,9 @@ DAMAGES = [
     (sparse.bsr_array, "indptr", 10**8),
     (sparse.coo_array, "coords", 10**8),
 ]
-REJECTING = RejectOptionClassifier(LogisticRegression()).fit(X, Y[:, 0])
 INDEX_SAMPLES = {
     "query_train_test_split": lambda X: query_train_test_split(X, qid=np.arange(150) // 3),
     "progressive_val_score": lambda X: progressive_val_score(GaussianNB(), X, Y[:, 0]),
-    "reject option": lambda X: RejectOptionClassifier(LogisticRegression()).fit(X, Y[:, 0]),
-    "reject option, prediction": lambda X: REJECTING.predict(X),
     "booster": lambda X: NDCGBoost(LogisticRegression(), 2).fit(X, Y[:, 0]),
     "refiner": lambda X: ResidualRefiner(0).fit(X, Y[:, 0]),
     "label ranker": lambda X: LabelwiseRanker(Ridge()).fit(X, Y.argsort(axis=1)),

@@ -16,7 +16,7 @@ from sklrank._validation import check_scalar, is_integer, is_number
 from sklrank.feedback import UniformRandomization
 from sklrank.label_ranking import PlackettLuceRanker
 from sklrank.linear_model import BanditronClassifier, PredtronClassifier
-from sklrank.metrics import kendall_tau_distance, ndcg_score, paired_test, rank_loss
+from sklrank.metrics import kendall_tau_distance, ndcg_score, rank_loss
 from sklrank.model_selection import progressive_val_score, query_train_test_split
 from sklrank.online_boosting import AdaOLMR, TopKBBM, recommended_learners
 from sklrank.tree import HoeffdingTreeClassifier
@@ -33,7 +33,6 @@ CALLS = {
     "exploration": UniformRandomization,
     "theta": partial(datasets.sample_mallows, SCORES),
     "survival": partial(datasets.hide_labels, SCORES),
-    "pair_survival": partial(datasets.hide_labels, SCORES),
     "probability": partial(datasets.tie_labels, SCORES),
     "labels": partial(datasets.label_ranking_from_regression, X),
     "sample_weight": partial(rank_loss, y, SCORES),
@@ -64,7 +63,6 @@ def test_sizes_of_generated_data_sets(name):
     [
         partial(PlackettLuceRanker(alpha=1.0).fit(X, np.argsort(SCORES) + 1).sample_rankings, X),
         partial(UniformRandomization().explore, SCORES, 1),
-        partial(paired_test, X[:, 0], X[:, 1]),
         partial(query_train_test_split, X, qid=y),
         partial(datasets.hide_labels, SCORES),
         partial(datasets.tie_labels, SCORES),

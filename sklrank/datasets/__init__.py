@@ -7,9 +7,8 @@ concept drift.
 For label ranking, :func:`make_sparse_label_ranking`, :func:`sample_mallows` and
 :func:`sample_plackett_luce` draw rankings, :func:`label_ranking_from_classification` and
 :func:`label_ranking_from_regression` convert other data, :func:`hide_labels` makes rankings
-incomplete, :func:`tie_labels` makes them partial, and :func:`load_label_ranking` reads files. All
-rankings are given as positions: a smaller position is better, and NaN marks a label that is not
-ranked.
+incomplete, and :func:`tie_labels` makes them partial. All rankings are given as positions: a
+smaller position is better, and NaN marks a label that is not ranked.
 
 For document ranking, :func:`load_letor` reads files of relevance grades, features and query ids,
 :func:`make_recommender` draws users who rated few items, with the scores of a collaborative filter,
@@ -24,7 +23,6 @@ from sklrank.datasets._conversions import (
 )
 from sklrank.datasets._fetch import fetch_multilabel
 from sklrank.datasets._incomplete import hide_labels, tie_labels
-from sklrank.datasets._label_ranking_files import load_label_ranking
 from sklrank.datasets._letor import load_letor
 from sklrank.datasets._ranking_noise import sample_mallows, sample_plackett_luce
 from sklrank.datasets._recommender import make_recommender
@@ -38,7 +36,6 @@ __all__ = [
     "label_ranking_from_classification",
     "label_ranking_from_regression",
     "load_arff_multilabel",
-    "load_label_ranking",
     "load_letor",
     "make_multilabel_ranking_stream",
     "make_recommender",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
@@ -12,13 +12,9 @@ import numpy as np
 from scipy import sparse as sp
 from sklearn.utils import Bunch
 
+from sklrank._validation import is_integer
 from sklrank.datasets._arff_reader import ArffFile, Attribute, read_arff
-from sklrank.datasets._text_files import (
-    columns_at_an_end,
-    columns_of,
-    columns_of_labels,
-    is_mostly_empty,
-)
+from sklrank.datasets._text_files import is_mostly_empty
 
 if TYPE_CHECKING:
     from sklrank._typing import Loaded
@@ -176,7 +172,7 @@ def _find_labels(
     names = [attribute.name for attribute in arff.attributes]
     if xml is not None:
         source, labels = f"the file xml={os.fspath(xml)!r}", _names_in_xml(xml)
-        return sorted(_distinct(columns_of(labels, source, names), source, labels))
+        return sorted(_distinct(_columns_of(labels, source, names), source, labels))
     if labels is None:
         option = _MEKA_OPTION.search(arff.relation)
         if option is None:
@@ -184,8 +180,45 @@ def _find_labels(
                 f"labels is None and the relation {arff.relation!r} has no option '-C': pass "
                 "labels (a number, e.g. -6 for the last 6 attributes, or names) or xml."
             )
-        return columns_at_an_end(int(option[1]), "the relation's option -C", len(names))
-    return _distinct(columns_of_labels(labels, names), "labels", labels)
+        return _columns_at_an_end(int(option[1]), "the relation's option -C", len(names))
+    return _distinct(_columns_of_labels(labels, names), "labels", labels)
+
+
+def _columns_of_labels(labels: object, names: Sequence[str]) -> list[int]:
+    """Return the indices of the label columns, given as the parameter `labels` of a loader."""
+    if is_integer(labels):
+        return _columns_at_an_end(int(labels), "labels", len(names))
+    if (
+        isinstance(labels, str | Set)
+        or not np.iterable(labels)
+        or not all(isinstance(name, str) for name in labels)
+    ):
+        raise ValueError(f"labels must be an integer or a list of names, got {labels!r}.")
+    return _columns_of(labels, "labels", names)
+
+
+def _columns_at_an_end(n_labels: int, source: str, n_columns: int) -> list[int]:
+    """Return the indices of the first `n_labels` columns, or of the last if it is negative."""
+    if not 0 < abs(n_labels) < n_columns:
+        raise ValueError(
+            f"{source} must be a number from 1 to {n_columns - 1} (the first columns) or its "
+            f"negative (the last ones) for a file of {n_columns} columns, or names; got {n_labels}."
+        )
+    columns = range(n_columns)
+    return list(columns[:n_labels] if n_labels > 0 else columns[n_labels:])
+
+
+def _columns_of(labels: Sequence[str], source: str, names: Sequence[str]) -> list[int]:
+    """Return the indices of the columns named in `labels`, in the order of `labels`."""
+    index = {name: i for i, name in enumerate(names)}
+    unknown = [name for name in labels if name not in index]
+    if unknown:
+        raise ValueError(
+            f"{source} names {len(unknown)} column(s) that the file does not have, such as "
+            f"{unknown[0]!r}; its last column is {names[-1]!r}. Check the spelling, and whether "
+            "all files belong to the same data set."
+        )
+    return [index[name] for name in labels]
 
 
 def _distinct(columns: list[int], source: str, labels: object) -> list[int]:

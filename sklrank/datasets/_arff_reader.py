@@ -5,8 +5,8 @@ Rows are dense (``5.1,?,red``) or sparse (``{0 5.1, 2 red}``, where omitted valu
 nominal value is converted to its index, from 0, in the declaration of the attribute. So zero
 represents the first declared value, which is also the value that sparse rows omit.
 
-``scipy.io.arff`` reads neither sparse rows nor string attributes, and its error messages do not
-state the line.
+``scipy.io.arff`` reads neither sparse rows nor string attributes. The reader inside scikit-learn
+refuses dates and tabs, and truncates the numbers of integer attributes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import re
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isinf
 
 import numpy as np
 from scipy import sparse
@@ -29,7 +30,7 @@ _NAME_AND_TYPE = re.compile(rf"\s*({_QUOTED}|[^\s{{'\"][^\s{{]*)\s*(.*)", re.DOT
 _PLAIN = r"(?:[^\s,'\"]+(?:\s+[^\s,'\"]+)*)?"
 _VALUE = re.compile(rf"\s*(?!\s)({_QUOTED}|{_PLAIN})\s*(?:,|$)")
 _INDEX_AND_VALUE = re.compile(rf"\s*(\d{{1,18}})\s+(?!\s)({_QUOTED}|{_PLAIN})\s*(?:,|$)")
-_DECLARED_VALUES = re.compile(r"(ranking\s*)?\{(.*)\}", re.DOTALL | re.IGNORECASE)
+_DECLARED_VALUES = re.compile(r"\{(.*)\}", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
 _CONTROL_CHARACTERS = {"n": "\n", "r": "\r", "t": "\t"}
 _NUMERIC_TYPES = ("numeric", "real", "integer")
@@ -40,8 +41,7 @@ _TEXT_TYPES = ("string", "date")
 class Attribute:
     """A declared attribute of an ARFF file.
 
-    ``values`` are the declared values of a nominal attribute or the declared labels of a ranking;
-    they are None for attributes of other types.
+    ``values`` are the declared values of a nominal attribute, and None for other types.
     """
 
     name: str
@@ -58,8 +58,9 @@ class Attribute:
         if self.is_text:
             return _string_to_zero
         if self.values is None:
-            return float
-        return {value: float(code) for code, value in enumerate(self.values)}.__getitem__
+            return _finite_number
+        codes = {value: float(code) for code, value in enumerate(self.values)}
+        return {**codes, "?": np.nan}.__getitem__
 
 
 @dataclass(frozen=True)
@@ -86,17 +87,14 @@ def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
         If the file is not valid ARFF. The message states the file and the line.
     """
     with open_lines(os.fspath(path), encoding) as lines:
-        relation, attributes = read_header(lines)
+        relation, attributes = _read_header(lines)
         comments = "\n".join(lines.comments)
         matrix = _read_rows(lines, attributes)
     return ArffFile(relation, comments, attributes, matrix)
 
 
-def read_header(lines: Lines, *, with_rankings: bool = False) -> tuple[str, tuple[Attribute, ...]]:
-    """Read the header up to the line ``@data``; return the relation name and the attributes.
-
-    If `with_rankings` is True, an attribute may have the type ``RANKING {labels}`` of Weka-LR.
-    """
+def _read_header(lines: Lines) -> tuple[str, tuple[Attribute, ...]]:
+    """Read the header up to the line ``@data``; return the relation name and the attributes."""
     relation = ""
     attributes: dict[str, Attribute] = {}
     for line in lines:
@@ -105,7 +103,7 @@ def read_header(lines: Lines, *, with_rankings: bool = False) -> tuple[str, tupl
         if keyword == "@relation":
             relation = _parse_relation(rest.strip(), lines)
         elif keyword == "@attribute":
-            attribute = _parse_attribute(rest, lines, with_rankings)
+            attribute = _parse_attribute(rest, lines)
             if attribute.name in attributes:
                 lines.fail(f"attribute {attribute.name!r} is declared twice.")
             attributes[attribute.name] = attribute
@@ -121,22 +119,21 @@ def read_header(lines: Lines, *, with_rankings: bool = False) -> tuple[str, tupl
 def _parse_relation(name: str, lines: Lines) -> str:
     if name.startswith(("'", '"')) and re.match(_QUOTED, name) is None:
         lines.fail(f"a quotation mark is not closed: {_shorten(name)!r}.")
-    return unquote(name)
+    return _unquote(name)
 
 
-def _parse_attribute(declaration: str, lines: Lines, with_rankings: bool) -> Attribute:
+def _parse_attribute(declaration: str, lines: Lines) -> Attribute:
     match = _NAME_AND_TYPE.fullmatch(declaration)
     if match is None:
         lines.fail(
             "@attribute needs a name and a type, and a quotation mark at the end of a name that "
             f"starts with one; got {_shorten(declaration)!r}."
         )
-    name, kind = unquote(match[1]), match[2].strip()
+    name, kind = _unquote(match[1]), match[2].strip()
     declared = _DECLARED_VALUES.fullmatch(kind)
-    if declared is not None and (with_rankings or not declared[1]):
-        values = split_values(declared[2], lines)
-        type_ = "ranking" if declared[1] else "nominal"
-        return Attribute(name, type_, tuple(unquote(value) for value in values))
+    if declared is not None:
+        values = _split_values(declared[1], lines)
+        return Attribute(name, "nominal", tuple(_unquote(value) for value in values))
     keyword = kind.split(maxsplit=1)[0].lower() if kind else ""
     if keyword not in _NUMERIC_TYPES + _TEXT_TYPES:
         lines.fail(
@@ -149,70 +146,38 @@ def _parse_attribute(declaration: str, lines: Lines, with_rankings: bool) -> Att
 def _read_rows(lines: Lines, attributes: tuple[Attribute, ...]) -> np.ndarray | sparse.csr_matrix:
     converters = [attribute.converter() for attribute in attributes]
     n_attributes = len(attributes)
-    values = array("d")
-    columns, row_ends, line_numbers = array("q"), array("q", [0]), array("q")
+    values, columns, row_ends = array("d"), array("q"), array("q", [0])
     is_sparse = None
-
     for line in lines:
-        row_is_sparse = line.startswith("{")
-        if is_sparse is None:
-            is_sparse = row_is_sparse
-        elif is_sparse != row_is_sparse:
+        if is_sparse not in (None, line.startswith("{")):
             lines.fail("dense and sparse rows in one file: write them all in one form.")
-
+        is_sparse = line.startswith("{")
         if is_sparse:
             row_columns, strings = _split_sparse(line, n_attributes, lines)
             columns.extend(row_columns)
-            row_converters = [converters[column] for column in row_columns]
         else:
-            row_columns, strings = range(n_attributes), split_values(line, lines)
+            row_columns, strings = range(n_attributes), _split_values(line, lines)
             if len(strings) != n_attributes:
                 lines.fail(f"{len(strings)} values for {n_attributes} attributes.")
-            row_converters = converters
+        pairs = list(zip(row_columns, strings))
         try:
-            values.extend(
-                [
-                    np.nan if string == "?" else convert(string)
-                    for convert, string in zip(row_converters, strings)
-                ]
-            )
+            values.extend([converters[column](string) for column, string in pairs])
         except (ValueError, KeyError):
             # Only rows with quoted or invalid values are converted in this slower way.
             values.extend(
-                _convert_carefully(attributes[column], string, lines)
-                for column, string in zip(row_columns, strings)
+                [_convert_carefully(attributes[column], string, lines) for column, string in pairs]
             )
-        if "_" in line:
-            _refuse_underscores(attributes, row_columns, strings, lines)
         row_ends.append(len(values))
-        line_numbers.append(lines.number)
-
-    data = np.array(values, dtype=np.float64)
-    infinite = np.flatnonzero(np.isinf(data))
-    if len(infinite):
-        row = np.searchsorted(row_ends, infinite[0], side="right") - 1
-        lines.fail(
-            "a number must be finite, or ? if it is missing; got infinity, or a number that is too "
-            "large.",
-            line_numbers[row],
-        )
     n_rows = len(row_ends) - 1
     if not is_sparse:
-        return data.reshape(n_rows, n_attributes)
-    parts = (data, np.array(columns, dtype=np.int64), np.array(row_ends, dtype=np.int64))
+        return np.array(values).reshape(n_rows, n_attributes)
+    parts = (np.array(values), np.array(columns), np.array(row_ends))
     matrix = sparse.csr_matrix(parts, shape=(n_rows, n_attributes))
     matrix.sort_indices()
     return matrix
 
 
-def _refuse_underscores(attributes, columns, strings: list[str], lines: Lines) -> None:
-    # Python allows underscores between the digits of a number.
-    for column, string in zip(columns, strings):
-        if "_" in string and attributes[column].kind in _NUMERIC_TYPES:
-            lines.fail(f"attribute {attributes[column].name!r} is numeric, got {string!r}.")
-
-
-def split_values(line: str, lines: Lines) -> list[str]:
+def _split_values(line: str, lines: Lines) -> list[str]:
     """Split a line at the commas outside of quotes; return the values with their quotes."""
     if "'" not in line and '"' not in line:
         return [string.strip() for string in line.split(",")]
@@ -250,13 +215,14 @@ def _split_sparse(line: str, n_attributes: int, lines: Lines) -> tuple[list[int]
 
 
 def _convert_carefully(attribute: Attribute, string: str, lines: Lines) -> float:
-    if string == "?":
-        return np.nan
-    value = unquote(string)
+    value = _unquote(string)
     try:
         return attribute.converter()(value)
     except ValueError:
-        lines.fail(f"attribute {attribute.name!r} is numeric, got {_shorten(value)!r}.")
+        lines.fail(
+            f"attribute {attribute.name!r} is numeric, got {_shorten(value)!r}: numbers must be "
+            "finite, or ? if they are missing."
+        )
     except KeyError:
         declared = _shorten(", ".join(attribute.values))
         lines.fail(
@@ -264,11 +230,21 @@ def _convert_carefully(attribute: Attribute, string: str, lines: Lines) -> float
         )
 
 
+def _finite_number(string: str) -> float:
+    if string == "?":
+        return np.nan
+    number = float(string)
+    # Python allows underscores between the digits of a number.
+    if isinf(number) or "_" in string:
+        raise ValueError
+    return number
+
+
 def _string_to_zero(string: str) -> float:
     return 0.0
 
 
-def unquote(text: str) -> str:
+def _unquote(text: str) -> str:
     """Return a string without surrounding quotes and with its escape sequences replaced."""
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         text = text[1:-1]

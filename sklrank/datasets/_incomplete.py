@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 
 from sklrank._rankings import check_positions, close_ranks
 from sklrank._validation import check_random_state
@@ -15,22 +14,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-# Probabilities that differ by less than this are treated as equal.
-_TOLERANCE = 1e-9
-
 
 def hide_labels(
     Y: ArrayLike,
     survival: float | ArrayLike = 0.7,
     *,
-    pair_survival: ArrayLike | None = None,
     keep_positions: bool = False,
     random_state: int | np.random.RandomState | None = None,
 ) -> np.ndarray:
     """Make rankings incomplete: hide labels at random.
 
-    This function draws the incomplete rankings of Definition 3 of [1]_ or, with `keep_positions`,
-    those of Definition 8 (Appendix F), in which the positions of the remaining labels are known.
+    This function draws incomplete rankings of Definition 3 of [1]_ or, with `keep_positions`, of
+    Definition 8 (Appendix F), in which the positions of the remaining labels are known. Labels are
+    kept or hidden independently; for another law, replace the hidden positions by NaN yourself.
 
     Parameters
     ----------
@@ -41,13 +37,6 @@ def hide_labels(
     survival : float or array-like that broadcasts to (n_samples, n_labels), default=0.7
         Probability that a label is kept. Pass a number for all labels, an array with one
         probability for each label, or an array with one probability for each label of each sample.
-        Labels are kept or hidden independently. It is not used if `pair_survival` is given.
-
-    pair_survival : array-like of shape (n_labels, n_labels) or None, default=None
-        Probabilities :math:`q_{ij}` that both labels of a pair are kept. The diagonal has the
-        probabilities that each label is kept. Label i of a sample is kept if the i-th of several
-        correlated normal numbers is below a threshold; the probabilities determine the thresholds
-        and the correlations [2]_. If None, labels are kept or hidden independently.
 
     keep_positions : bool, default=False
         If True, the remaining labels keep their positions, which reveal how many labels before them
@@ -66,9 +55,7 @@ def hide_labels(
     Raises
     ------
     ValueError
-        If `survival` or `pair_survival` has a wrong shape or contains values that are not
-        probabilities, or if `pair_survival` is not symmetric or there are no correlated normal
-        numbers with these probabilities.
+        If `survival` has a wrong shape or contains values that are not probabilities.
 
     See Also
     --------
@@ -78,97 +65,19 @@ def hide_labels(
     ----------
     .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
        regression", ICML 2022.
-    .. [2] L. J. Emrich, M. R. Piedmonte, "A method for generating high-dimensional multivariate
-       binary variates", The American Statistician 45, 1991.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklrank.datasets import hide_labels
     >>> hide_labels([[1, 3, 4, 2], [4, 3, 2, 1]], survival=[1, 0, 1, 1])
     array([[ 1., nan,  3.,  2.],
            [ 3., nan,  2.,  1.]])
-
-    Labels 0 and 1 are more often kept together than if they were independent:
-
-    >>> Y = np.tile([1, 2, 3], (10_000, 1))
-    >>> together = [[0.6, 0.5, 0.36], [0.5, 0.6, 0.36], [0.36, 0.36, 0.6]]
-    >>> kept = ~np.isnan(hide_labels(Y, pair_survival=together, random_state=0))
-    >>> print((kept[:, :, np.newaxis] & kept[:, np.newaxis]).mean(axis=0).round(1))
-    [[0.6 0.5 0.4]
-     [0.5 0.6 0.4]
-     [0.4 0.4 0.6]]
     """
     Y = check_positions(Y)
     random = check_random_state(random_state)
-    if pair_survival is None:
-        kept = random.random_sample(Y.shape) < check_probabilities(survival, "survival", Y.shape)
-    else:
-        thresholds, root = normal_model(check_pair_probabilities(pair_survival, Y.shape[1]))
-        kept = random.normal(size=Y.shape) @ root < thresholds
+    kept = random.random_sample(Y.shape) < check_probabilities(survival, "survival", Y.shape)
     hidden = np.where(kept, Y, np.nan)
     return hidden if keep_positions else close_ranks(hidden)
-
-
-def check_pair_probabilities(pair_survival, n_labels):
-    """Check probabilities of labels and of pairs, and return them as a symmetric array."""
-    both = check_probabilities(pair_survival, "pair_survival", (n_labels, n_labels))
-    if not np.allclose(both, both.T, rtol=0.0, atol=_TOLERANCE):
-        raise ValueError("pair_survival must be symmetric: both (i, j) and (j, i) are one pair.")
-    each = np.diagonal(both)
-    least = np.maximum(each[:, np.newaxis] + each - 1.0, 0.0)
-    most = np.minimum(each[:, np.newaxis], each)
-    wrong = (both < least - _TOLERANCE) | (both > most + _TOLERANCE)
-    if wrong.any():
-        i, j = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"pair_survival[{i}, {j}]={both[i, j]:g} is impossible: labels that are kept with "
-            f"probabilities {each[i]:g} and {each[j]:g}, on the diagonal, are both kept with a "
-            f"probability from {least[i, j]:g} to {most[i, j]:g}."
-        )
-    return both
-
-
-def normal_model(both):
-    """Return the thresholds of correlated normal numbers, and a root of their correlations.
-
-    The numbers of labels i and j are both below their thresholds with probability ``both[i, j]``.
-    Independent normal numbers times the root have these correlations.
-    """
-    # The density of numbers beyond 38 is 0 in floating point.
-    thresholds = np.clip(ndtri(np.diagonal(both)), -38.0, 38.0)
-    first, second = np.triu_indices(len(both), 1)
-    # The probability increases with the angle, the arc sine of the correlation.
-    low, high = np.full(len(first), -np.pi / 2), np.full(len(first), np.pi / 2)
-    for _ in range(50):  # The angle is then exact in floating point.
-        middle = (low + high) / 2
-        below = both_below(thresholds[first], thresholds[second], middle) < both[first, second]
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    correlations = np.eye(len(both))
-    correlations[first, second] = np.sin((low + high) / 2)
-    correlations[second, first] = correlations[first, second]
-    values, vectors = np.linalg.eigh(correlations)
-    if values[0] < -1e-6 * len(both):
-        raise ValueError(
-            "pair_survival contradicts itself: no correlated normal numbers have these "
-            "probabilities of pairs. Move them toward the products of the probabilities of their "
-            "labels, which are on the diagonal."
-        )
-    return thresholds, (vectors * np.sqrt(np.maximum(values, 0.0))).T
-
-
-def both_below(first, second, angles):
-    """Return the probability that two standard normal numbers are below `first` and `second`.
-
-    The correlation is the sine of the angle. The derivative of the probability by the correlation
-    is the joint density at the two thresholds (Plackett, "A reduction formula for normal
-    multivariate integrals", Biometrika 41, 1954). It is integrated by Gaussian quadrature.
-    """
-    nodes, weights = np.polynomial.legendre.leggauss(64)
-    inner = np.multiply.outer((nodes + 1.0) / 2.0, angles)
-    exponents = first**2 + second**2 - 2.0 * first * second * np.sin(inner)
-    densities = np.exp(-exponents / (2.0 * np.cos(inner) ** 2)) / (2.0 * np.pi)
-    return ndtr(first) * ndtr(second) + angles / 2.0 * (weights @ densities)
 
 
 def tie_labels(

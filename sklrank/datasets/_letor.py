@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Sequence
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, NoReturn
+from typing import IO, TYPE_CHECKING, NoReturn
 
 import numpy as np
 from scipy import sparse as sp
+from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
 from sklrank._validation import check_scalar
-from sklrank.datasets._text_files import is_mostly_empty, open_lines
+from sklrank.datasets._text_files import is_mostly_empty, open_binary
 
 if TYPE_CHECKING:
     from sklrank._typing import Loaded
-
-MAX_INDEX = np.iinfo(np.int32).max
 
 
 def load_letor(
@@ -72,9 +72,9 @@ def load_letor(
     Raises
     ------
     ValueError
-        If a line cannot be read or has no query id, if a grade is negative or not finite, if a
-        feature is infinite, or if a feature index is out of range. The message states the file and
-        the line.
+        If a line cannot be read or has no query id, if a grade is negative or not finite, or if
+        feature indices do not increase, in which case the message states the file and the line; if
+        a feature is infinite; or if a feature index is out of range.
 
     See Also
     --------
@@ -111,107 +111,80 @@ def load_letor(
     if not files:
         raise ValueError("path must name a file, got an empty sequence.")
     if n_features is not None:
-        check_scalar(n_features, "n_features", Integral, min_val=1, max_val=MAX_INDEX)
-    documents = [_Documents(name, first_index=0 if zero_based else 1) for name in files]
-    widest = max(documents, key=lambda each: each.n_features)
+        check_scalar(n_features, "n_features", Integral, min_val=1)
+    loaded = [_load(name, zero_based) for name in files]
+    widest = max(range(len(files)), key=lambda i: loaded[i][0].shape[1])
+    found = loaded[widest][0].shape[1]
     if n_features is None:
-        n_features = max(1, widest.n_features)
-        n_entries = n_features * sum(len(each.grades) for each in documents)
-        n_stored = sum(len(each.values) for each in documents)
+        n_features = found
+        n_entries = n_features * sum(len(y) for _, y, _ in loaded)
+        n_stored = sum(X.nnz for X, _, _ in loaded)
         if not sparse and is_mostly_empty(n_entries, n_stored):
-            widest.fail_at_entry(
-                widest.indices.argmax(),
-                f"the largest feature index, {{}}, would make an array of {n_entries} entries, of "
-                f"which the file(s) have {n_stored}. Correct the index if it is wrong; otherwise "
-                f"pass sparse=True, or n_features={n_features}.",
+            raise ValueError(
+                f"{files[widest]}: the largest feature index would make an array of {n_features} "
+                f"features and {n_entries} entries, of which the file(s) have {n_stored}. Correct "
+                f"the index if it is wrong; otherwise pass sparse=True, or n_features={n_features}."
             )
-    elif n_features < widest.n_features:
-        widest.fail_at_entry(
-            widest.indices.argmax(), f"n_features={n_features}, but the feature index is {{}}."
+    elif n_features < found:
+        raise ValueError(f"n_features={n_features}, but {files[widest]} has {found} features.")
+    for X, _, _ in loaded:
+        X.resize(X.shape[0], n_features)
+    results = [
+        part if return_X_y_qid else Bunch(data=part[0], target=part[1], qid=part[2])
+        for part in ((X if sparse else X.toarray(), y, qid) for X, y, qid in loaded)
+    ]
+    return results[0] if single else results
+
+
+def _load(path: str, zero_based: bool) -> tuple[sp.csr_matrix, np.ndarray, np.ndarray]:
+    with open_binary(path) as stream:
+        documents = _Documents(stream)
+        try:
+            X, y = load_svmlight_file(documents, zero_based=zero_based)
+        except (ValueError, OverflowError) as error:
+            raise ValueError(
+                f"{path}, line {documents.number}: {error}. A line has a grade, a query id and "
+                "pairs of a feature index and a value, as in '2 qid:10 1:0.3 5:1'."
+            ) from error
+    if np.isinf(X.data).any():
+        row = np.searchsorted(X.indptr, np.isinf(X.data).argmax(), side="right") - 1
+        raise ValueError(
+            f"{path}: a feature of document {row} (from 0) is infinite; write nan if it is missing."
         )
-    loaded = []
-    for each in documents:
-        parts = each.values, each.indices, each.row_ends
-        X = sp.csr_matrix(parts, shape=(len(each.grades), n_features))
-        X, y, qid = X if sparse else X.toarray(), each.grades, each.qid
-        loaded.append((X, y, qid) if return_X_y_qid else Bunch(data=X, target=y, qid=qid))
-    return loaded[0] if single else loaded
+    return sp.csr_matrix(X), y, np.array(documents.qid, dtype=np.int64)
 
 
 class _Documents:
-    """The documents of a file.
+    """Lines of a file for :func:`load_svmlight_file`, which is slow if it reads the query ids.
 
-    Document ``i`` has the entries from ``row_ends[i]`` to ``row_ends[i + 1]`` of `values` and of
-    `indices`, which start at 0.
+    Its time is quadratic in the number of ids. The ids are therefore read here.
     """
 
-    def __init__(self, path: str, first_index: int):
-        self.path = path
-        self.first_index = first_index
-        self._read()
-        self._check()
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.number = 0
+        self.qid = array("q")
 
-    def _read(self) -> None:
-        grades, values = array("d"), array("d")
-        qid, indices = array("q"), array("q")
-        row_ends, self.line_numbers = array("q", [0]), array("q")
-        # Comments may have any encoding.
-        with open_lines(self.path, "utf-8", comment="#", errors="surrogateescape") as lines:
-            for line in lines:
-                text = line.partition("#")[0]
-                fields = text.split()
-                try:
-                    if len(fields) < 2 or not fields[1].startswith("qid:"):
-                        raise ValueError("there is no query id after the grade")
-                    if "_" in text:
-                        raise ValueError("numbers cannot have underscores")
-                    pairs = [field.split(":") for field in fields[2:]]
-                    grades.append(float(fields[0]))
-                    qid.append(int(fields[1][4:]))
-                    indices.extend([int(index) for index, _ in pairs])
-                    values.extend([float(value) for _, value in pairs])
-                except (ValueError, OverflowError) as error:
-                    lines.fail(
-                        "expected a grade, a query id below 2**63 and pairs of a feature index and "
-                        f"a value, as in '2 qid:10 1:0.3 5:1'; got {line[:60]!r} ({error})."
+    def __iter__(self) -> Iterator[bytes]:
+        for line in self.stream:
+            self.number += 1
+            if self.number == 1:
+                line = line.removeprefix(BOM_UTF8)
+            text = line.partition(b"#")[0]
+            fields = text.split(None, 2)
+            if fields:
+                if len(fields) < 2 or not fields[1].startswith(b"qid:"):
+                    raise ValueError("there is no query id after the grade")
+                if b"_" in text:
+                    raise ValueError("numbers cannot have underscores")
+                if not 0 <= float(fields[0]) < np.inf:
+                    raise ValueError(
+                        "the grade must be a finite number of 0 or more: remove documents that "
+                        f"were not judged (grade -1), got {float(fields[0]):g}"
                     )
-                row_ends.append(len(values))
-                self.line_numbers.append(lines.number)
-        self.grades, self.values = np.array(grades), np.array(values)
-        self.qid = np.array(qid, dtype=np.int64)
-        self.indices = np.array(indices, dtype=np.int64) - self.first_index
-        self.row_ends = np.array(row_ends, dtype=np.int64)
-        self.n_features = int(self.indices.max(initial=-1)) + 1
+                self.qid.append(int(fields[1][4:]))
+            yield line
 
-    def _check(self) -> None:
-        rows = np.flatnonzero(~((self.grades >= 0) & (self.grades < np.inf)))
-        if len(rows):
-            self._fail(
-                rows[0],
-                f"the grade must be a finite number of 0 or more, got {self.grades[rows[0]]:g}: "
-                "remove documents that were not judged (grade -1 in LETOR's semi-supervised sets).",
-            )
-        entries = np.flatnonzero(np.isinf(self.values))
-        if len(entries):
-            self.fail_at_entry(
-                entries[0], "the value of feature {} is infinite; write nan if it is missing."
-            )
-        is_first = np.zeros(len(self.indices), dtype=bool)
-        is_first[self.row_ends[:-1][np.diff(self.row_ends) > 0]] = True
-        valid = is_first | (np.diff(self.indices, prepend=-1) > 0)
-        valid &= (self.indices >= 0) & (self.indices <= MAX_INDEX - self.first_index)
-        entries = np.flatnonzero(~valid)
-        if len(entries):
-            self.fail_at_entry(
-                entries[0],
-                f"feature indices must rise from left to right, from {self.first_index} (given by "
-                f"zero_based={not self.first_index}) up to {MAX_INDEX}; got {{}}.",
-            )
-
-    def fail_at_entry(self, entry: int, problem: str) -> NoReturn:
-        """Raise an error about an entry; "{}" in `problem` is replaced by its feature index."""
-        row = np.searchsorted(self.row_ends, entry, side="right") - 1
-        self._fail(row, problem.format(self.indices[entry] + self.first_index))
-
-    def _fail(self, row: int, problem: str) -> NoReturn:
-        raise ValueError(f"{self.path}, line {self.line_numbers[row]}: {problem}")
+    def read(self) -> NoReturn:
+        """Exist, as scikit-learn takes objects with this method for open files."""
+        raise NotImplementedError

@@ -10,18 +10,9 @@ from scipy.stats import norm
 
 from sklrank._validation import check_random_state, check_scalar
 
-# Expected proportion of each rating, from the lowest to the highest.
-SHARES = (0.1, 0.25, 0.3, 0.25, 0.1)
-# Number of users whose ratings the base ranker uses, and the share of the items that each rated.
-N_OTHERS, DENSITY = 20, 0.1
-# Share of the variance of the ideal points due to the common component, and share of the variance
-# of the utility due to the latent variables. These shares, and the noise, are chosen so that the
-# base scores are informative and the ratings of a user improve them.
-AGREEMENT, HIDDEN = 0.2, 0.2
-# Standard deviation of the noise added to the utilities of a user, whose own is about 1.
-NOISE = 0.3
-# Standard deviation of a rating in the model of Personality Diagnosis.
-RATING_DEVIATION = 1.0
+# Share of the variance of the utility due to the latent variables: the base scores are informative,
+# and the ratings of a user improve them.
+HIDDEN = 0.2
 
 
 def make_recommender(
@@ -44,14 +35,16 @@ def make_recommender(
 
     The first term depends on the features :math:`x_i`. The second term depends on latent variables
     :math:`z_i`, which are not among the features. The ideal points
-    :math:`p_u` and :math:`q_u` are weighted sums of a component common to all users and an
-    individual component. The function v standardizes the negative squared distances of each user.
-    The utility plus noise is discretized to the ratings 0 to 4.
+    :math:`p_u` and :math:`q_u` are sums of a component common to all users, with a fifth of the
+    variance, and an individual component. The function v standardizes the negative squared
+    distances of each user. The utility plus noise of standard deviation 0.3 is discretized to the
+    ratings 0 to 4, which about 10, 25, 30, 25 and 10 percent of the items have.
 
-    The base ranker is Personality Diagnosis [1]_. It assumes that the user has the same taste as
-    one of the other users, with a probability that increases with the similarity of their ratings.
-    The score of an item is its expected rating. So the base ranker has information on the latent
-    variables, but little information on the user.
+    The base ranker is Personality Diagnosis [1]_ with the ratings of 20 other users, who rated a
+    tenth of the items each. It assumes that the user has the same taste as one of them, with a
+    probability that increases with the similarity of their ratings. The score of an item is its
+    expected rating. So the base ranker has information on the latent variables, but little
+    information on the user.
 
     Parameters
     ----------
@@ -111,15 +104,17 @@ def make_recommender(
     random = check_random_state(random_state)
     items = random.normal(size=(n_items, n_features))
     latent = random.normal(size=(n_items, n_features))
-    n_all = n_users + N_OTHERS
-    visible_part = closeness(items, ideal_points(random, n_all, n_features))
-    hidden_part = closeness(latent, ideal_points(random, n_all, n_features))
+    n_others = 20
+    visible_part = draw_closeness(random, items, n_users + n_others)
+    hidden_part = draw_closeness(random, latent, n_users + n_others)
     utilities = np.sqrt(1 - HIDDEN) * visible_part + np.sqrt(HIDDEN) * hidden_part
     relevance = to_ratings(utilities[:n_users])
-    ratings = to_ratings(utilities + NOISE * random.normal(size=utilities.shape))
-    ratings[:n_users][permutations(random, (n_users, n_items)) >= n_rated] = np.nan
-    n_rated_by_others = max(1, round(DENSITY * n_items))
-    ratings[n_users:][permutations(random, (N_OTHERS, n_items)) >= n_rated_by_others] = np.nan
+    ratings = to_ratings(utilities + 0.3 * random.normal(size=utilities.shape))
+    for users, n_kept in (
+        (ratings[:n_users], n_rated),
+        (ratings[n_users:], round(0.1 * n_items) or 1),
+    ):
+        users[random.random_sample(users.shape).argsort(axis=1) >= n_kept] = np.nan
     return (
         np.tile(items, (n_users, 1)),
         ratings[:n_users].ravel(),
@@ -129,31 +124,20 @@ def make_recommender(
     )
 
 
-def ideal_points(random, n_users, n_features):
-    """Draw the ideal points of users, of shape `(n_users, n_features)`."""
-    common, own = random.normal(size=n_features), random.normal(size=(n_users, n_features))
-    return np.sqrt(AGREEMENT) * common + np.sqrt(1 - AGREEMENT) * own
+def draw_closeness(random, items, n_users):
+    """Draw ideal points of users, and return the utilities `(n_users, n_items)` of their items.
 
-
-def closeness(items, ideals):
-    """Return the negative squared distances `(n_users, n_items)`, standardized for each user."""
-    close = -cdist(ideals, items, "sqeuclidean")
+    These are the negative squared distances, standardized for each user.
+    """
+    common, own = random.normal(size=items.shape[1]), random.normal(size=(n_users, items.shape[1]))
+    close = -cdist(np.sqrt(0.2) * common + np.sqrt(0.8) * own, items, "sqeuclidean")
     close -= close.mean(axis=1, keepdims=True)
     return close / close.std(axis=1, keepdims=True)
 
 
 def to_ratings(utilities):
-    """Discretize utilities to the ratings 0 to 4.
-
-    The thresholds are quantiles of the standard normal distribution, so that the ratings of
-    standard normal utilities have the expected proportions `SHARES`.
-    """
-    return np.digitize(utilities, norm.ppf(np.cumsum(SHARES)[:-1])).astype(np.float64)
-
-
-def permutations(random, shape):
-    """Draw an array of this shape in which each row is a random permutation of 0, 1, ...."""
-    return random.random_sample(shape).argsort(axis=1)
+    """Discretize utilities, which are about standard normal, to the ratings 0 to 4."""
+    return np.digitize(utilities, norm.ppf([0.1, 0.35, 0.65, 0.9])).astype(np.float64)
 
 
 def personality_diagnosis(ratings, other_ratings):
@@ -177,7 +161,7 @@ def personality_diagnosis(ratings, other_ratings):
     # The squared differences (a - b)^2 = a^2 - 2 a b + b^2 are summed over the items that both
     # users rated. The sums are exact because ratings are integers.
     squares = own**2 @ known.T - 2 * own @ theirs.T + rated @ theirs.T**2
-    distances = squares / (2 * RATING_DEVIATION**2)
+    distances = squares / 2
     probabilities = np.exp(distances.min(axis=1, keepdims=True) - distances)
     mean = other_ratings[known].mean()
     deviations = np.where(known, other_ratings - mean, 0.0)

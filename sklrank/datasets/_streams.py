@@ -10,8 +10,6 @@ from scipy.stats import norm
 
 from sklrank._validation import check_random_state, check_scalar
 
-# Samples are drawn in blocks, so that temporary arrays are small compared with the result.
-_BLOCK_SIZE = 1 << 16
 # Standard deviation of the thresholds of the labels. Their spread makes the frequencies of the
 # labels unequal.
 _THRESHOLD_SPREAD = 0.5
@@ -134,27 +132,23 @@ def make_multilabel_ranking_stream(
     bias = _draw_biases(rng, n_labels, cardinality, noise)
     weights = _unit_rows(rng.standard_normal((n_labels, n_features)))
 
-    X = np.empty((n_samples, n_features))
-    scores = np.empty((n_samples, n_labels))
-    Y = np.empty((n_samples, n_labels), dtype=np.int64)
-    bounds = [0, n_samples // 2, n_samples] if drift == "abrupt" else [0, n_samples]
-    for start, stop in zip(bounds[:-1], bounds[1:]):
+    # Features and noise of a sample are drawn together, so that a stream is a prefix of longer
+    # streams with the same seed.
+    n_draws = n_features + n_labels
+    parts = []
+    for n_rows in [n_samples // 2, (n_samples + 1) // 2] if drift == "abrupt" else [n_samples]:
         next_weights = _draw_orthogonal(rng, weights) if drift != "none" else weights
-        for first in range(start, stop, _BLOCK_SIZE):
-            block = slice(first, min(first + _BLOCK_SIZE, stop))
-            # Features and noise of a sample are drawn together, so that a stream is a prefix of
-            # longer streams with the same seed.
-            draws = rng.standard_normal((block.stop - block.start, n_features + n_labels))
-            X[block] = draws[:, :n_features]
-            phi = _features(X[block], function)
-            scores[block] = phi @ weights.T
-            if drift == "gradual":
-                angle = np.pi / 2 * (np.arange(block.start, block.stop) - start) / (stop - start)
-                scores[block] *= np.cos(angle)[:, np.newaxis]
-                scores[block] += np.sin(angle)[:, np.newaxis] * (phi @ next_weights.T)
-            scores[block] += bias
-            Y[block] = scores[block] + noise * draws[:, n_features:] > 0
+        draws = rng.standard_normal((n_rows, n_draws))
+        phi = _features(draws[:, :n_features], function)
+        scores = phi @ weights.T
+        if drift == "gradual":
+            angle = np.pi / 2 * np.arange(n_rows)[:, np.newaxis] / n_rows
+            scores = np.cos(angle) * scores + np.sin(angle) * (phi @ next_weights.T)
+        parts.append((draws, scores + bias))
         weights = next_weights
+    draws, scores = (np.concatenate(arrays) for arrays in zip(*parts))
+    X = np.ascontiguousarray(draws[:, :n_features])
+    Y = (scores + noise * draws[:, n_features:] > 0).astype(np.int64)
     return (X, Y, scores) if return_scores else (X, Y)
 
 

@@ -27,14 +27,9 @@ each other. The parameter ``qid`` contains the query id of each sample:
 - :func:`average_precision_score`: the mean precision at the ranks of the relevant documents;
 - :func:`precision_at_k_score`, :func:`recall_at_k_score`, :func:`hit_rate_score`: the relevant
   documents among the first `k`;
-- :func:`reciprocal_rank_score`, :func:`expected_reciprocal_rank_score`,
-  :func:`rank_biased_precision_score`: models of users who go through the list from the top.
+- :func:`reciprocal_rank_score`: the reciprocal rank of the first relevant document.
 
-:func:`paired_test` tests whether two rankings of the same queries differ.
-
-For classifiers with a reject option, :func:`reject_loss` is the cost of errors and rejections,
-:func:`coverage_score` is the fraction of samples that are not rejected, and
-:func:`selective_accuracy_score` is the accuracy on these samples.
+For classifiers with a reject option, :func:`reject_loss` is the cost of errors and rejections.
 
 The scorers are meant for the ``scoring`` parameter of scikit-learn's tools; losses and distances
 are negated. The scorers for relevant labels (such as ``rank_loss_scorer``) use
@@ -73,15 +68,11 @@ array([0.95, 0.85, 0.93])
 from sklrank.metrics import (
     _documents,
     _label_ranking,
-    _label_ranking_report,
-    _paired_test,
     _pairwise_loss,
     _reject,
 )
 from sklrank.metrics._documents import *
 from sklrank.metrics._label_ranking import *
-from sklrank.metrics._label_ranking_report import *
-from sklrank.metrics._paired_test import *
 from sklrank.metrics._pairwise_loss import *
 from sklrank.metrics._reject import *
 
@@ -89,8 +80,6 @@ __all__ = sorted(
     [
         *_documents.__all__,
         *_label_ranking.__all__,
-        *_label_ranking_report.__all__,
-        *_paired_test.__all__,
         *_pairwise_loss.__all__,
         *_reject.__all__,
     ]

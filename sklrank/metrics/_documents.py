@@ -8,10 +8,7 @@ a metric, write a function as `document_metric` describes it, and its scorer, an
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, wraps
-from inspect import Parameter, signature
-from numbers import Real
-from typing import Any, Protocol
+from functools import wraps
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,25 +32,19 @@ from sklrank._document_metrics import (
 from sklrank._label_scores import check_scores
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance_of_metric
-from sklrank._validation import check_scalar
 from sklrank.metrics._averaging import check_weight, weighted_mean
 from sklrank.metrics._scorers import DocumentScorer
-from sklrank.metrics._survival import survivals
 
 __all__ = [
     "average_precision_score",
     "average_precision_scorer",
     "dcg_score",
-    "expected_reciprocal_rank_score",
-    "expected_reciprocal_rank_scorer",
     "hit_rate_score",
     "hit_rate_scorer",
     "ndcg_score",
     "ndcg_scorer",
     "precision_at_k_score",
     "precision_at_k_scorer",
-    "rank_biased_precision_score",
-    "rank_biased_precision_scorer",
     "recall_at_k_score",
     "recall_at_k_scorer",
     "reciprocal_rank_score",
@@ -124,33 +115,11 @@ k : int, default=None
 )
 
 
-class DocumentMetric(Protocol):
-    """Type of the metrics that `document_metric` returns."""
-
-    __name__: str
-
-    def __call__(
-        self,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        qid: ArrayLike | None = None,
-        k: int | None = None,
-        empty: str | None = None,
-        ties: str | None = None,
-        convention: str = "standard",
-        average: bool = True,
-        sample_weight: ArrayLike | None = None,
-        **parameters: Any,
-    ) -> float | np.ndarray: ...
-
-
-def document_metric(of_queries: Callable) -> DocumentMetric:
+def document_metric(of_queries: Callable) -> Callable[..., float | np.ndarray]:
     """Return the public metric with the docstring of a function of checked arguments.
 
     The function gets the queries, the grades, the options and `k`, and returns a function that
-    computes the value of each query from the scores. Its keyword-only parameters are parameters of
-    the metric, after `k`.
+    computes the value of each query from the scores.
     """
 
     @wraps(of_queries, assigned=("__module__", "__name__", "__qualname__", "__doc__"))
@@ -165,23 +134,13 @@ def document_metric(of_queries: Callable) -> DocumentMetric:
         convention: str = "standard",
         average: bool = True,
         sample_weight: ArrayLike | None = None,
-        **parameters: Any,
     ) -> float | np.ndarray:
-        values_of = partial(of_queries, **parameters)
         options = {"empty": empty, "ties": ties}
         return _evaluate(
-            values_of, y_true, y_score, qid, k, average, sample_weight, convention, **options
+            of_queries, y_true, y_score, qid, k, average, sample_weight, convention, **options
         )
 
-    own = [
-        each
-        for each in signature(of_queries).parameters.values()
-        if each.kind is Parameter.KEYWORD_ONLY
-    ]
-    shared = signature(metric, follow_wrapped=False)
-    *listed, _ = shared.parameters.values()
-    after_k = 1 + list(shared.parameters).index("k")
-    metric.__signature__ = shared.replace(parameters=[*listed[:after_k], *own, *listed[after_k:]])
+    del metric.__wrapped__  # Its signature is another one.
     return of_documents(metric)
 
 
@@ -481,51 +440,6 @@ recall_at_k_scorer = DocumentScorer(recall_at_k_score)
 
 
 @document_metric
-def rank_biased_precision_score(queries, grades, chosen, k, *, persistence: float = 0.8):
-    r"""Compute RBP: the rate at which a user of given persistence finds relevant documents.
-
-    A user examines the first document of a query, and each next one with probability :math:`p`.
-    Let :math:`r_i` be 1 if the :math:`i`-th document, in descending order of scores, is relevant,
-    and 0 otherwise. Rank-biased precision is defined as ([1]_)
-
-    .. math:: \mathrm{RBP@}k = (1 - p) \sum_{i=1}^k r_i \, p^{i-1}.
-
-    The score is the mean over queries.
-
-    Parameters
-    ----------
-    {lists}
-    persistence : float, default=0.8
-        Probability :math:`p` of examining the next document, from 0 to 1, where 1 is excluded. A
-        user examines :math:`1 / (1 - p)` documents on average.
-    {options}
-
-    See Also
-    --------
-    dcg_score : A sum of gains, discounted by rank.
-    expected_reciprocal_rank_score : A model of users who stop when they are satisfied.
-
-    References
-    ----------
-    .. [1] A. Moffat and J. Zobel. "Rank-Biased Precision for Measurement of Retrieval
-       Effectiveness." ACM Transactions on Information Systems, 2008.
-
-    Examples
-    --------
-    >>> from sklrank.metrics import rank_biased_precision_score
-    {example}
-    >>> rank_biased_precision_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
-    array([0.16, 0.18])
-    """
-    check_scalar(persistence, "persistence", Real, min_val=0, max_val=1, include_boundaries="left")
-    factors = (1 - persistence) * np.power(persistence, places(queries) - 1.0)
-    return _hits_of_queries(queries, grades, chosen, k, 1, factors)
-
-
-rank_biased_precision_scorer = DocumentScorer(rank_biased_precision_score)
-
-
-@document_metric
 def hit_rate_score(queries, grades, chosen, k):
     r"""Compute the hit rate: whether any of the first `k` documents of a query is relevant.
 
@@ -550,15 +464,7 @@ def hit_rate_score(queries, grades, chosen, k):
     >>> hit_rate_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
     array([1., 1.])
     """
-    stops = (grades > 0).astype(np.float64)
-    n_relevant = count_relevant(queries, grades)
-    final = queries.starts[:-1] + np.minimum(queries.sizes, last_place(k)) - 1
-
-    def values_of(scores):
-        _, beyond = _reached_and_beyond(queries, scores, grades, stops, chosen, k)
-        return with_empty(1 - beyond[final], n_relevant, chosen)
-
-    return values_of
+    return _first_hit_of_queries(queries, grades, chosen, k, np.ones(len(grades)))
 
 
 hit_rate_scorer = DocumentScorer(hit_rate_score)
@@ -580,7 +486,6 @@ def reciprocal_rank_score(queries, grades, chosen, k):
     See Also
     --------
     hit_rate_score : Whether any of the first `k` documents is relevant.
-    expected_reciprocal_rank_score : The same for graded relevance.
 
     References
     ----------
@@ -594,80 +499,17 @@ def reciprocal_rank_score(queries, grades, chosen, k):
     >>> reciprocal_rank_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
     array([0.5 , 0.75])
     """
-    stops = (grades > 0).astype(np.float64)
-    return _expected_reciprocals(queries, grades, stops, chosen, k)
+    return _first_hit_of_queries(queries, grades, chosen, k, 1.0 / places(queries))
 
 
 reciprocal_rank_scorer = DocumentScorer(reciprocal_rank_score)
 
 
-@document_metric
-def expected_reciprocal_rank_score(queries, grades, chosen, k, *, max_grade: float | None = None):
-    r"""Compute ERR: the expected reciprocal rank at which a user finds what he looks for.
-
-    A user examines the documents of a query in descending order of their scores. A document of
-    grade :math:`y` satisfies the user with probability :math:`R = (2^y - 1) / 2^m`, where :math:`m`
-    is the highest grade; then the user stops. Expected reciprocal rank is defined as ([1]_)
-
-    .. math:: \mathrm{ERR@}k = \sum_{i=1}^k \frac{1}{i} R_i \prod_{j=1}^{i-1} (1 - R_j).
-
-    The score is the mean over queries. Grades are from 0 to :math:`m`.
-
-    Parameters
-    ----------
-    {lists}
-    max_grade : float, default=None
-        Highest grade :math:`m` of the scale, at least the highest grade in `y_true`. If None, the
-        latter is used; pass it to compare results on different samples.
-    {options}
-
-    See Also
-    --------
-    reciprocal_rank_score : Reciprocal of the rank of the first relevant document.
-    rank_biased_precision_score : A model of users who stop regardless of what they find.
-
-    Notes
-    -----
-    With :math:`n` tied documents, of which :math:`k` matter, the time is proportional to
-    :math:`n k`.
-
-    References
-    ----------
-    .. [1] O. Chapelle, D. Metzler, Y. Zhang and P. Grinspan. "Expected Reciprocal Rank for Graded
-       Relevance." CIKM 2009.
-
-    Examples
-    --------
-    >>> from sklrank.metrics import expected_reciprocal_rank_score
-    {example}
-    >>> expected_reciprocal_rank_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
-    array([0.25 , 0.375])
-    """
-    if max_grade is not None:
-        check_scalar(max_grade, "max_grade", Real, min_val=0)
-        # All stopping probabilities would be 0.
-        if np.isinf(max_grade):
-            raise ValueError(f"max_grade must be a finite number, got {max_grade}.")
-    highest = grades.max(initial=0.0) if max_grade is None else max_grade
-    if grades.min(initial=0.0) < 0 or grades.max(initial=0.0) > highest:
-        bad = grades.min() if grades.min() < 0 else grades.max()
-        raise ValueError(
-            f"y_true must hold grades from 0 to max_grade={highest:g}, got {bad:g}: use grades "
-            "from 0 (not relevant) up, and the highest grade of the scale as max_grade."
-        )
-    # Written such that large grades do not overflow.
-    stops = np.exp2(grades - highest) - np.exp2(-highest)
-    return _expected_reciprocals(queries, grades, stops, chosen, k)
-
-
-expected_reciprocal_rank_scorer = DocumentScorer(expected_reciprocal_rank_score)
-
-
-def _hits_of_queries(queries, grades, chosen, k, divisors, factors=1.0):
-    """Return a function that computes sums of factors of the relevant documents."""
+def _hits_of_queries(queries, grades, chosen, k, divisors):
+    """Return a function that computes quotients of the numbers of relevant documents."""
     relevant = (grades > 0).astype(np.float64)
     n_relevant = count_relevant(queries, grades)
-    counted = factors * (places(queries) <= last_place(k))
+    counted = places(queries) <= last_place(k)
 
     def values_of(scores):
         lists = list_documents(queries, scores, grades, chosen.ties)
@@ -677,28 +519,33 @@ def _hits_of_queries(queries, grades, chosen, k, divisors, factors=1.0):
     return values_of
 
 
-def _expected_reciprocals(queries, grades, stops, chosen, k):
-    """Return a function that computes the expected reciprocal rank at which a user stops."""
-    ranks, n_relevant = places(queries), count_relevant(queries, grades)
-    factors = np.where(ranks <= last_place(k), 1.0 / ranks, 0.0)
+def _first_hit_of_queries(queries, grades, chosen, k, factors):
+    """Return a function that computes the expected factor of the first relevant document's place.
+
+    If r of n tied documents are relevant, the first of them is at place i, counted from 0, with
+    probability r / (n - i), given that no relevant document is before this place.
+    """
+    relevant = grades > 0
+    n_relevant = count_relevant(queries, grades)
+    factors = factors * (places(queries) <= last_place(k))
 
     def values_of(scores):
-        reached, beyond = _reached_and_beyond(queries, scores, grades, stops, chosen, k)
-        sums = sums_of_queries(queries, (reached - beyond) * factors)
-        return with_empty(sums, n_relevant, chosen)
+        lists = list_documents(queries, scores, grades, chosen.ties)
+        hits = np.add.reduceat(relevant[lists.order], lists.groups, dtype=np.intp)
+        with_hits = np.flatnonzero(hits)
+        query = np.searchsorted(queries.starts, lists.groups[with_hits], side="right") - 1
+        query, first = np.unique(query, return_index=True)
+        starts, hits = lists.groups[with_hits[first]], hits[with_hits[first]]
+        sizes = np.append(lists.groups, len(lists.order))[with_hits[first] + 1] - starts
+        values = np.zeros(queries.n_queries)
+        values[query] = factors[starts]
+        for i in np.flatnonzero(sizes > hits):
+            chances = hits[i] / np.arange(sizes[i], hits[i] - 1, -1.0)
+            not_before = np.cumprod(np.append(1.0, 1.0 - chances[:-1]))
+            values[query[i]] = (not_before * chances) @ factors[starts[i] :][: len(chances)]
+        return with_empty(values, n_relevant, chosen)
 
     return values_of
-
-
-def _reached_and_beyond(queries, scores, grades, stops, chosen, k):
-    """Return the probabilities that a user reaches each place, and that he goes beyond it."""
-    lists = list_documents(queries, scores, grades, chosen.ties)
-    groups = np.append(lists.groups, len(lists.order))
-    beyond = survivals(stops[lists.order], groups, queries.starts, last_place(k))
-    reached = np.empty_like(beyond)
-    reached[1:] = beyond[:-1]
-    reached[queries.starts[:-1]] = 1.0
-    return reached, beyond
 
 
 def _evaluate(of_queries, y_true, y_score, qid, k, average, sample_weight, convention, **options):

@@ -8,8 +8,6 @@ The documents of a *query* are ranked against each other, so they must be in the
 split; see :class:`QueryKFold` and :func:`query_train_test_split`.
 :func:`query_permutation_importance` computes the importance of features for a ranking of documents.
 
-:class:`RejectOptionClassifier` rejects the samples about which a classifier is unsure.
-
 :class:`RankingDisplay` plots the predicted against the true positions of labels, and
 :class:`PairReliabilityDisplay` the reliability of the probabilities of their order.
 """
@@ -22,14 +20,12 @@ from sklrank.model_selection._label_ranking_displays import (
 from sklrank.model_selection._progressive import progressive_val_score
 from sklrank.model_selection._progressive_display import ProgressiveValidationDisplay
 from sklrank.model_selection._query_splits import QueryKFold, query_train_test_split
-from sklrank.model_selection._reject_option import RejectOptionClassifier
 
 __all__ = [
     "PairReliabilityDisplay",
     "ProgressiveValidationDisplay",
     "QueryKFold",
     "RankingDisplay",
-    "RejectOptionClassifier",
     "progressive_val_score",
     "query_permutation_importance",
     "query_train_test_split",

@@ -94,8 +94,6 @@ class ProgressiveValidationDisplay(Display):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         ax: Any = None,
-        line_kw: Mapping[str, Any] | None = None,
-        band_kw: Mapping[str, Any] | None = None,
     ) -> ProgressiveValidationDisplay:
         """Plot the running mean losses of models, computed by progressive validation.
 
@@ -128,10 +126,6 @@ class ProgressiveValidationDisplay(Display):
         n_jobs : int, default=None
             Number of runs that are computed in parallel, passed to joblib. None means 1.
         ax : matplotlib Axes, default=None
-            See :meth:`plot`.
-        line_kw : dict, default=None
-            See :meth:`plot`.
-        band_kw : dict, default=None
             See :meth:`plot`.
 
         Returns
@@ -185,7 +179,7 @@ class ProgressiveValidationDisplay(Display):
         runs = [values[i : i + n_seeds] for i in range(0, len(values), n_seeds)]
         losses = dict(zip(estimators, runs, strict=True))
         display = cls(losses=losses, scoring_name=_scoring_name(scoring))
-        return display.plot(ax, line_kw=line_kw, band_kw=band_kw)
+        return display.plot(ax)
 
     @classmethod
     def from_predictions(
@@ -196,8 +190,6 @@ class ProgressiveValidationDisplay(Display):
         scoring: str | Callable = "rank_loss",
         labels: ArrayLike | None = None,
         ax: Any = None,
-        line_kw: Mapping[str, Any] | None = None,
-        band_kw: Mapping[str, Any] | None = None,
     ) -> ProgressiveValidationDisplay:
         """Plot the running mean losses of given scores, such as the result of `progressive_fit`.
 
@@ -213,10 +205,6 @@ class ProgressiveValidationDisplay(Display):
             Class of each column of the scores, only for 1-d `y_true`. If None, the sorted distinct
             classes of `y_true` are used.
         ax : matplotlib Axes, default=None
-            See :meth:`plot`.
-        line_kw : dict, default=None
-            See :meth:`plot`.
-        band_kw : dict, default=None
             See :meth:`plot`.
 
         Returns
@@ -252,7 +240,7 @@ class ProgressiveValidationDisplay(Display):
             runs = runs if runs.ndim == 3 else runs[np.newaxis]
             losses[name] = [evaluate(y_true, run, labels=labels) for run in runs]
         display = cls(losses=losses, scoring_name=_scoring_name(scoring))
-        return display.plot(ax, line_kw=line_kw, band_kw=band_kw)
+        return display.plot(ax)
 
     def mean_so_far(self, name: str) -> np.ndarray:
         """Return the running mean of the losses of a model.
@@ -270,23 +258,13 @@ class ProgressiveValidationDisplay(Display):
         runs = self.losses[name]
         return np.cumsum(runs, axis=1) / np.arange(1, runs.shape[1] + 1)
 
-    def plot(
-        self,
-        ax: Any = None,
-        *,
-        line_kw: Mapping[str, Any] | None = None,
-        band_kw: Mapping[str, Any] | None = None,
-    ) -> ProgressiveValidationDisplay:
+    def plot(self, ax: Any = None) -> ProgressiveValidationDisplay:
         """Plot a line for each model, with a band of one standard deviation over its seeds.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Axes to plot on. If None, a new figure is created.
-        line_kw : dict, default=None
-            Keyword arguments passed to all calls of `Axes.plot`.
-        band_kw : dict, default=None
-            Keyword arguments passed to all calls of `Axes.fill_between`.
 
         Returns
         -------
@@ -304,15 +282,10 @@ class ProgressiveValidationDisplay(Display):
             means = self.mean_so_far(name)
             center, spread = means.mean(axis=0), means.std(axis=0)
             rounds = np.arange(1, runs.shape[1] + 1)
-            (line,) = ax.plot(rounds, center, **{"label": name, **(line_kw or {})})
+            (line,) = ax.plot(rounds, center, label=name)
             band = None
             if len(runs) > 1:
-                style = {
-                    "alpha": 0.25,
-                    "color": line.get_color(),
-                    "linewidth": 0,
-                    **(band_kw or {}),
-                }
+                style = {"alpha": 0.25, "color": line.get_color(), "linewidth": 0}
                 band = ax.fill_between(rounds, center - spread, center + spread, **style)
             self.lines_.append(line)
             self.bands_.append(band)

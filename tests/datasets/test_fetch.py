@@ -1,8 +1,4 @@
-"""fetch_multilabel without a network: a fake of fetch_openml, and real connection errors."""
-
-import socket
-import time
-import warnings
+"""fetch_multilabel without a network: a fake of fetch_openml."""
 
 import numpy as np
 import pytest
@@ -21,8 +17,6 @@ def openml(monkeypatch):
 
     def fake(**arguments):
         state["asked"] = arguments
-        state["timeout"] = socket.getdefaulttimeout()
-        warnings.warn("Version 3 of dataset is inactive", UserWarning, stacklevel=2)
         return state["bunch"]
 
     monkeypatch.setattr(module, "fetch_openml", fake)
@@ -45,7 +39,7 @@ def make_bunch(name, data, target):
 def test_bunch(openml, tmp_path):
     data, target = np.arange(6.0).reshape(3, 2), np.array([[0, 1], [1, 1], [0, 0]])
     openml["bunch"] = make_bunch("langLog", data, target)
-    bunch = fetch_multilabel("langlog", data_home=tmp_path, cache=False, timeout=3)
+    bunch = fetch_multilabel("langlog", data_home=tmp_path, cache=False)
     assert_array_equal(bunch.data, data)
     assert_array_equal(bunch.target, target)
     assert bunch.target.dtype == np.int64
@@ -53,7 +47,6 @@ def test_bunch(openml, tmp_path):
     assert bunch.DESCR == "fake"
     asked = openml["asked"]
     assert (asked["data_id"], asked["data_home"], asked["cache"]) == (41469, tmp_path, False)
-    assert openml["timeout"] == 3 and socket.getdefaulttimeout() is None
 
     X, Y = fetch_multilabel("langlog", return_X_y=True)
     assert_array_equal(X, data)
@@ -79,11 +72,6 @@ def test_label_spellings(openml, values):
 def test_wrong_parameters(openml):
     with pytest.raises(ValueError, match="name must be one of .*'yeast'.*got 'yaest'"):
         fetch_multilabel("yaest")
-    with pytest.raises(ValueError, match="timeout"):
-        fetch_multilabel("birds", timeout=0)
-    for too_long in (1e300, 1e9, np.inf):
-        with pytest.raises(ValueError, match="timeout == .* must be <= 604800"):
-            fetch_multilabel("birds", timeout=too_long)
     assert "asked" not in openml
 
 
@@ -95,34 +83,3 @@ def test_openml_returns_something_else(openml):
     bunch.target = np.array([["a", "b"], ["c", "d"]])
     with pytest.raises(ValueError, match="columns of TRUE and FALSE.*'a', 'b'"):
         fetch_multilabel("yeast")
-
-
-@pytest.fixture
-def silent_proxy(monkeypatch):
-    """Send all requests to a server that accepts connections but never answers."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        for variable in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
-            monkeypatch.setenv(variable, url)
-        monkeypatch.delenv("no_proxy", raising=False)
-        monkeypatch.delenv("NO_PROXY", raising=False)
-        yield server
-
-
-@pytest.mark.parametrize("cache", [True, False])
-def test_server_that_never_answers(silent_proxy, tmp_path, recwarn, cache):
-    start = time.perf_counter()
-    with pytest.raises(ConnectionError, match="'yeast' .*within 0.2 s.*load_arff") as info:
-        fetch_multilabel("yeast", data_home=tmp_path, cache=cache, timeout=0.2)
-    assert time.perf_counter() - start < 2
-    assert str(tmp_path) in str(info.value)
-    assert isinstance(info.value.__cause__, OSError)
-    assert socket.getdefaulttimeout() is None
-    assert not recwarn.list
-
-
-def test_refused_connection(silent_proxy, tmp_path, recwarn):
-    silent_proxy.close()
-    with pytest.raises(ConnectionError, match="there is no network.*data_home"):
-        fetch_multilabel("yeast", data_home=tmp_path)
-    assert not recwarn.list

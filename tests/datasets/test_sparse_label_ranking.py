@@ -1,17 +1,13 @@
 """make_sparse_label_ranking, hide_labels and tie_labels."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import multivariate_normal, norm
 
 from sklrank.datasets import hide_labels, make_sparse_label_ranking, tie_labels
-from sklrank.datasets._incomplete import both_below
 from sklrank.metrics import alpha_inconsistency, beta_tau_gap
 
 NOISES = ["none", "gaussian", "mallows", "plackett-luce"]
@@ -196,80 +192,6 @@ def test_survival_by_label_and_by_sample():
     by_row = np.zeros((5000, 3))
     by_row[::2] = 1
     assert_array_equal(np.isnan(hide_labels(Y, by_row)), by_row == 0)
-
-
-def pair_frequencies(hidden):
-    kept = (~np.isnan(hidden)).astype(float)
-    return kept.T @ kept / len(kept)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_survival_of_pairs(seed):
-    """The probabilities are integrals of a normal distribution with random correlations."""
-    random = np.random.RandomState(seed)
-    thresholds, directions = random.normal(size=4), random.normal(size=(4, 3))
-    correlations = directions @ directions.T
-    correlations /= np.sqrt(np.outer(correlations.diagonal(), correlations.diagonal()))
-    together = np.diag(norm.cdf(thresholds))
-    for i, j in combinations(range(4), 2):
-        pair = [i, j]
-        normal = multivariate_normal([0, 0], correlations[np.ix_(pair, pair)])
-        together[i, j] = together[j, i] = normal.cdf(thresholds[pair])
-    hidden = hide_labels(
-        np.tile([2, 4, 1, 3], (20_000, 1)), pair_survival=together, random_state=seed
-    )
-    assert_allclose(pair_frequencies(hidden), together, atol=0.015)
-
-
-@pytest.mark.parametrize(
-    "together",
-    [
-        [[0.3, 0.3], [0.3, 0.3]],  # both or none
-        [[0.3, 0.3], [0.3, 0.6]],  # the second whenever the first
-        [[0.3, 0.0], [0.0, 0.6]],  # never both
-        [[1.0, 0.6], [0.6, 0.6]],
-        [[0.0, 0.0], [0.0, 0.6]],
-    ],
-)
-def test_extreme_survival_of_pairs(together):
-    hidden = hide_labels(np.tile([2, 1], (4000, 1)), pair_survival=together, random_state=0)
-    assert_allclose(pair_frequencies(hidden), together, atol=0.03)
-    exact = np.isin(together, [0.0, 1.0])
-    assert_array_equal(pair_frequencies(hidden)[exact], np.array(together)[exact])
-
-
-def test_one_probability_of_all_pairs():
-    """If a label is kept as often as a pair, all labels are kept or all are hidden."""
-    hidden = hide_labels(np.tile([2, 1, 3], (500, 1)), pair_survival=0.4, random_state=0)
-    assert set(np.isnan(hidden).sum(axis=1)) == {0, 3}
-
-
-def test_probabilities_of_pairs_by_integration():
-    random = np.random.RandomState(0)
-    first, second = random.normal(scale=1.5, size=(2, 8))
-    correlations = np.array([-0.999, -0.7, -0.2, 0.0, 0.4, 0.8, 0.99, 0.9999])
-    expected = [
-        multivariate_normal([0, 0], [[1, r], [r, 1]]).cdf([a, b])
-        for a, b, r in zip(first, second, correlations)
-    ]
-    assert_allclose(both_below(first, second, np.arcsin(correlations)), expected, atol=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("together", "message"),
-    [
-        ([[0.3, 0.4], [0.4, 0.6]], "pair_survival.0, 1.=0.4 is impossible: .* from 0 to 0.3"),
-        ([[0.8, 0.3], [0.3, 0.6]], "pair_survival.0, 1.=0.3 is impossible: .* from 0.4 to 0.6"),
-        ([[0.3, 0.1], [0.2, 0.6]], "pair_survival must be symmetric"),
-        ([[0.5, 0, 0], [0, 0.5, 0], [0, 0, 0.5]], "pair_survival contradicts itself"),
-        ([[0.3, np.nan], [np.nan, 0.6]], "pair_survival must be a probability"),
-        ([[0.3, 0.1, 0.2]] * 2, "pair_survival must be a number or broadcast"),
-    ],
-)
-def test_impossible_survival_of_pairs(together, message):
-    n_labels = 3 if len(together) == 3 else 2
-    with pytest.raises(ValueError, match=message):
-        hide_labels(np.tile(np.arange(n_labels), (2, 1)), pair_survival=together)
 
 
 @given(incomplete_partial, st.integers(0, 99))

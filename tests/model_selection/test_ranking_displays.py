@@ -37,8 +37,7 @@ def test_counts_of_positions():
     assert_array_equal(display.counts, expected)
     from_estimator = RankingDisplay.from_estimator(RANKER, X, INCOMPLETE)
     assert_array_equal(from_estimator.counts, expected)
-    shares = expected / expected.sum(axis=1, keepdims=True)
-    assert_allclose(display.im_.get_array(), shares)
+    assert_array_equal(display.im_.get_array(), expected)
     assert [text.get_text() for text in display.text_.ravel()] == [*map(str, expected.ravel())]
     assert [label.get_text() for label in display.ax_.get_xticklabels()] == ["1", "2", "3"]
     assert display.ax_.get_ylabel() == "True position"
@@ -61,34 +60,36 @@ def test_reliability():
                     )
     display = PairReliabilityDisplay.from_predictions(INCOMPLETE, probabilities, n_bins=5)
     means = [np.mean(bins[b], axis=0) for b in sorted(bins)]
-    assert_allclose(np.column_stack([display.predicted, display.shares]), means)
-    assert_array_equal(display.counts, [len(bins[b]) for b in sorted(bins)])
+    assert_allclose(np.column_stack([display.prob_pred, display.prob_true]), means)
+    assert len(display.y_prob) == sum(map(len, bins.values()))
     assert_allclose(display.line_.get_xydata(), means)
     named = PairReliabilityDisplay.from_estimator(RANKER, X, INCOMPLETE, n_bins=5)
-    assert_allclose(named.shares, display.shares)
-    [text] = named.ax_.get_legend().get_texts()
-    assert text.get_text() == "CalibratedLabelRanker"
+    assert_allclose(named.prob_true, display.prob_true)
+    assert "CalibratedLabelRanker" in [
+        text.get_text() for text in named.ax_.get_legend().get_texts()
+    ]
+    assert named.ax_.get_ylabel() == "Share of pairs in this order"
 
 
 def test_certain_probabilities_are_in_the_last_bin():
     certain = [[[0.5, 1.0], [0.0, 0.5]]]
     display = PairReliabilityDisplay.from_predictions([[1, 2]], certain, n_bins=4)
-    assert display.predicted.tolist() == display.shares.tolist() == [0.0, 1.0]
+    assert display.prob_pred.tolist() == display.prob_true.tolist() == [0.0, 1.0]
 
 
 def test_given_axes_and_styles():
     figure, (left, right) = plt.subplots(1, 2)
-    matrix = RankingDisplay.from_predictions(Y, Y, ax=left, im_kw={"cmap": "Greens"})
+    matrix = RankingDisplay.from_predictions(Y, Y, ax=left, cmap="Greens")
     assert matrix.ax_ is left and matrix.figure_ is figure
     assert matrix.im_.get_cmap().name == "Greens"
-    line = PairReliabilityDisplay.from_estimator(RANKER, X, Y, ax=right, line_kw={"color": "r"})
+    line = PairReliabilityDisplay.from_estimator(RANKER, X, Y, ax=right, color="r")
     assert line.ax_ is right and line.line_.get_color() == "r"
 
 
 def test_bad_arguments():
     with pytest.raises(ValueError, match=r"counts must be a square matrix.*\(2, 3\)"):
         RankingDisplay(counts=np.zeros((2, 3)))
-    with pytest.raises(ValueError, match="n_bins must be a positive integer, got 0"):
+    with pytest.raises(ValueError, match="n_bins"):
         PairReliabilityDisplay.from_predictions([[1, 2]], np.full((1, 2, 2), 0.5), n_bins=0)
     with pytest.raises(ValueError, match=r"y_proba must have the shape.*\(1, 2, 2\); got \(1, 2\)"):
         PairReliabilityDisplay.from_predictions([[1, 2]], [[0.5, 0.5]])

@@ -11,12 +11,13 @@ figure shows the paired differences.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.stats import permutation_test, sem
 from sklearn.datasets import make_friedman1
 from sklearn.preprocessing import StandardScaler
 
 from sklrank.boosting import AdaRank, HistGradientBoostingRanker, NDCGBoost, RankBoost
 from sklrank.linear_model import PredtronQueryRanker
-from sklrank.metrics import ndcg_score, paired_test
+from sklrank.metrics import ndcg_score
 from sklrank.model_selection import query_train_test_split
 
 X, quality = make_friedman1(6000, n_features=12, noise=3.0, random_state=0)
@@ -43,16 +44,19 @@ for name, ranker in rankers.items():
 
 # %%
 # The intervals on the right are 95 % intervals of the mean difference. The p-values are those of a
-# randomization test (:func:`~sklrank.metrics.paired_test`).
+# randomization test (`scipy.stats.permutation_test`).
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4))
 left.boxplot(list(scores.values()), tick_labels=list(scores), medianprops={"color": "black"})
 left.set(ylabel="NDCG@10 of a query", ylim=(0, 1.02))
 others = [name for name in scores if name != "boosted trees"]
 for place, name in enumerate(others):
-    result = paired_test(scores["boosted trees"], scores[name], random_state=0)
-    error = 1.96 * result.standard_error
-    right.errorbar(result.difference, place, xerr=error, fmt="o", capsize=4, color="#0072B2")
-    print(f"trees - {name}: {result.difference:+.3f} +- {error:.3f}, p = {result.p_value:.4f}")
+    pair = scores["boosted trees"], scores[name]
+    test = permutation_test(
+        pair, lambda one, other: np.mean(one - other), permutation_type="samples", rng=0
+    )
+    error = 1.96 * sem(pair[0] - pair[1])
+    right.errorbar(test.statistic, place, xerr=error, fmt="o", capsize=4, color="#0072B2")
+    print(f"trees - {name}: {test.statistic:+.3f} +- {error:.3f}, p = {test.pvalue:.4f}")
 right.axvline(0, color="0.5", linestyle=":")
 right.set_yticks(range(len(others)), others)
 right.set(xlabel="mean difference: boosted trees minus ...", ylim=(-0.5, len(others) - 0.5))

@@ -29,7 +29,6 @@ from sklrank.linear_model._predtron._losses import (
 from sklrank.linear_model._predtron._rounds import linear_scores
 from sklrank.linear_model._predtron._tasks import ClassTask, SubsetTask
 from sklrank.linear_model._rows import Rows
-from sklrank.metrics import coverage_score
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,8 +156,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     --------
     PredtronLabelRanker : Ranks the labels of a sample.
     PredtronQueryRanker : Ranks the documents of a query.
-    sklrank.model_selection.RejectOptionClassifier : Rejects by a threshold of the margin, which
-        costs less.
+    sklrank.metrics.reject_loss : Mean cost of wrong predictions and rejections.
     BanditronClassifier : Observes only whether the class that it shows is correct.
 
     Notes
@@ -305,9 +303,8 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         predictions = self.predict(X)
         if self.reject_label_ is None:
             return 1.0
-        return coverage_score(
-            predictions, reject_label=self.reject_label_, sample_weight=sample_weight
-        )
+        weights = check_weights(sample_weight, len(predictions), positive=True)
+        return float(np.average(predictions != self.reject_label_, weights=weights))
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy, or 1 minus the mean cost if predictions are not only classes.

@@ -1,4 +1,4 @@
-"""Precision, recall and models of users: loops over all orders, and values of other programs."""
+"""Metrics of relevant documents: loops over all orders, and values of other programs."""
 
 from math import isclose
 from statistics import mean
@@ -11,11 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklrank.metrics import (
     average_precision_score,
     dcg_score,
-    expected_reciprocal_rank_score,
     hit_rate_score,
     ndcg_score,
     precision_at_k_score,
-    rank_biased_precision_score,
     recall_at_k_score,
     reciprocal_rank_score,
 )
@@ -37,27 +35,11 @@ def slow_reciprocal_rank(grades, k):
     return next((1 / i for i, y in enumerate(grades[:k], start=1) if y > 0), 0.0)
 
 
-def slow_err(grades, k, highest=2):
-    total, reached = 0.0, 1.0
-    for i, y in enumerate(grades[:k], start=1):
-        satisfied = (2**y - 1) / 2**highest
-        total += reached * satisfied / i
-        reached *= 1 - satisfied
-    return total
-
-
-def slow_rbp(grades, k, persistence=0.8):
-    terms = [persistence**i * (y > 0) for i, y in enumerate(grades[:k])]
-    return (1 - persistence) * sum(terms)
-
-
 METRICS = {
     "precision": (precision_at_k_score, slow_precision),
     "recall": (recall_at_k_score, slow_recall),
     "hit rate": (hit_rate_score, slow_hit_rate),
     "reciprocal rank": (reciprocal_rank_score, slow_reciprocal_rank),
-    "ERR": (expected_reciprocal_rank_score, slow_err),
-    "RBP": (rank_biased_precision_score, slow_rbp),
 }
 every_metric = pytest.mark.parametrize(("metric", "slow"), METRICS.values(), ids=METRICS)
 
@@ -143,51 +125,9 @@ def test_many_ties():
     assert reciprocal_rank_score(y, scores) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("highest", [None, 2, 5.5])
-def test_err_with_a_highest_grade(documents, highest):
-    y, scores, qid = documents
-    values = expected_reciprocal_rank_score(
-        y, scores, qid=qid, max_grade=highest, average=False, empty="zero"
-    )
-    expected = by_query(lambda g: slow_err(g, None, highest or 2), documents, "average")
-    assert_allclose(values, expected, atol=1e-14)
-
-
-def test_err_does_not_overflow():
-    assert expected_reciprocal_rank_score([3000, 0], [0.2, 0.1]) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("metric", "arguments", "error", "message"),
-    [
-        (expected_reciprocal_rank_score, {"max_grade": 1}, ValueError, "0 to max_grade=1, got 2"),
-        (expected_reciprocal_rank_score, {"max_grade": np.inf}, ValueError, "max_grade"),
-        (expected_reciprocal_rank_score, {"y_true": [-1, 0, 2]}, ValueError, "got -1"),
-        (rank_biased_precision_score, {"persistence": 1}, ValueError, "persistence"),
-        (rank_biased_precision_score, {"persistence": np.nan}, ValueError, "persistence"),
-        (rank_biased_precision_score, {"persistence": "p"}, TypeError, "persistence"),
-    ],
-)
-def test_bad_parameters(metric, arguments, error, message):
-    good = {"y_true": [0, 1, 2], "y_score": [0.3, 0.1, 0.2]}
-    with pytest.raises(error, match=message):
-        metric(**good | arguments)
-
-
-@pytest.mark.parametrize("persistence", [0.0, 0.3, 0.99])
-def test_persistence(documents, persistence):
-    y, scores, qid = documents
-    values = rank_biased_precision_score(
-        y, scores, qid=qid, persistence=persistence, average=False, empty="zero"
-    )
-    expected = by_query(lambda g: slow_rbp(g, None, persistence), documents, "average")
-    assert_allclose(values, expected, atol=1e-14)
-
-
 # -- Other programs.
 
-# Values of trec_eval (pytrec_eval-terrier 0.5.11) and ranx 0.3.21 for `shared_documents`. RBP of
-# ranx is for grades 0 and 1, as it multiplies by the grade.
+# Values of trec_eval (pytrec_eval-terrier 0.5.11) and ranx 0.3.21 for `shared_documents`.
 LINEAR = {"gain": "linear"}
 OF_OTHERS = [
     (ndcg_score, LINEAR, "ndcg", [0.4753423007260101, 0.8271724871683548, 0.4306765580733931,
@@ -205,8 +145,6 @@ OF_OTHERS = [
     (hit_rate_score, {"k": 5}, "success_5", [1.0, 1.0, 1.0, 1.0]),
     (reciprocal_rank_score, {}, "recip_rank", [0.2, 1.0, 0.25, 0.25]),
     (reciprocal_rank_score, {"k": 2}, "mrr@2", [0.0, 1.0, 0.0, 0.0]),
-    (rank_biased_precision_score, {}, "rbp.80",
-     [0.20144088678400013, 0.53629184, 0.1024, 0.1292435456]),
 ]  # fmt: skip
 
 
