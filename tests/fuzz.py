@@ -95,7 +95,6 @@ from sklrank.tree import (
     HonestTreeRegressor,
     LevelSplitsClassifier,
     LevelSplitsRegressor,
-    StumpClassifier,
 )
 
 SECONDS = 10  # until a case counts as hanging
@@ -108,7 +107,6 @@ CLASSES, LABELS, RANKINGS, GRADES, NUMBERS = "y", "Y", "R", "g", "t"
 CONFIGURATIONS = {
     "HoeffdingTreeClassifier(grace_period=2, delta=0.5)": CLASSES,
     "HoeffdingTreeClassifier(leaf_prediction='mc', grace_period=1, tau=1)": CLASSES,
-    "StumpClassifier()": CLASSES,
     "OnlineLogisticRegression()": CLASSES,
     "OnlineLogisticRegression(multi_class='ovr')": CLASSES,
     "OnlineRidgeClassifier()": CLASSES,
@@ -161,7 +159,7 @@ CONFIGURATIONS = {
     "LeafSizeForest(n_estimators=2)": NUMBERS,
     "PooledLabelSpreading(2)": CLASSES,
     "MCSSBClassifier(n_estimators=2)": CLASSES,
-    "MCSSBClassifier(StumpClassifier(), 2, similarity='rbf')": CLASSES,
+    "MCSSBClassifier(DecisionTreeClassifier(max_depth=1), 2, similarity='rbf')": CLASSES,
     "AssembleClassifier(n_estimators=2)": CLASSES,
     "AssembleClassifier(HistogramTreeClassifier(min_samples_leaf=1), 2)": CLASSES,
     "AssembleClassifier(GaussianNB(), n_estimators=2)": CLASSES,
@@ -172,7 +170,7 @@ CONFIGURATIONS = {
     "RankBoost(n_estimators=2)": GRADES,
     "RankBoost(HistogramTreeClassifier(max_leaf_nodes=3), 2)": GRADES,
     "AdaRank(n_estimators=2)": GRADES,
-    "AdaRank(StumpClassifier(), 2, metric='map')": GRADES,
+    "AdaRank(HistogramTreeClassifier(max_leaf_nodes=2), 2, metric='map')": GRADES,
     "RankingRefiner(0, n_estimators=2)": GRADES,
     "ResidualRefiner(0)": GRADES,
     "RankingRefiner(0, LogisticRegression(), 2, combination='sum')": GRADES,
@@ -387,7 +385,6 @@ ESTIMATORS = [
     "KNeighborsClassifier(1, algorithm='brute')",
     "LogisticRegression()",
     "Ridge()",
-    "StumpClassifier()",
     "HistogramTreeClassifier(max_leaf_nodes=3)",
     "HistogramTreeRegressor(max_leaf_nodes=3)",
     "HoeffdingTreeClassifier()",

@@ -67,7 +67,6 @@ from sklrank.tree import (
     HonestTreeRegressor,
     LevelSplitsClassifier,
     LevelSplitsRegressor,
-    StumpClassifier,
 )
 
 SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
@@ -94,8 +93,6 @@ ESTIMATORS = [
     HistogramTreeClassifier(min_samples_leaf=2, max_features=0.5, random_state=0),
     HistogramTreeRegressor(),
     HistogramTreeRegressor(min_samples_leaf=2, max_features=0.5, random_state=0),
-    StumpClassifier(),
-    StumpClassifier(criterion="gain", max_bins=8),
     OnlineLogisticRegression(),
     OnlineLogisticRegression(multi_class="ovr", max_features=0.9),
     OnlineRidgeClassifier(),
@@ -196,7 +193,7 @@ ESTIMATORS = [
     NDCGBoost(n_estimators=10),
     HistGradientBoostingRanker(max_iter=10),
     HistGradientBoostingRanker("expected-ndcg", max_iter=5, max_leaf_nodes=4, linear_start=True),
-    NDCGBoost(StumpClassifier(), 5),
+    NDCGBoost(HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1), 5),
     RankBoost(HistogramTreeClassifier(min_samples_leaf=2), 5),
     NDCGBoost(LogisticRegression(), 5),
     NDCGBoost(KNeighborsClassifier(3), 5),
@@ -227,11 +224,6 @@ SLOW_ESTIMATORS = [
 
 
 def expected_failed_checks(estimator):
-    if isinstance(estimator, StumpClassifier):
-        if SKLEARN < (1, 7):
-            reason = "the two classes that it predicts, of three, depend on the first sample"
-            return {"check_sample_weight_equivalence_on_dense_data": reason}
-        return {}
     # The counts of a single leaf do not depend on the order of the samples.
     if estimator.get_params().get("leaf_prediction") in ("mc", "nb"):
         return {}

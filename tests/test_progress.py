@@ -51,7 +51,7 @@ from sklrank.online_boosting import (
     _top_k,
 )
 from sklrank.semi_supervised import MCSSBClassifier
-from sklrank.tree import HonestForestClassifier, HonestForestRegressor, StumpClassifier
+from sklrank.tree import HonestForestClassifier, HonestForestRegressor
 
 HAS_CALLBACKS = hasattr(IterativeMixin, "set_callbacks")
 needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn < 1.9")
@@ -67,7 +67,6 @@ NOT_ITERATIVE = {
     "PooledLabelSpreading",
     "RejectOptionClassifier",
     "ResidualRefiner",
-    "StumpClassifier",
 }
 ITERATIVE = [one for name, one in KINDS.items() if name not in NOT_ITERATIVE]
 each_estimator = pytest.mark.parametrize(
@@ -649,7 +648,7 @@ def test_without_callbacks_a_loop_is_not_wrapped():
 
 
 def test_verbose_of_boosting(capsys):
-    ranker = fit(NDCGBoost(StumpClassifier(), 12, verbose=2, random_state=0))
+    ranker = fit(NDCGBoost(None, 12, verbose=2, random_state=0))
     lines = capsys.readouterr().out.splitlines()
     for i in range(12):
         loss, step = ranker.loss_curve_[i + 1], ranker.estimator_weights_[i]
