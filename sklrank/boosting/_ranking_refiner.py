@@ -9,7 +9,7 @@ from sklrank._boosting_rounds import of_boosters
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import unchanged_on_error
+from sklrank._validation import is_integer, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
 from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._pair_losses import ExplicitPairLoss, GradedPairLoss
@@ -252,6 +252,12 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
             )
             self._boost(objective, self._make_learner(X, objective))
         return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # A feature that holds the base scores must not have missing values.
+        tags.input_tags.allow_nan &= not is_integer(self.base_ranker)
+        return tags
 
     def _start_rounds(self):
         super()._start_rounds()
