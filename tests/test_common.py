@@ -87,7 +87,7 @@ ESTIMATORS = [
     HonestTreeRegressor(),
     HonestTreeRegressor(honest=False, max_features=0.5, max_depth=8, max_leaf_nodes=12),
     HonestForestRegressor(n_estimators=5),
-    HonestForestRegressor(n_estimators=6, splits="level", trees_per_bag=3, n_jobs=2),
+    HonestForestRegressor(n_estimators=6, splits="level", n_jobs=2),
     HonestForestRegressor(n_estimators=5, honest=False, max_samples=None, max_features="sqrt"),
     HistogramTreeClassifier(),
     HistogramTreeClassifier(min_samples_leaf=2, max_features=0.5, random_state=0),

@@ -311,7 +311,6 @@ def test_hooks_receive_the_arguments_of_fit(estimator):
         for one in ITERATIVE
         if isinstance(one, Booster | HonestForestClassifier | HonestForestRegressor)
         and "n_estimators" in one.get_params()
-        and getattr(one, "trees_per_bag", None) is None  # a forest of one tree has no bags
     ],
     ids=repr,
 )
