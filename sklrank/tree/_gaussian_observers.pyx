@@ -168,14 +168,13 @@ cdef double log_density(
     const double* row,
     const double* pooled,
     const double* x,
-    const Py_ssize_t* used,
     Py_ssize_t n_features,
 ) noexcept nogil:
     # Return the log density of a class, up to a constant that is the same for all classes.
     cdef Py_ssize_t f, n = n_features
     cdef double value, mean, precision, log_precision, total = 0.0
     for f in range(n):
-        value = x[f if used == NULL else used[f]]
+        value = x[f]
         if value != value or pooled[PRECISION * n + f] == INFINITY:
             continue
         mean = row[MEAN * n + f]
