@@ -65,8 +65,7 @@ class ConformalRanker(WrappedRanker):
                     f"calibration_size={self.calibration_size} cannot split {len(positions)} "
                     f"samples: {error} Use more samples"
                 ) from error
-        for ranker in self._track([self.ranker], "ranker", state=lambda: None, may_stop=False):
-            self.ranker_ = fit_ranker(clone(ranker), X, positions, train)
+        self.ranker_ = fit_ranker(clone(self.ranker), X, positions, train)
         self._calibrate(_safe_indexing(X, held_out), close_ranks(positions[held_out]))
 
     def _quantile(self, scores):
