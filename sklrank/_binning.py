@@ -107,21 +107,9 @@ def find_categories(values, max_bins: int):
 
 
 def codes_of_categories(values, categories):
-    """Return the index of each value among the sorted categories, NaN if it is not among them.
-
-    Values of single precision are compared with the rounded categories. If the categories come from
-    fractions of single precision, values of double precision are rounded, too: 0.1 is the same
-    category in both precisions.
-    """
+    """Return the index of each value among the sorted categories, NaN if it is not among them."""
     if not len(categories):
         return np.full(len(values), np.nan)
-    with np.errstate(over="ignore"):
-        rounded = categories.astype(np.float32)
-        if values.dtype == np.float32 or (
-            np.array_equal(rounded, categories)
-            and not np.array_equal(np.rint(categories), categories)
-        ):
-            values, categories = values.astype(np.float32), rounded
     codes = np.minimum(np.searchsorted(categories, values), len(categories) - 1)
     return np.where(categories[codes] == values, codes.astype(np.float64), np.nan)
 
@@ -150,7 +138,7 @@ class Candidates(NamedTuple):
     """The samples that pass to the other side at candidate s are `samples[starts[s]:stops[s]]`."""
 
 
-def find_candidates(X, max_bins: int | None) -> Candidates:
+def find_candidates(X, max_bins: int = MAX_CODE) -> Candidates:
     """Return the candidate splits of all features, each with the samples that pass at it."""
     thresholds, sizes, samples = zip(*(_candidates_of(values, max_bins) for values in X.T))
     counts = [len(size) for size in sizes]
@@ -194,7 +182,7 @@ def _bin_bounds(ordered, max_bins):
     the bins start at the first new value at or after each quantile.
     """
     bounds = 1 + np.flatnonzero(ordered[1:] > ordered[:-1])
-    if max_bins is not None and len(bounds) >= max_bins:
+    if len(bounds) >= max_bins:
         quantiles = np.arange(1, max_bins) * len(ordered) / max_bins
         following = np.minimum(np.searchsorted(bounds, quantiles), len(bounds) - 1)
         bounds = bounds[np.unique(following)]

@@ -197,10 +197,8 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         Indices of the categorical features, or a mask of shape `(n_features,)`. The categories are
         numbers. They are sorted by their mean target, and the first of them are sent to the left
         child [2]_. Only the `max_bins` most frequent categories are distinguished; the others, and
-        categories that are not in the training samples, are treated as missing values. Samples of
-        single precision are compared with the categories rounded to single precision. Samples of
-        double precision are rounded, too, if the tree was fitted to fractions of single precision:
-        0.1 is the same category in both precisions. There must be one target.
+        categories that are not in the training samples, are treated as missing values. There must
+        be one target.
     monotonic_cst : array-like of int of shape (n_features,), or None, default=None
         Constraints of the predictions: 1 if they must not decrease with the feature, -1 if they
         must not increase, and 0 if there is no constraint. If None, there are no constraints.

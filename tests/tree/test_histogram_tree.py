@@ -161,18 +161,6 @@ def test_unknown_categories_are_treated_as_missing():
     assert_allclose(without.predict([[np.nan], [4.0]]), 1)
 
 
-@pytest.mark.parametrize("predicted", [np.float32, np.float64])
-@pytest.mark.parametrize("fitted", [np.float32, np.float64])
-def test_categories_of_both_precisions(fitted, predicted):
-    """Numbers that are equal in single precision are the same category if either array is in it."""
-    categories = np.array([0.1, 0.3, 1 / 3, 2.0, 1e7])
-    x = np.tile(categories, 30)[:, np.newaxis]
-    y = np.tile([3.0, 1.0, 2.0, 5.0, 4.0], 30)
-    tree = HistogramTreeRegressor(categorical_features=[0], min_samples_leaf=1)
-    tree.fit(x.astype(fitted), y)
-    assert_allclose(tree.predict(x.astype(predicted)), y)
-
-
 def test_large_categories_of_double_precision():
     """Integers that single precision cannot distinguish are different categories."""
     categories = 2.0**24 + np.arange(4)
