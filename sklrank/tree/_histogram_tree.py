@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
-# Number of mean hessians that is added to that of a category when categories are sorted.
+# Number of mean hessians that is added to that of a category when categories are sorted: the
+# default of LightGBM's `cat_smooth`.
 CATEGORY_SMOOTHING = 10.0
 # With fewer values of features, threads take longer to start than they save.
 LEAST_VALUES_FOR_THREADS = 500_000
