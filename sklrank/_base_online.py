@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import nullcontext
-from copy import deepcopy
 from functools import cache
 from reprlib import repr as shortened
 from time import perf_counter
@@ -24,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
 from sklrank._model_lock import ExclusiveCalls, LockedModel, exclusive_call, shared_call
-from sklrank._sklearn import _fit_context
+from sklrank._sklearn import IterativeMixin, _fit_context
 from sklrank._validation import (
     MAX_FACTOR,
     Target,
@@ -52,7 +51,7 @@ CALL_SECONDS = 0.05
 MAX_DENSE_ENTRIES = 2**24
 
 
-class BaseOnline(LockedModel, BaseEstimator):
+class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
     """Base class of the estimators that learn one sample at a time.
 
     A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
@@ -61,6 +60,7 @@ class BaseOnline(LockedModel, BaseEstimator):
     """
 
     _accepts_sparse = False
+    _changes_in_place = True
     _learns_label_names = True  # From the columns of a target that is a data frame.
     _checks_entries = False
     # The attributes are pickled after the call of `__getstate__`, when another thread may learn. So
@@ -92,16 +92,7 @@ class BaseOnline(LockedModel, BaseEstimator):
     @shared_call
     def __getstate__(self):
         state = super().__getstate__()
-        if not self._pickles_copies:
-            return state
-        parameters = self.get_params(deep=False)
-        # One call of deepcopy, since attributes may refer to the same objects. If an attribute is
-        # the object of a parameter, such as a generator of random numbers, the copy is it, too.
-        attributes = {name: value for name, value in vars(self).items() if name not in parameters}
-        return {
-            **state,
-            **deepcopy(attributes, {id(value): value for value in parameters.values()}),
-        }
+        return {**state, **self._copied_attributes()} if self._pickles_copies else state
 
     def _check_fitted(self, attribute="classes_"):
         # The function of scikit-learn takes longer than the prediction for one sample.
@@ -228,7 +219,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
             if not hasattr(self, "max_iter"):
                 self._learn_rounds(*data)
                 return self
-            for i in range(self.max_iter):
+            for i in self._track(range(self.max_iter), "pass"):
                 self.n_iter_ = i + 1
                 shuffled = getattr(self, "shuffle", False)
                 order = self._random_state.permutation(len(data[-1])) if shuffled else None
@@ -466,7 +457,8 @@ class CompiledClassifier(BaseOnlineClassifier):
 
     def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
         with ExclusiveCalls([self._learner]):
-            for batch in timed_slices(row_blocks(X, BATCH)):
+            batches = self._track(row_blocks(X, BATCH), "batch", may_stop=scores is None)
+            for batch in timed_slices(batches):
                 lists = lists_of_rows(indptr, labels, batch)
                 of_batch = None if scores is None else scores[batch]
                 self._learner.play_rows(to_dense(X[batch]), *lists, weights[batch], of_batch)

@@ -21,6 +21,7 @@ statements hold for its logarithm.
 """
 
 from abc import ABC, abstractmethod
+from functools import partial
 from itertools import islice
 from math import log
 from numbers import Integral, Real
@@ -32,7 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator
-from sklrank._sklearn import HasMethods, Interval, StrOptions, print_progress
+from sklrank._sklearn import HasMethods, Interval, IterativeMixin, StrOptions, print_progress
 from sklrank._weak_learners import hypothesis_of
 
 # The ratio of the step weights is limited to this value, since a hypothesis that is never wrong has
@@ -151,6 +152,7 @@ def run_rounds(
     learning_rate,
     random_state,
     after_round,
+    track=iter,
 ):
     """Boost for a number of rounds, or until the objective cannot be decreased.
 
@@ -173,13 +175,22 @@ def run_rounds(
     after_round : callable
         Function that is called as ``after_round(model, step)`` at the end of each round, after the
         objective has been set to the new scores. It returns a reason to stop, or None to continue.
+    track : callable, default=iter
+        Function that is called with an iterator over the rounds, and returns an iterator over these
+        rounds or the first of them.
 
     Returns
     -------
     str or None
         Reason why boosting stopped; None if all rounds were fitted.
     """
-    for _ in range(n_rounds):
+    reason, n_fitted = None, 0
+
+    def rounds():
+        while n_fitted < n_rounds and reason is None:
+            yield n_fitted
+
+    for _ in track(rounds()):
         if not objective.weights.any():
             return "all weights are zero: the objective cannot be lowered further"
         fitted = learner.fit(objective, random_state)
@@ -191,12 +202,14 @@ def run_rounds(
             return "the last weak learner was no better than chance"
         scores += step * hypothesis
         objective.set_scores(scores)
-        if (reason := after_round(model, step)) is not None:
-            return reason
-    return None
+        n_fitted += 1
+        reason = after_round(model, step)
+    if reason is None and n_fitted < n_rounds:
+        return "a callback requested to stop"
+    return reason
 
 
-class Booster(BaseEstimator):
+class Booster(IterativeMixin, BaseEstimator):
     """Base class of boosters: weighted sums of weak learners that are fitted one after another.
 
     In `fit` a subclass checks its input, makes an objective and a learner, and calls
@@ -260,6 +273,13 @@ class Booster(BaseEstimator):
             self._print_round(len(models), {"objective": losses[-1], "step": step})
             return reason
 
+        def fitted():
+            return {
+                "estimators_": list(models),
+                "estimator_weights_": np.array(steps),
+                "loss_curve_": np.array(losses),
+            }
+
         n_rounds = max(0, self._n_rounds_to_fit() - len(models))
         reason = run_rounds(
             objective,
@@ -269,10 +289,10 @@ class Booster(BaseEstimator):
             learning_rate=getattr(self, "learning_rate", 1.0),
             random_state=self._random_state,
             after_round=after_round,
+            track=partial(self._track, name="round", n_items=n_rounds, state=fitted),
         )
         self.stop_reason_ = reason or self._reason_for_all_rounds()
-        self.estimators_, self.estimator_weights_ = models, np.array(steps)
-        self.loss_curve_ = np.array(losses)
+        vars(self).update(fitted())
         if self.verbose:
             n_used = self._n_rounds_to_predict()
             used = f"; the first {n_used} predict" if n_used < len(models) else ""

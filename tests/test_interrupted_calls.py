@@ -58,7 +58,7 @@ PACKAGE = str(Path(sklrank.__file__).parent)
 MODELS = {
     "logistic": OnlineLogisticRegression(max_features=3),
     "ridge": OnlineRidgeClassifier(kernel="rbf", n_components=5),
-    "tree": HoeffdingTreeClassifier(grace_period=5, tau=0.9),
+    "tree": HoeffdingTreeClassifier(grace_period=5, tau=0.9, max_features=3),
     "banditron": BanditronClassifier(exploration=0.3),
     "banditron-entropy": BanditronClassifier(exploration=0.3, mirror_map="entropy"),
     "linucb": LinUCBClassifier(exploration=0.3),
@@ -92,11 +92,9 @@ def small_batches(monkeypatch):
 
 
 def make(name):
-    """Return an untrained model whose `random_state`, if it has one, is a generator."""
+    """Return an untrained model whose `random_state` is a generator."""
     model = clone(MODELS[name])
-    if "random_state" in model.get_params():
-        model.set_params(random_state=np.random.RandomState(3))
-    return model
+    return model.set_params(random_state=np.random.RandomState(3))
 
 
 def arguments(model, method, n_samples=N_SAMPLES, seed=0):

@@ -122,12 +122,14 @@ class CalibratedLabelRanker(WrappedRanker):
             [
                 delayed(fit_and_score)(clone(self.ranker), X, positions, *fold, mask)
                 for fold, mask in zip(folds, unseen)
-            ]
+            ],
+            "ranker on a fold",
+            len(folds) + 1,
         )
         differences = ordered_differences(np.concatenate(scores), held_out)
         self.calibrator_ = calibrate(differences, self.method)
         [self.ranker_] = self._fit_in_parallel(
-            [delayed(fit_ranker)(clone(self.ranker), X, positions)]
+            [delayed(fit_ranker)(clone(self.ranker), X, positions)], "ranker"
         )
 
     def _folds(self, X, positions):

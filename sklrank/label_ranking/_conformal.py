@@ -65,7 +65,8 @@ class ConformalRanker(WrappedRanker):
                     f"calibration_size={self.calibration_size} cannot split {len(positions)} "
                     f"samples: {error} Use more samples"
                 ) from error
-        self.ranker_ = fit_ranker(clone(self.ranker), X, positions, train)
+        for ranker in self._track([self.ranker], "ranker", state=lambda: None, may_stop=False):
+            self.ranker_ = fit_ranker(clone(ranker), X, positions, train)
         self._calibrate(_safe_indexing(X, held_out), close_ranks(positions[held_out]))
 
     def _quantile(self, scores):

@@ -11,7 +11,7 @@ import numpy as np
 from joblib import parallel_config
 from joblib.parallel import get_active_backend
 from scipy import sparse
-from sklearn.base import MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -23,6 +23,7 @@ from sklrank._rankings import check_positions, close_ranks
 from sklrank._sklearn import (
     N_JOBS,
     HasMethods,
+    IterativeMixin,
     StrOptions,
     _fit_context,
     _num_samples,
@@ -90,7 +91,7 @@ ranker_ : label ranker
 )
 
 
-class LabelRanker(LabelRankerMixin, BaseEstimator):
+class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
     """Base class of the label rankers.
 
     A subclass defines `fit`, `_check_rows`, `_fit_rankings` and `_label_scores`.
@@ -320,9 +321,15 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
         return Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(calls)
 
     @one_blas_thread
-    def _fit_in_parallel(self, calls):
-        """Run the delayed fits in parallel, each with one BLAS thread; return their results."""
-        return Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(calls)
+    def _fit_in_parallel(self, calls, name, n_items=None):
+        """Run the delayed fits in parallel, each with one BLAS thread; return their results.
+
+        `name` is the name of a fit for callbacks. If there are several calls of this method,
+        `n_items` is the maximum number of fits in all of them.
+        """
+        return self._track_parallel(
+            calls, name, n_items=n_items, may_stop=False, n_jobs=self.n_jobs, verbose=self.verbose
+        )
 
     def _check_fitted_rows(self, X):
         check_is_fitted(self)
@@ -376,6 +383,11 @@ class DecompositionRanker(MetaLabelRanker):
         # Either several fits run in parallel, or the trees of a single forest are fitted in
         # parallel; `n_jobs` applies to only one of the two.
         return self._default_estimator(random_state, self.n_jobs if jointly else None)
+
+    def _fit_jointly(self, template, X, targets):
+        """Return a list with a single clone of the template, fitted to all target columns."""
+        fits = self._track([template], "joint fit", state=lambda: None)
+        return [clone(estimator).fit(X, targets) for estimator in fits]
 
     def _templates(self):
         return [self._template()]

@@ -144,11 +144,11 @@ class LabelwiseRanker(DecompositionRanker):
         if self.oob_score:
             template = with_oob_score(template)
         if jointly:
-            self.estimators_ = [clone(template).fit(X, targets)]
+            self.estimators_ = self._fit_jointly(template, X, targets)
         else:
             self._check_takes_one_target("label")
             self.estimators_ = self._fit_in_parallel(
-                [delayed(fit_label)(clone(template), X, target) for target in targets.T]
+                [delayed(fit_label)(clone(template), X, target) for target in targets.T], "label"
             )
 
         vars(self).pop("oob_decision_function_", None)

@@ -146,7 +146,7 @@ class PairwiseRanker(DecompositionRanker):
         self._jointly = self._fits_jointly(compared[:, learned])
         template = self._template_of_fit(self._jointly)
         if self._jointly:
-            self.estimators_ = [clone(template).fit(X, wins[:, learned])]
+            self.estimators_ = self._fit_jointly(template, X, wins[:, learned])
         else:
             if learned.any():
                 self._check_takes_one_target("pair of labels")
@@ -155,7 +155,8 @@ class PairwiseRanker(DecompositionRanker):
                     [
                         delayed(fit_pair)(clone(template), X, compared[:, pair], wins[:, pair])
                         for pair in np.flatnonzero(learned)
-                    ]
+                    ],
+                    "pair",
                 )
             )
             self.estimators_ = [next(models) if has_model else None for has_model in learned]

@@ -229,9 +229,11 @@ class PlackettLuceRanker(DenseLabelRanker):
         vars(self).pop("validation_scores_", None)
         if self.alpha == "auto":
             self.validation_scores_ = self._validate_alphas(problem)
-            self._maximize_with(best_alpha(self.validation_scores_), problem)
+            best = best_alpha(self.validation_scores_)
+            self._maximize_with(best, problem)
         else:
-            self._maximize_with(float(self.alpha), problem)
+            for alpha in self._track([float(self.alpha)], "alpha", may_stop=False):
+                self._maximize_with(alpha, problem)
 
     def _maximize_with(self, alpha, problem):
         self.alpha_ = alpha
@@ -282,7 +284,7 @@ class PlackettLuceRanker(DenseLabelRanker):
 
         if not parts:
             return {1.0: 0.0}  # Nothing can be held out.
-        for alpha in candidates():
+        for alpha in self._track(candidates(), "alpha", n_items=len(_ALPHAS) + 2, may_stop=False):
             values = total = 0.0
             for fold, (train, test) in enumerate(parts):
                 solutions[fold], *_ = train.solve(alpha, solutions[fold], **options)

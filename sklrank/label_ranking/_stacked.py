@@ -237,7 +237,8 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
             i for i, ranker in enumerate(rankers) if has_oob_scores(ranker) or chooses_alpha(ranker)
         ]
         in_folds = [i for i, ranker in enumerate(rankers) if not has_oob_scores(ranker)]
-        models = self._fit_rankers(rankers, first, X, positions)
+        n_fits = len(rankers) + len(in_folds) * len(folds)
+        models = self._fit_rankers(rankers, first, X, positions, n_fits)
         unseen, held_out = held_out_positions(positions, folds)
         calls = [
             delayed(fit_and_score)(
@@ -246,7 +247,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
             for i in in_folds
             for fold, mask in zip(folds, unseen)
         ]
-        fold_scores = self._fit_in_parallel(calls)
+        fold_scores = self._fit_in_parallel(calls, "ranker on a fold", n_fits)
         held_out_samples = np.concatenate([test for _, test in folds])
         scores = np.empty((len(rankers), *held_out.shape))
         for i in range(len(rankers)):
@@ -266,10 +267,10 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         self.weights_ = dict(zip(names, weights.tolist()))
         self.shares_ = dict(zip(names, shares.tolist()))
 
-    def _fit_rankers(self, rankers, chosen, X, positions):
+    def _fit_rankers(self, rankers, chosen, X, positions, n_fits=None):
         """Return a dictionary of clones of the chosen rankers, fitted to all samples."""
         calls = [delayed(fit_ranker)(clone(rankers[i]), X, positions) for i in chosen]
-        return dict(zip(chosen, self._fit_in_parallel(calls)))
+        return dict(zip(chosen, self._fit_in_parallel(calls, "ranker", n_fits)))
 
     @one_blas_thread
     def _correct(self, combined, positions, folds):

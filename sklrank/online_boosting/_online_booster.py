@@ -377,6 +377,7 @@ class OnlineBooster(OnlineLabelRanker):
         rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
         with ExclusiveCalls(self._compiled_objects()):
+            batches = self._track(batches, "batch", may_stop=scores is None)
             for batch in timed_slices(batches) if printer is None else batches:
                 if order is None:
                     chosen, lists = batch, lists_of_rows(indptr, labels, batch)

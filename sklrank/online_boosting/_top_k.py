@@ -58,6 +58,7 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
         with ExclusiveCalls(self._compiled_objects()):
+            batches = self._track(batches, "batch")
             for batch in timed_slices(batches) if printer is None else batches:
                 rows = to_dense(X[batch])
                 record = actions[batch], propensities[batch], rewards[batch]

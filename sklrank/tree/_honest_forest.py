@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_seed
-from sklrank._sklearn import N_JOBS, Interval, StrOptions
+from sklrank._sklearn import N_JOBS, Interval, IterativeMixin, StrOptions
 from sklrank.tree._honest import (
     ATTRIBUTES_OF_INPUT,
     PAPER,
@@ -65,7 +65,7 @@ n_jobs : int or None, default=None
 )
 
 
-class HonestForest(HonestEstimator):
+class HonestForest(IterativeMixin, HonestEstimator):
     """Base class of the honest forests, for regression and classification.
 
     The trees are regression trees, of the indicator matrix of the classes in a classifier.
@@ -132,7 +132,13 @@ class HonestForest(HonestEstimator):
         ]
         # Trees release the GIL in training and in prediction, so threads can be used, which share
         # the memory of X.
-        self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(fits)
+        self.estimators_ = self._track_parallel(
+            fits,
+            "tree",
+            state=lambda trees: {"estimators_": trees},
+            n_jobs=self.n_jobs,
+            prefer="threads",
+        )
 
     def _make_tree(self, seed):
         return TREES[self.splits](

@@ -19,7 +19,7 @@ from sklrank._base_online import (
     to_dense,
 )
 from sklrank._model_lock import exclusive_call, shared_call
-from sklrank._sklearn import Interval, StrOptions
+from sklrank._sklearn import Interval, StrOptions, with_task_tree
 from sklrank._validation import is_number
 from sklrank.base import ClassScoresMixin, two_class_weights
 from sklrank.feedback import (
@@ -201,6 +201,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     # `_fit_context` would check the parameters in each call, which takes twice as long as learning
     # a sample. They are checked when the model starts; later changes do not affect this method.
     @exclusive_call
+    @with_task_tree
     def partial_fit_feedback(
         self,
         X: ArrayLike,
@@ -247,7 +248,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             shown = check_exploration(exploration, X.shape[0], len(self.classes_), single=True)
             rewards = check_rewards(rewards, (X.shape[0],))
             self._prepare_schedule(X.shape[0])
-            for block in timed_slices(self._blocks(X)):
+            for block in timed_slices(self._track(self._blocks(X), "batch")):
                 feedback = [values[block] for values in (*shown, rewards)]
                 self._rounds.learn_feedback(self._rows(X, block), *feedback)
         return self
@@ -301,7 +302,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
         self._prepare_schedule(X.shape[0])
         sampler = self._make_sampler()
-        for block in timed_slices(self._blocks(X)):
+        batches = self._track(self._blocks(X), "batch", may_stop=scores is None)
+        for block in timed_slices(batches):
             rows, block_scores = self._rows(X, block), None if scores is None else scores[block]
             draws = self._random_state.random_sample((rows.n_rows, sampler.n_uniforms))
             self._rounds.play(rows, labels[block], sampler, draws, block_scores)

@@ -181,7 +181,7 @@ class SemiBanditRanker(ShownLabelsRanker):
 
     def _learn_shown(self, X, actions, propensities, rewards, weights):
         with ExclusiveCalls([self._learner]):
-            for batch in timed_slices(row_blocks(X, BATCH)):
+            for batch in timed_slices(self._track(row_blocks(X, BATCH), "batch")):
                 shown = actions[batch], rewards[batch], weights[batch]
                 learn_shown_labels(self._learner, to_dense(X[batch]), *shown)
                 self.n_rounds_ += np.count_nonzero(weights[batch])
@@ -194,8 +194,9 @@ class SemiBanditRanker(ShownLabelsRanker):
         sampler = self._make_sampler()
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights if order is None else weights[order])
+        batches = self._track(row_blocks(X, BATCH), "batch", may_stop=scores is None)
         with ExclusiveCalls([self._learner]):
-            for batch in timed_slices(row_blocks(X, BATCH)):
+            for batch in timed_slices(batches):
                 chosen = np.arange(len(weights))[batch] if order is None else order[batch]
                 starts, items = lists_of(indptr, chosen)
                 rows, of_rows = to_dense(X[chosen]), weights[chosen]

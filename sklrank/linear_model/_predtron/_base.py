@@ -181,7 +181,7 @@ class BasePredtron(BaseOnline):
                 )
             random_state = check_random_state(self.random_state) if self.shuffle else None
             batches = self._batches(X, task)
-            for i in range(self.max_iter):
+            for i in self._track(range(self.max_iter), "pass"):
                 self.n_iter_ = i + 1
                 order = random_state.permutation(task.n_all) if self.shuffle else None
                 self._play_pass(
@@ -198,7 +198,7 @@ class BasePredtron(BaseOnline):
             batches = self._batches(X, task)
             # After an error, the model is as before. Copying takes longer than a round, which
             # cannot be interrupted.
-            if task.n_all > 1 or self._model.may_fail:
+            if task.n_all > 1 or self._model.may_fail or self._task_tree is not None:
                 self._model = self._model.copy()
             if return_scores:
                 scores = np.empty((task.n_all, self._model.n_scores))
@@ -214,7 +214,7 @@ class BasePredtron(BaseOnline):
     def _play_pass(self, X, task, rows_of, batches, order, scores, number):
         model = self._model
         before = self._totals() if self.verbose else None
-        for batch in model.calls(batches):
+        for batch in model.calls(self._track(batches, "batch", may_stop=scores is None)):
             rounds = batch if order is None else order[batch]
             task.choose(rounds)
             rows, starts = (rounds, None) if rows_of is None else rows_of(rounds)
