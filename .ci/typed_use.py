@@ -30,9 +30,9 @@ assert_type(bandit.explore(X, classes=range(4)), Exploration)
 shown = Exploration([[0, 3]], [[[0.4, 0.1], [0.1, 0.4]]])
 assert_type(bandit.partial_fit_feedback(X[:1], shown[0], [[1, 0]]), TopKBBM)
 
-assert_type(HoeffdingTreeClassifier(max_features="sqrt").fit(X, Y[:, 0]), HoeffdingTreeClassifier)
+assert_type(HoeffdingTreeClassifier(leaf_prediction="mc").fit(X, Y[:, 0]), HoeffdingTreeClassifier)
 assert_type(PredtronClassifier().partial_fit(X, Y[:, 0]), PredtronClassifier)
 
 AdaOLMR(n_estimator=22)  # type: ignore[call-arg]
 AdaOLMR(n_estimators="all")  # type: ignore[arg-type]
-HoeffdingTreeClassifier(max_features="root")  # type: ignore[arg-type]
+HoeffdingTreeClassifier(leaf_prediction="root")  # type: ignore[arg-type]

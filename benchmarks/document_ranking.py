@@ -33,7 +33,7 @@ from sklrank._queries import Queries
 from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost, RankBoost
 from sklrank.boosting._objectives import LogisticObjective
 from sklrank.metrics import ndcg_score
-from sklrank.tree import HistogramTreeClassifier, StumpClassifier
+from sklrank.tree import HistogramTreeClassifier
 
 N_FEATURES = 46
 
@@ -68,8 +68,9 @@ def rankers():
 
         XGBRanker(n_estimators=100, max_depth=1, n_jobs=1).fit(X, y, qid=qid)
 
+    stump = HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)
     return {
-        "NDCGBoost": lambda X, y, qid: NDCGBoost(StumpClassifier()).fit(X, y, qid=qid),
+        "NDCGBoost": lambda X, y, qid: NDCGBoost(stump).fit(X, y, qid=qid),
         "HistGradientBoosting": lambda X, y, qid: HistGradientBoostingRanker(random_state=0).fit(
             X, y, qid=qid
         ),

@@ -128,7 +128,7 @@ SphinxDocString._process_param = lambda self, param, desc, _: _process(self, par
 
 
 def linked(text):
-    """Link public names, such as `tree.StumpClassifier`, to their pages."""
+    """Link public names, such as `tree.HonestTreeClassifier`, to their pages."""
 
     def link(match):
         name, package, member = match.groups()

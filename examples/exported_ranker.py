@@ -12,7 +12,6 @@ Run:  python examples/exported_ranker.py
 
 import json
 import math
-from ctypes import c_float
 from importlib.util import find_spec
 
 import numpy as np
@@ -48,8 +47,6 @@ def next_node(node, value):
     if "threshold" in node:
         is_left = node["threshold"] is None or value <= node["threshold"]
         return node["left"] if is_left else node["right"]
-    if node["single_precision"]:
-        value = c_float(value).value
     if value in node["left_categories"]:
         return node["left"]
     return node["right"] if value in node["right_categories"] else node["missing"]

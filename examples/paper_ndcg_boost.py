@@ -28,7 +28,7 @@ from sklearn.svm import LinearSVC
 
 from sklrank.boosting import AdaRank, HistGradientBoostingRanker, NDCGBoost, RankBoost
 from sklrank.metrics import ndcg_score
-from sklrank.tree import StumpClassifier
+from sklrank.tree import HistogramTreeClassifier
 
 RANKS = range(1, 11)
 # From the table of baselines of LETOR 4.0, by LETOR's convention.
@@ -89,6 +89,7 @@ class Grouped:
 
 def models():
     """Return functions that make the models, by name."""
+    stump = HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)
     makers = {
         REFERENCE: lambda: HistGradientBoostingRanker(random_state=0),
         "HistGB, linear gain": lambda: HistGradientBoostingRanker(gain="linear", random_state=0),
@@ -96,8 +97,8 @@ def models():
             "expected-ndcg", random_state=0
         ),
         "NDCG_Boost": lambda: NDCGBoost(),
-        "NDCG_Boost, stumps": lambda: NDCGBoost(StumpClassifier()),
-        "NDCG_Boost, as printed": lambda: NDCGBoost(StumpClassifier(criterion="gain")),
+        "NDCG_Boost, stumps": lambda: NDCGBoost(stump),
+        "NDCG_Boost, as printed": lambda: NDCGBoost(stump, weighting="resampling", random_state=0),
         "AdaRank, NDCG": lambda: AdaRank(),
         "AdaRank, MAP": lambda: AdaRank(metric="map"),
         "AdaRank, as printed": lambda: AdaRank(rule="xu-li"),

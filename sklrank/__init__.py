@@ -10,8 +10,8 @@ package has the following subpackages:
 - :mod:`sklrank.semi_supervised`: classifiers of labeled and unlabeled samples.
 - :mod:`sklrank.label_ranking`: label ranking, where the targets are rankings of the labels.
 - :mod:`sklrank.linear_model`: online linear models with full information or bandit feedback.
-- :mod:`sklrank.tree`: Hoeffding trees for data streams, honest regression trees and forests,
-  histogram trees, and stumps.
+- :mod:`sklrank.tree`: Hoeffding trees for data streams, honest trees and forests, and histogram
+  trees.
 - :mod:`sklrank.feedback`: exploration schemes, propensities and logs of bandit feedback.
 - :mod:`sklrank.metrics`: ranking losses and scores, and scorers for scikit-learn's tools.
 - :mod:`sklrank.model_selection`: progressive (prequential) validation, and validation by query.
@@ -23,8 +23,6 @@ package has the following subpackages:
 """
 
 import importlib
-
-from sklrank._show_versions import show_versions
 
 __version__ = "0.1.0"
 
@@ -81,6 +79,26 @@ def expected_failed_checks(estimator: object) -> dict[str, str]:
     check_sample_weight_equivalence_on_sparse_data
     """
     return dict(getattr(estimator, "_failed_checks", {}))
+
+
+def show_versions() -> None:
+    """Print the versions of the package and of its dependencies, for a bug report.
+
+    See Also
+    --------
+    sklearn.show_versions : The same for scikit-learn.
+
+    Examples
+    --------
+    >>> import sklrank
+    >>> sklrank.show_versions()
+    <BLANKLINE>
+    sklrank: ...
+    """
+    import sklearn
+
+    print(f"\nsklrank: {__version__}")
+    sklearn.show_versions()
 
 
 def __getattr__(name):

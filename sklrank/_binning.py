@@ -11,8 +11,6 @@ from sklrank._bin_codes import BLOCK_WIDTH, encode
 
 # Thresholds are quantiles of at most this number of values.
 MAX_VALUES = 200_000
-# The largest code.
-MAX_CODE = 255
 
 
 class FeatureBlocks:
@@ -27,14 +25,12 @@ class FeatureBlocks:
     X : ndarray of shape (n_samples, n_features)
         Samples. Entries may be NaN.
     max_bins : int
-        Maximum number of bins of each feature besides that of missing values: at most 255, or 256
-        if there are no missing values.
+        Maximum number of bins of each feature besides that of missing values, at most 255.
     is_categorical : ndarray of bool of shape (n_features,)
         Whether the values of a feature are categories. A category that is not among the `max_bins`
         most frequent ones is treated as a missing value.
-    random_state : RandomState instance or None
-        Draws the samples whose quantiles are the thresholds, if there are very many samples; None
-        to use all of them.
+    random_state : RandomState instance
+        Draws the samples whose quantiles are the thresholds, if there are very many samples.
     """
 
     def __init__(self, X, max_bins, is_categorical, random_state):
@@ -42,7 +38,7 @@ class FeatureBlocks:
         self.is_categorical = is_categorical.astype(np.uint8)
         self.thresholds, self.categories = [np.empty(0)] * n_features, [None] * n_features
         drawn = slice(None)
-        if n_samples > MAX_VALUES and random_state is not None:
+        if n_samples > MAX_VALUES:
             drawn = np.sort(random_state.choice(n_samples, MAX_VALUES, replace=False))
         for feature, values in enumerate(X.T):
             if is_categorical[feature]:
@@ -71,8 +67,7 @@ class FeatureBlocks:
                 values = codes_of_categories(values, self.categories[feature])
                 thresholds = np.arange(n_bins - 1) + 0.5
             block, position = divmod(feature, BLOCK_WIDTH)
-            missing = min(n_bins, MAX_CODE)
-            has_missing[feature] = encode(values, thresholds, missing, codes[block], position)
+            has_missing[feature] = encode(values, thresholds, n_bins, codes[block], position)
         return codes, has_missing
 
     def encode(self, X):
@@ -107,21 +102,9 @@ def find_categories(values, max_bins: int):
 
 
 def codes_of_categories(values, categories):
-    """Return the index of each value among the sorted categories, NaN if it is not among them.
-
-    Values of single precision are compared with the rounded categories. If the categories come from
-    fractions of single precision, values of double precision are rounded, too: 0.1 is the same
-    category in both precisions.
-    """
+    """Return the index of each value among the sorted categories, NaN if it is not among them."""
     if not len(categories):
         return np.full(len(values), np.nan)
-    with np.errstate(over="ignore"):
-        rounded = categories.astype(np.float32)
-        if values.dtype == np.float32 or (
-            np.array_equal(rounded, categories)
-            and not np.array_equal(np.rint(categories), categories)
-        ):
-            values, categories = values.astype(np.float32), rounded
     codes = np.minimum(np.searchsorted(categories, values), len(categories) - 1)
     return np.where(categories[codes] == values, codes.astype(np.float64), np.nan)
 
@@ -150,7 +133,7 @@ class Candidates(NamedTuple):
     """The samples that pass to the other side at candidate s are `samples[starts[s]:stops[s]]`."""
 
 
-def find_candidates(X, max_bins: int | None) -> Candidates:
+def find_candidates(X, max_bins: int = 255) -> Candidates:
     """Return the candidate splits of all features, each with the samples that pass at it."""
     thresholds, sizes, samples = zip(*(_candidates_of(values, max_bins) for values in X.T))
     counts = [len(size) for size in sizes]
@@ -194,7 +177,7 @@ def _bin_bounds(ordered, max_bins):
     the bins start at the first new value at or after each quantile.
     """
     bounds = 1 + np.flatnonzero(ordered[1:] > ordered[:-1])
-    if max_bins is not None and len(bounds) >= max_bins:
+    if len(bounds) >= max_bins:
         quantiles = np.arange(1, max_bins) * len(ordered) / max_bins
         following = np.minimum(np.searchsorted(bounds, quantiles), len(bounds) - 1)
         bounds = bounds[np.unique(following)]

@@ -13,6 +13,9 @@ cdef class ThreadTeam:
     cdef PyThread_type_lock* may_start
     cdef PyThread_type_lock* has_ended
 
+    # Set the number of members, 1 or more. This is called once, before the first loop.
+    cdef int allocate(self, Py_ssize_t n_members) except -1
+
     # Run the part of one member in a phase. Subclasses override this method.
     cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil
 

@@ -2,9 +2,9 @@
 """A team of threads that divide the work of each phase of a loop, without the GIL.
 
 A round of online boosting, or a split of a tree, takes some hundred microseconds, which is too
-short for a thread pool. A
-`ThreadTeam` keeps its threads during one call and starts each phase by releasing plain locks. This
-requires neither the GIL nor OpenMP. The calling thread is the first member of the team.
+short for a thread pool. A `ThreadTeam` keeps its threads during one call and starts each phase by
+releasing plain locks. This requires neither the GIL nor OpenMP. The calling thread is the first
+member of the team.
 """
 
 from cpython.pythread cimport (
@@ -58,13 +58,10 @@ cdef class ThreadTeam:
                 raise self.errors.pop()
         return 0
 
-    def allocate(self, Py_ssize_t n_members):
-        """Set the number of members. This method is called once, before the first loop."""
+    cdef int allocate(self, Py_ssize_t n_members) except -1:
         cdef Py_ssize_t k
         if self.may_start != NULL:
             raise RuntimeError("the members of a team are already allocated")
-        if n_members < 1:
-            raise ValueError(f"a team cannot have {n_members} members")
         self.may_start = <PyThread_type_lock*>calloc(n_members, sizeof(PyThread_type_lock))
         self.has_ended = <PyThread_type_lock*>calloc(n_members, sizeof(PyThread_type_lock))
         if self.may_start == NULL or self.has_ended == NULL:
@@ -77,6 +74,7 @@ cdef class ThreadTeam:
                 raise MemoryError
             PyThread_acquire_lock(self.may_start[k], WAIT_LOCK)
             PyThread_acquire_lock(self.has_ended[k], WAIT_LOCK)
+        return 0
 
     def __enter__(self):
         self.threads = []

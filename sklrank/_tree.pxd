@@ -6,6 +6,7 @@ from sklrank._state cimport Persistent
 @cython.final
 cdef class Tree(Persistent):
     cdef readonly Py_ssize_t n_features, n_nodes
+    cdef dict arrays        # those below, by name
     cdef const int[::1] feature
     cdef const int[::1] threshold_code
     cdef const int[::1] categorical

@@ -50,7 +50,7 @@ cdef class Tree(Persistent):
     cdef int exchange(self, Archive archive) except -1:
         cdef Tree saved = archive.source
         cdef Py_ssize_t n_features = archive.count("n_features", saved.n_features, 1), n_nodes
-        cdef dict nodes = {} if archive.loads else saved.nodes()
+        cdef dict nodes = {} if archive.loads else saved.arrays
         left = archive.array("left", nodes.get("left"), (-1,), INTC)
         n_nodes = len(left)
         archive.require(n_nodes > 0, "there is no node")
@@ -76,7 +76,7 @@ cdef class Tree(Persistent):
         return 0
 
     cdef int assign(self, Py_ssize_t n_features, dict nodes) except -1:
-        self.n_features, self.n_nodes = n_features, len(nodes["left"])
+        self.n_features, self.n_nodes, self.arrays = n_features, len(nodes["left"]), nodes
         self.left, self.left_categories = nodes["left"], nodes["left_categories"]
         self.feature, self.threshold_code = nodes["feature"], nodes["threshold_code"]
         self.categorical, self.count = nodes["categorical"], nodes["count"]
@@ -87,18 +87,7 @@ cdef class Tree(Persistent):
     def nodes(self):
         """Return the arrays that describe the nodes."""
         self.require_ready()
-        return {
-            "feature": np.array(self.feature),
-            "threshold": np.array(self.threshold),
-            "threshold_code": np.array(self.threshold_code),
-            "categorical": np.array(self.categorical),
-            "left_categories": np.array(self.left_categories),
-            "missing_left": np.array(self.missing_left),
-            "left": np.array(self.left),
-            "value": np.array(self.value),
-            "gain": np.array(self.gain),
-            "count": np.array(self.count),
-        }
+        return {name: array.copy() for name, array in self.arrays.items()}
 
     def predict(self, const cython.floating[:, :] X):
         """Return the value of each sample; the values of categorical features are codes."""

@@ -174,15 +174,14 @@ def check_target(y, *, multilabel: bool) -> Target:
     except ValueError as error:
         if not _holds_collections(y):
             raise
-        if not multilabel:
-            raise ValueError(
-                "y holds collections of labels; this classifier takes one class label per "
-                "sample, with its present parameters: pass a 1-d y, or use a label ranker"
-            ) from error
-        raise ValueError(
-            "y holds collections of labels; give the labels of a sample as 0 and 1, in one column "
-            "per label: pass sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)"
-        ) from error
+        remedy = (
+            "give the labels of a sample as 0 and 1, in one column per label: pass "
+            "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)"
+            if multilabel
+            else "this classifier takes one class label per sample, with its present parameters: "
+            "pass a 1-d y, or use a label ranker"
+        )
+        raise ValueError(f"y holds collections of labels; {remedy}") from error
 
 
 def _checked_target(y, multilabel):
@@ -231,17 +230,14 @@ def _is_indicator(y):
 
 
 def _holds_collections(y):
-    """Return True if the entries of an invalid `y` are sets, or lists of different lengths."""
+    """Return True if entries of an invalid `y` are sets, or lists that do not form an array."""
     in_list = isinstance(y, list | tuple)
-    entries = [
-        entry
-        for entry in (y if in_list else np.ravel(y))
-        if isinstance(entry, set | frozenset | list | tuple)
-    ]
+    entries = list(y if in_list else np.ravel(y))
     if any(isinstance(entry, set | frozenset) for entry in entries):
         return True
+    lengths = {len(entry) for entry in entries if isinstance(entry, list | tuple)}
     # A list of lists of equal length is an array; an array of lists is not.
-    return len({len(entry) for entry in entries}) > 1 if in_list else bool(entries)
+    return len(lengths) > in_list
 
 
 # -- Classes.

@@ -201,7 +201,7 @@ class BinnedLearner(Learner):
 
     Parameters
     ----------
-    tree : HistogramTreeClassifier or StumpClassifier
+    tree : HistogramTreeClassifier
         Tree whose parameters are used in all rounds.
     X : ndarray of shape (n_samples, n_features)
         Training samples.

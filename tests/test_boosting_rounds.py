@@ -17,7 +17,7 @@ from sklrank.boosting import (
 )
 from sklrank.metrics import ndcg_score
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
-from sklrank.tree import HistogramTreeClassifier, StumpClassifier
+from sklrank.tree import HistogramTreeClassifier
 
 # -- Scripted parts.
 
@@ -226,7 +226,7 @@ def test_weak_learners_get_the_labels_and_weights_of_the_algorithm(
 )
 @pytest.mark.parametrize("started_with", [csr_array, np.asarray])
 def test_weak_learners_of_a_warm_start_restrict_the_input(booster, started_with, fingerprint):
-    """Trees predict for sparse matrices, and stumps that a warm start adds do not."""
+    """Trees predict for sparse matrices, and histogram trees that a warm start adds do not."""
     rng = np.random.RandomState(0)
     X = rng.normal(size=(60, 4)) * (rng.uniform(size=(60, 4)) < 0.7)
     y = (X[:, 0] > 0).astype(int)
@@ -243,7 +243,9 @@ def test_weak_learners_of_a_warm_start_restrict_the_input(booster, started_with,
     expected = model.predict(X)
     assert_array_equal(model.predict(csr_array(X)), expected)
 
-    model.set_params(estimator=StumpClassifier(), n_estimators=4)
+    model.set_params(
+        estimator=HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1), n_estimators=4
+    )
     before = fingerprint(model)
     with pytest.raises(TypeError, match="Sparse data was passed"):
         model.fit(csr_array(X), y, **base_scores)
@@ -251,7 +253,7 @@ def test_weak_learners_of_a_warm_start_restrict_the_input(booster, started_with,
     assert_array_equal(model.predict(csr_array(X)), expected)
 
     model.fit(X, y, **base_scores)
-    assert isinstance(model.estimators_[-1], StumpClassifier)
+    assert isinstance(model.estimators_[-1], HistogramTreeClassifier)
     for method in ("predict", "decision_function", "staged_predict"):
         if hasattr(model, method):
             with pytest.raises(TypeError, match="Sparse data was passed"):
@@ -267,9 +269,11 @@ def test_weak_learners_of_a_warm_start_restrict_the_input(booster, started_with,
 
 
 @pytest.mark.parametrize("booster", [AssembleClassifier, MCSSBClassifier])
-def test_stumps_refuse_sparse_matrices(booster):
+def test_histogram_trees_refuse_sparse_matrices(booster):
     X = np.random.RandomState(0).normal(size=(60, 4))
-    model = booster(StumpClassifier(), n_estimators=3).fit(X, np.sign(X[:, 0]).clip(0))
+    model = booster(
+        HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1), n_estimators=3
+    ).fit(X, np.sign(X[:, 0]).clip(0))
     for method in ("predict", "decision_function", "predict_proba", "staged_predict"):
         with pytest.raises(TypeError, match="Sparse data was passed"):
             getattr(model, method)(csr_array(X))

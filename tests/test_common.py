@@ -66,7 +66,6 @@ from sklrank.tree import (
     HonestTreeRegressor,
     LevelSplitsClassifier,
     LevelSplitsRegressor,
-    StumpClassifier,
 )
 
 SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
@@ -75,10 +74,10 @@ ESTIMATORS = [
     HoeffdingTreeClassifier(),
     HoeffdingTreeClassifier(leaf_prediction="mc", grace_period=20, tau=0.5),
     HoeffdingTreeClassifier(leaf_prediction="nb", max_depth=3),
-    HoeffdingTreeClassifier(grace_period=10, delta=0.1, max_features=2, max_leaves=4),
+    HoeffdingTreeClassifier(grace_period=10, delta=0.1, max_leaves=4),
     LevelSplitsRegressor(),
-    LevelSplitsRegressor(honest=True, max_bins=8, max_features="sqrt"),
-    LevelSplitsRegressor(max_depth=6, min_samples_leaf=3, max_bins=None),
+    LevelSplitsRegressor(honest=True, max_features="sqrt"),
+    LevelSplitsRegressor(max_depth=6, min_samples_leaf=3),
     LevelSplitsClassifier(),
     LevelSplitsClassifier(honest="estimation"),
     HonestTreeClassifier(),
@@ -87,14 +86,12 @@ ESTIMATORS = [
     HonestTreeRegressor(),
     HonestTreeRegressor(honest=False, max_features=0.5, max_depth=8, max_leaf_nodes=12),
     HonestForestRegressor(n_estimators=5),
-    HonestForestRegressor(n_estimators=6, splits="level", trees_per_bag=3, n_jobs=2),
+    HonestForestRegressor(n_estimators=6, splits="level", n_jobs=2),
     HonestForestRegressor(n_estimators=5, honest=False, max_samples=None, max_features="sqrt"),
     HistogramTreeClassifier(),
     HistogramTreeClassifier(min_samples_leaf=2, max_features=0.5, random_state=0),
     HistogramTreeRegressor(),
     HistogramTreeRegressor(min_samples_leaf=2, max_features=0.5, random_state=0),
-    StumpClassifier(),
-    StumpClassifier(criterion="gain", max_bins=8),
     OnlineLogisticRegression(),
     OnlineLogisticRegression(multi_class="ovr", max_features=0.9),
     OnlineRidgeClassifier(),
@@ -194,7 +191,7 @@ ESTIMATORS = [
     NDCGBoost(n_estimators=10),
     HistGradientBoostingRanker(max_iter=10),
     HistGradientBoostingRanker("expected-ndcg", max_iter=5, max_leaf_nodes=4, linear_start=True),
-    NDCGBoost(StumpClassifier(), 5),
+    NDCGBoost(HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1), 5),
     RankBoost(HistogramTreeClassifier(min_samples_leaf=2), 5),
     NDCGBoost(LogisticRegression(), 5),
     NDCGBoost(KNeighborsClassifier(3), 5),
@@ -225,11 +222,6 @@ SLOW_ESTIMATORS = [
 
 
 def expected_failed_checks(estimator):
-    if isinstance(estimator, StumpClassifier):
-        if SKLEARN < (1, 7):
-            reason = "the two classes that it predicts, of three, depend on the first sample"
-            return {"check_sample_weight_equivalence_on_dense_data": reason}
-        return {}
     # The counts of a single leaf do not depend on the order of the samples.
     if estimator.get_params().get("leaf_prediction") in ("mc", "nb"):
         return {}

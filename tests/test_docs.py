@@ -28,7 +28,7 @@ def public_names():
 
 
 # Users rarely choose these.
-WEAK_LEARNERS = {"HistogramTreeClassifier", "HistogramTreeRegressor", "StumpClassifier"}
+WEAK_LEARNERS = {"HistogramTreeClassifier", "HistogramTreeRegressor"}
 
 
 def map_pages(node):

@@ -31,7 +31,6 @@ from sklrank.tree import (
     HoeffdingTreeClassifier,
     HonestForestRegressor,
     LevelSplitsRegressor,
-    StumpClassifier,
 )
 
 N_THREADS = 4
@@ -40,7 +39,6 @@ MAPS = ["euclidean", "positive", "p-norm", "group-norm", "schatten", "entropy"]
 
 MODELS = [
     HoeffdingTreeClassifier(grace_period=20, delta=0.1),
-    StumpClassifier(),
     HistogramTreeClassifier(),
     LevelSplitsRegressor(),
     HonestForestRegressor(n_estimators=3),
@@ -94,8 +92,6 @@ def test_threads_may_read_one_model(model):
     scores = X @ rng.normal(size=(5, N_CLASSES))
     by_rankings = isinstance(model, PairwiseRanker | PredtronLabelRanker)
     y = np.argsort(np.argsort(-scores, axis=1)) if by_rankings else scores.argmax(axis=1)
-    if isinstance(model, StumpClassifier):
-        y %= 2
     if isinstance(model, MCSSBClassifier | AssembleClassifier):
         y[::2] = -1
     # Threads draw in an unknown order: no draw explores.

@@ -174,9 +174,9 @@ def test_examples_of_docstrings(package, monkeypatch):
         assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0, name
 
 
-def test_show_versions_names_python_the_packages_and_the_build(capsys):
+def test_show_versions_names_python_and_the_packages(capsys):
     sklrank.show_versions()
     printed = capsys.readouterr().out
     facts = [platform.python_version(), sklrank.__version__, sklearn.__version__, np.__version__]
-    for fact in [*facts, "compiler:", "Cython:", "user_api:"]:
+    for fact in [*facts, "user_api:"]:
         assert fact in printed

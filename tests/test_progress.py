@@ -51,7 +51,7 @@ from sklrank.online_boosting import (
     _top_k,
 )
 from sklrank.semi_supervised import MCSSBClassifier
-from sklrank.tree import HonestForestClassifier, HonestForestRegressor, StumpClassifier
+from sklrank.tree import HonestForestClassifier, HonestForestRegressor
 
 HAS_CALLBACKS = hasattr(IterativeMixin, "set_callbacks")
 needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn < 1.9")
@@ -66,7 +66,6 @@ NOT_ITERATIVE = {
     "LevelSplitsRegressor",
     "PooledLabelSpreading",
     "ResidualRefiner",
-    "StumpClassifier",
 }
 ITERATIVE = [one for name, one in KINDS.items() if name not in NOT_ITERATIVE]
 each_estimator = pytest.mark.parametrize(
@@ -311,7 +310,6 @@ def test_hooks_receive_the_arguments_of_fit(estimator):
         for one in ITERATIVE
         if isinstance(one, Booster | HonestForestClassifier | HonestForestRegressor)
         and "n_estimators" in one.get_params()
-        and getattr(one, "trees_per_bag", None) is None  # a forest of one tree has no bags
     ],
     ids=repr,
 )
@@ -648,7 +646,7 @@ def test_without_callbacks_a_loop_is_not_wrapped():
 
 
 def test_verbose_of_boosting(capsys):
-    ranker = fit(NDCGBoost(StumpClassifier(), 12, verbose=2, random_state=0))
+    ranker = fit(NDCGBoost(None, 12, verbose=2, random_state=0))
     lines = capsys.readouterr().out.splitlines()
     for i in range(12):
         loss, step = ranker.loss_curve_[i + 1], ranker.estimator_weights_[i]

@@ -22,7 +22,7 @@ from sklrank._weak_learners import (
     make_classifier_learner,
 )
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
-from sklrank.tree import HistogramTreeClassifier, StumpClassifier
+from sklrank.tree import HistogramTreeClassifier
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(60, 3))
@@ -111,8 +111,7 @@ def test_weak_learners_are_seeded():
 
 
 BINNED = [
-    StumpClassifier(),
-    StumpClassifier(criterion="gain", max_bins=9),
+    HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1),
     HistogramTreeClassifier(max_leaf_nodes=6, min_samples_leaf=2),
 ]
 

@@ -312,6 +312,9 @@ class AdaRank(SupervisedDocumentRanker):
             must_beat_chance=self.estimator is not None,
         )
 
+    def _weak_learner(self):
+        return self.estimator
+
     def _make_learner(self, X, objective):
         if self.estimator is None:
             return FeatureLearner(X, objective, RULES[self.rule])

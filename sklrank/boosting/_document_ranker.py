@@ -16,7 +16,7 @@ from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, input_tags_of, unchanged_on_error
 from sklrank._weak_learners import make_classifier_learner
 from sklrank.base import DocumentRankerMixin
-from sklrank.tree import StumpClassifier
+from sklrank.tree import HistogramTreeClassifier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,9 @@ class DocumentRanker(DocumentRankerMixin, Booster):
 
     def _weak_learner(self):
         """Return the estimator that is fitted in each round."""
-        return StumpClassifier() if self.estimator is None else self.estimator
+        if self.estimator is not None:
+            return self.estimator
+        return HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)
 
     def _make_learner(self, X, objective):
         """Return the learner that fits weak learners to an objective on the samples `X`."""

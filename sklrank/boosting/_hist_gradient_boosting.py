@@ -386,10 +386,8 @@ class HistGradientBoostingRanker(EarlyStoppingRanker):
           `missing`, the index of the next node for small, large and missing values; and `gain`, the
           decrease of the loss by the split, times 2. A numerical feature has a `threshold`: values
           up to it are small, and all values if it is null. A categorical feature has
-          `left_categories` and `right_categories`; other values are missing. If its
-          `single_precision` is true, round the value to single precision before it is compared with
-          them. If the documents are in single precision, round the categories, too. The `count` of
-          a node is its number of training documents.
+          `left_categories` and `right_categories`; other values are missing. The `count` of a node
+          is its number of training documents.
 
         ``examples/exported_ranker.py`` computes scores and Shapley values from this text.
 

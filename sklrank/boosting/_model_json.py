@@ -60,16 +60,8 @@ def tree_content(model, step):
             is_left = arrays["left_categories"][index][codes // 32] >> (codes % 32) & 1
             node["left_categories"] = categories[is_left == 1].tolist()
             node["right_categories"] = categories[is_left == 0].tolist()
-            node["single_precision"] = are_single(categories)
         else:
             threshold = float(arrays["threshold"][index])
             # Infinity is not a number of JSON: all values but the missing ones are sent left.
             node["threshold"] = threshold if np.isfinite(threshold) else None
     return content
-
-
-def are_single(categories):
-    """Return True if trees round values of double precision to compare them with the categories."""
-    with np.errstate(over="ignore"):
-        is_rounded = np.array_equal(categories.astype(np.float32), categories)
-    return is_rounded and not np.array_equal(np.rint(categories), categories)

@@ -46,9 +46,8 @@ class NDCGBoost(SupervisedDocumentRanker):
     ----------
     estimator : classifier, default=None
         Weak learner, which is cloned for each round. If None, it is
-        ``HistogramTreeClassifier(max_leaf_nodes=8, min_samples_leaf=5)``.
-        ``StumpClassifier(criterion="gain")`` maximizes the criterion of [1]_ (Equation 3.18) over
-        stumps.
+        ``HistogramTreeClassifier(max_leaf_nodes=8, min_samples_leaf=5)``. The experiments of [1]_
+        use decision stumps, ``HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)``.
     n_estimators : int, default=100
         Maximum number of rounds.
     gain : {"exponential", "linear"} or callable, default="exponential"
@@ -86,11 +85,12 @@ class NDCGBoost(SupervisedDocumentRanker):
     Two queries of four documents, whose relevance depends on the second feature.
 
     >>> from sklrank.boosting import NDCGBoost
-    >>> from sklrank.tree import StumpClassifier
+    >>> from sklrank.tree import HistogramTreeClassifier
     >>> X = [[1, 9], [2, 3], [3, 5], [4, 1], [1, 2], [2, 6], [3, 8], [4, 4]]
     >>> y = [2, 0, 1, 0, 0, 1, 2, 0]
     >>> qid = [7, 7, 7, 7, 8, 8, 8, 8]
-    >>> ranker = NDCGBoost(StumpClassifier(), 10).fit(X, y, qid=qid)
+    >>> stump = HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)
+    >>> ranker = NDCGBoost(stump, 10).fit(X, y, qid=qid)
     >>> ranker.score(X, y, qid=qid)
     1.0
     >>> bool((ranker.loss_curve_[1:] <= ranker.loss_curve_[:-1]).all())

@@ -72,10 +72,9 @@ class RankBoost(SupervisedDocumentRanker):
     Parameters
     ----------
     estimator : classifier, default=None
-        Weak learner, which is cloned for each round. If None, a compiled
-        :class:`~sklrank.tree.StumpClassifier` is used. A stump with ``criterion="gain"`` maximizes
-        the criterion of [1]_. Larger trees are fast, too, as
-        :class:`~sklrank.tree.HistogramTreeClassifier`.
+        Weak learner, which is cloned for each round. If None, it is a decision stump,
+        :class:`~sklrank.tree.HistogramTreeClassifier` with ``max_leaf_nodes=2`` and
+        ``min_samples_leaf=1``. Larger trees of this class are fast, too.
     n_estimators : int, default=100
         Maximum number of rounds.
     {learning_rate}

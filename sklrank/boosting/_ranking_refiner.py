@@ -9,7 +9,7 @@ from sklrank._boosting_rounds import of_boosters
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import unchanged_on_error
+from sklrank._validation import is_integer, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
 from sklrank.boosting._document_ranker import DocumentRanker
 from sklrank.boosting._pair_losses import ExplicitPairLoss, GradedPairLoss
@@ -62,10 +62,9 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     ----------
     {base_ranker}
     estimator : classifier, default=None
-        Weak learner, which is cloned for each round. If None, a compiled
-        :class:`~sklrank.tree.StumpClassifier` is used. A stump with ``criterion="gain"`` maximizes
-        the criterion of the dissertation (Equation 4.13). Larger trees are fast, too, as
-        :class:`~sklrank.tree.HistogramTreeClassifier`.
+        Weak learner, which is cloned for each round. If None, it is a decision stump,
+        :class:`~sklrank.tree.HistogramTreeClassifier` with ``max_leaf_nodes=2`` and
+        ``min_samples_leaf=1``. Larger trees of this class are fast, too.
     n_estimators : int, default=100
         Maximum number of rounds.
     combination : {"product", "sum"}, default="product"
@@ -145,7 +144,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     >>> print(f"base ranker: {ndcg_score(relevance[rest], base_scores[rest], k=10):.2f}")
     base ranker: 0.43
     >>> print(f"refined: {ndcg_score(relevance[rest], scores[rest], k=10):.2f}")
-    refined: 0.64
+    refined: 0.59
     """
 
     __metadata_request__score = {"qid": True}
@@ -253,6 +252,12 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
             )
             self._boost(objective, self._make_learner(X, objective))
         return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        # A feature that holds the base scores must not have missing values.
+        tags.input_tags.allow_nan &= not is_integer(self.base_ranker)
+        return tags
 
     def _start_rounds(self):
         super()._start_rounds()

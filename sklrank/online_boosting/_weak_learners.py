@@ -219,11 +219,15 @@ def _random_tree(random_state):
     Trees with different parameters make less correlated predictions. Such a tree never stops
     splitting, so the number of leaves is bounded to limit memory and time.
     """
+    grace_period = random_state.uniform(10, 40)
+    delta = 10 ** random_state.uniform(-2, -0.05)
+    tau = 10 ** random_state.uniform(-1, -0.05)
+    # A sample has the effect of `scale` samples: the Hoeffding bound contains log(1 / delta) / n.
+    scale = random_state.uniform(3, 10)
     return HoeffdingTreeClassifier(
         max_leaves=256,
         leaf_prediction="mc",
-        grace_period=random_state.uniform(10, 40),
-        delta=10 ** random_state.uniform(-2, -0.05),
-        tau=10 ** random_state.uniform(-1, -0.05),
-        weight_scale=random_state.uniform(3, 10),
+        grace_period=grace_period / scale,
+        delta=delta ** (1 / scale),
+        tau=tau,
     )

@@ -1,4 +1,4 @@
-"""Trees for data streams, honest trees and forests, histogram trees, and stumps.
+"""Trees for data streams, honest trees and forests, and histogram trees.
 
 :class:`HoeffdingTreeClassifier` is an incremental tree, used as a weak learner in
 :mod:`sklrank.online_boosting`. Its loops are compiled, and its memory is proportional to the number
@@ -12,9 +12,8 @@ and for regression in general. Each has a twin for classes, :class:`LevelSplitsC
 :class:`~sklrank.label_ranking.PairwiseRanker` and for classification.
 
 :class:`HistogramTreeRegressor` and :class:`HistogramTreeClassifier` are compiled trees that are
-grown leaf by leaf on binned features, and :class:`StumpClassifier` is such a tree with one split.
-They are used as weak learners in :mod:`sklrank.boosting`, which bins the features once for all
-rounds.
+grown leaf by leaf on binned features. They are used as weak learners in :mod:`sklrank.boosting`,
+which bins the features once for all rounds.
 """
 
 from sklrank.tree._histogram_classifier import HistogramTreeClassifier
@@ -23,7 +22,6 @@ from sklrank.tree._hoeffding_tree import HoeffdingTreeClassifier
 from sklrank.tree._honest_forest import HonestForestClassifier, HonestForestRegressor
 from sklrank.tree._honest_tree import HonestTreeClassifier, HonestTreeRegressor
 from sklrank.tree._level_splits import LevelSplitsClassifier, LevelSplitsRegressor
-from sklrank.tree._stump import StumpClassifier
 
 __all__ = [
     "HistogramTreeClassifier",
@@ -35,5 +33,4 @@ __all__ = [
     "HonestTreeRegressor",
     "LevelSplitsClassifier",
     "LevelSplitsRegressor",
-    "StumpClassifier",
 ]

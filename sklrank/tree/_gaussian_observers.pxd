@@ -39,7 +39,6 @@ cdef double log_density(
     const double* row,
     const double* pooled,
     const double* x,
-    const Py_ssize_t* used,     # indices of the features used in x; NULL if all are used
     Py_ssize_t n_features,
 ) noexcept nogil
 

@@ -37,10 +37,6 @@ cdef enum:
 # If the variance of a class is below this fraction of the pooled variance, the pooled variance is
 # used instead. For example, the variance of a class cannot be estimated from a single value.
 cdef double MIN_VARIANCE_SHARE = 1e-9
-# Outside these bounds a variance or its inverse may overflow.
-cdef double MIN_VARIANCE = 1e-290
-cdef double MAX_VARIANCE = 1e290
-
 # Gains that differ by less than this are treated as equal, and the first one is chosen, so that the
 # result does not depend on the order of the classes, in which the gains are summed.
 cdef double ROUNDING = 1e-12
@@ -159,7 +155,8 @@ cdef void refresh_density(double* row, Py_ssize_t n_features) noexcept nogil:
         row[PRECISION * n + f] = row[LOG_PRECISION * n + f] = INFINITY
         if row[WEIGHT * n + f] > 0.0:
             variance = row[M2 * n + f] / row[WEIGHT * n + f]
-            if MIN_VARIANCE < variance < MAX_VARIANCE:
+            # Neither the variance nor its inverse may overflow.
+            if 0.0 < variance < INFINITY and 1.0 / variance < INFINITY:
                 row[PRECISION * n + f] = 1.0 / variance
                 row[LOG_PRECISION * n + f] = -log(variance)
 
@@ -168,14 +165,13 @@ cdef double log_density(
     const double* row,
     const double* pooled,
     const double* x,
-    const Py_ssize_t* used,
     Py_ssize_t n_features,
 ) noexcept nogil:
     # Return the log density of a class, up to a constant that is the same for all classes.
     cdef Py_ssize_t f, n = n_features
     cdef double value, mean, precision, log_precision, total = 0.0
     for f in range(n):
-        value = x[f if used == NULL else used[f]]
+        value = x[f]
         if value != value or pooled[PRECISION * n + f] == INFINITY:
             continue
         mean = row[MEAN * n + f]

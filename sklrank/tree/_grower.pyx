@@ -12,8 +12,7 @@ for each output, and its score is the sum of those of the outputs. With the indi
 classes times the negative weights as gradients, and the weights as hessians, the leaves predict
 proportions of classes, and the gain is the decrease of the Gini impurity. For two classes, one
 output suffices: the gradient is the weight of a sample of the first class, and minus the weight of
-a sample of the second class. The *linear* criterion of trees with one split and one output is the
-absolute difference of the sums G of both children.
+a sample of the second class.
 
 Feature values are given as bin codes. The histogram of a node contains for each bin of each feature
 a *cell* with the sums of the gradients and hessians, and the number, of the samples of the node
@@ -83,7 +82,6 @@ cdef struct Split:
 
 cdef struct Leaf:
     int node
-    int depth
     # The samples are those from `start` to `stop` in `Grower.samples`.
     Py_ssize_t start
     Py_ssize_t stop
@@ -147,16 +145,14 @@ cdef class Grower(ThreadTeam):
         Whether a feature is categorical.
     monotonic : ndarray of int8 of shape (n_features,)
         1, -1 or 0 for features that have no constraint.
-    max_leaf_nodes, max_depth, min_samples_leaf : int
-        Parameters of the trees; a `max_depth` of -1 is no limit.
+    max_leaf_nodes, min_samples_leaf : int
+        Parameters of the trees.
     l2_regularization, min_hessian, category_smoothing : float
         Multiples of the mean hessian: l2, the least sum H in a leaf, and a number that is added to
         H when categories are sorted by G / H.
     n_outputs : int
         Number of gradients of each sample. Trees with several outputs have neither categorical nor
         monotonic features.
-    is_linear : bool
-        Whether the criterion is linear, which requires two leaves and one output.
     n_threads : int
         Number of threads.
     """
@@ -168,12 +164,10 @@ cdef class Grower(ThreadTeam):
     cdef const unsigned char[::1] is_categorical
     cdef const signed char[::1] monotonic
     cdef bint is_constrained
-    cdef bint is_linear
     cdef int n_outputs
     # Number of groups of a cell.
     cdef int n_groups
     cdef Py_ssize_t max_leaf_nodes
-    cdef int max_depth
     cdef int min_samples_leaf
     # Relative to the mean hessian.
     cdef double relative_l2
@@ -220,13 +214,11 @@ cdef class Grower(ThreadTeam):
         const signed char[::1] monotonic,
         *,
         Py_ssize_t max_leaf_nodes,
-        int max_depth,
         int min_samples_leaf,
         double l2_regularization,
         double min_hessian,
         double category_smoothing,
         int n_outputs=1,
-        bint is_linear=False,
         Py_ssize_t n_threads=1,
     ):
         cdef Py_ssize_t n_blocks = codes.shape[0]
@@ -248,16 +240,15 @@ cdef class Grower(ThreadTeam):
             and min_samples_leaf >= 1
             and 1 <= n_outputs < 2 ** 20
             and (n_outputs == 1 or not (np.any(is_categorical) or np.any(monotonic)))
-            and not (is_linear and (n_outputs > 1 or max_leaf_nodes > 2 or np.any(monotonic)))
         ):
             raise ValueError("the arguments do not fit each other")
         self.codes, self.n_bins, self.has_missing = codes, n_bins, has_missing
-        self.thresholds, self.n_outputs, self.is_linear = thresholds, n_outputs, is_linear
+        self.thresholds, self.n_outputs = thresholds, n_outputs
         self.n_groups = (n_outputs + SKIPPED + GROUP - 1) // GROUP
         self.is_categorical, self.monotonic = is_categorical, monotonic
         self.is_constrained = np.any(monotonic)
-        self.max_leaf_nodes, self.max_depth = max_leaf_nodes, max_depth
-        self.min_samples_leaf, self.relative_l2 = min_samples_leaf, l2_regularization
+        self.max_leaf_nodes, self.min_samples_leaf = max_leaf_nodes, min_samples_leaf
+        self.relative_l2 = l2_regularization
         self.relative_min_hessian, self.relative_smoothing = min_hessian, category_smoothing
         self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
         self.n_cells = self.first[n_features]
@@ -499,7 +490,6 @@ cdef class Grower(ThreadTeam):
         """Return False if no split of the leaf is allowed, whatever its histogram is."""
         return (
             leaf.total.count >= 2 * self.min_samples_leaf
-            and (self.max_depth < 0 or leaf.depth < self.max_depth)
             and self.n_leaves < self.max_leaf_nodes
         )
 
@@ -633,8 +623,6 @@ cdef class Grower(ThreadTeam):
         right[0] = left[0]
         right.sums = self.leaf_sums + self.n_leaves * self.n_groups
         left.node, right.node = n_nodes, n_nodes + 1
-        left.depth += 1
-        right.depth += 1
         left.stop = right.start = middle
         left.total = right.split.left
         subtract(&right.total, left.total)
@@ -738,8 +726,6 @@ cdef class Grower(ThreadTeam):
 
     cdef double score_of_leaf(self, const Leaf* leaf) noexcept nogil:
         cdef double hessian = leaf.total.hessian + self.l2
-        if self.is_linear:
-            return fabs(leaf.total.gradient)
         if self.n_outputs == 1:
             return self.score_of(leaf.total, leaf)
         return sum_of_squares(<int*>leaf.sums, self.n_outputs) / hessian if hessian > 0.0 else 0.0
@@ -800,7 +786,7 @@ cdef class Grower(ThreadTeam):
         cdef Cell total = leaf.total, right
         cdef int i, code, least_count = self.min_samples_leaf
         cdef int largest_count = total.count - least_count
-        cdef bint is_constrained = self.is_constrained, is_linear = self.is_linear
+        cdef bint is_constrained = self.is_constrained
         cdef double l2 = self.l2, min_hessian = self.min_hessian
         cdef double hessian_left, hessian_right, numerator, denominator
         cdef double gradient_left, gradient_right, sum_of_scores
@@ -830,11 +816,6 @@ cdef class Grower(ThreadTeam):
                 continue
             gradient_left = left.gradient
             gradient_right = total.gradient - left.gradient
-            if is_linear:
-                sum_of_scores = fabs(gradient_left - gradient_right)
-                if sum_of_scores > best:
-                    best, best_position, best_left = sum_of_scores, i, left
-                continue
             hessian_left = left.hessian + l2
             hessian_right = total.hessian - left.hessian + l2
             numerator = (

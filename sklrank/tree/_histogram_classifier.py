@@ -1,8 +1,7 @@
-"""HistogramTreeClassifier, and what it shares with stumps."""
+"""HistogramTreeClassifier: the classifier among the histogram trees."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from copy import copy
 from typing import TYPE_CHECKING
 
@@ -22,17 +21,74 @@ if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures
 
 
-class BinnedClassifier(ClassifierMixin, HistogramTree):
-    """Base class of classification trees that are grown on binned features.
+@of_trees
+class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
+    r"""A classification tree that is grown leaf by leaf on features that were binned once.
 
-    The targets of the tree are the columns of the indicator matrix of the classes, so that a leaf
-    predicts the proportions of the classes, and the gain of a split is the decrease of the Gini
-    impurity. For two classes, one target is enough: 1 for the second class and -1 for the first.
+    The leaf whose split reduces the Gini impurity, multiplied by the weight of the leaf, most is
+    split first, until the tree has `max_leaf_nodes` leaves. A leaf predicts the class that has the
+    largest weight among its samples. With ``max_leaf_nodes=2`` and ``min_samples_leaf=1``, the tree
+    is a decision stump.
+
+    The time is linear in the number of samples and features. As `estimator` of the boosters in
+    :mod:`sklrank.boosting`, such as :class:`~sklrank.boosting.RankBoost`, this tree is much faster
+    than scikit-learn's `DecisionTreeClassifier`, because the features are binned once for all
+    rounds. This does not hold for ``weighting="resampling"``, where a tree is fitted to few
+    samples.
+
+    Parameters
+    ----------
+    {size}
+    {features}
+    categorical_features : array-like of int or bool, or None, default=None
+        Indices of the categorical features, or a mask of shape `(n_features,)`, for two classes
+        only; see :class:`HistogramTreeRegressor`.
+    monotonic_cst : array-like of int of shape (n_features,), or None, default=None
+        Constraints of the probability of the second class, for two classes only: 1 if it must not
+        decrease with the feature, -1 if it must not increase, and 0 if there is no constraint. If
+        None, there are no constraints.
+    {jobs}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    {attributes}
+
+    See Also
+    --------
+    HistogramTreeRegressor : The same tree for regression.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklrank.tree import HistogramTreeClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> tree = HistogramTreeClassifier(min_samples_leaf=5).fit(X[::2], y[::2])
+    >>> tree.score(X[1::2], y[1::2]) > 0.75
+    True
     """
 
-    @abstractmethod
-    def _check_classes(self, classes):
-        """Raise ValueError if a tree cannot be fitted to these classes."""
+    def __init__(
+        self,
+        *,
+        max_leaf_nodes: int = 31,
+        min_samples_leaf: int = 20,
+        max_features: MaxFeatures = None,
+        max_bins: int = 255,
+        categorical_features: ArrayLike | None = None,
+        monotonic_cst: ArrayLike | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -43,7 +99,7 @@ class BinnedClassifier(ClassifierMixin, HistogramTree):
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Class labels, of two classes or more; a stump accepts two classes only.
+            Class labels, of two classes or more.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. If None, all samples have weight 1. Samples of weight 0 are
             ignored.
@@ -56,26 +112,25 @@ class BinnedClassifier(ClassifierMixin, HistogramTree):
         Raises
         ------
         ValueError
-            If the number of classes is not supported; if the input contains infinite values, or NaN
-            that the tree does not accept; or if a parameter does not fit the features. In these
-            cases, a fitted model does not change.
+            If `y` has one class only; if the input contains infinite values; or if a parameter does
+            not fit the features. In these cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X, y = check_rows(self, X, y=y, reset=True, dtype=[np.float64, np.float32])
             check_classification_targets(y)
             classes, labels = np.unique(y, return_inverse=True)
-            self._check_classes(classes)
+            if len(classes) < 2:
+                raise ValueError(
+                    f"y has one class only, {classes.tolist()}; a classification tree needs two or "
+                    "more"
+                )
             weights = check_weights(sample_weight, len(X), positive=True)
-            random_state = self._get_random_state()
+            random_state = check_random_state(self.random_state)
             seen = weights > 0
             grower = self._make_grower(self._bin(X[seen], random_state), n_targets(len(classes)))
             self._fit_binned(grower, labels[seen], weights[seen], len(classes), random_state)
             self.classes_ = classes
         return self
-
-    def _get_random_state(self):
-        """Return the random number generator of `fit`."""
-        return check_random_state(self.random_state)
 
     def _round_fitter(self, X, n_classes, random_state):
         """Bin the samples `X` once, and return a function that fits copies of this tree to them.
@@ -88,7 +143,7 @@ class BinnedClassifier(ClassifierMixin, HistogramTree):
         grower = tree._make_grower(tree._bin(as_floats(X), random_state), n_targets(n_classes))
 
         def fit(labels, weights, random_state):
-            # Copied, since cloning takes as long as fitting a stump to a small query.
+            # Copied, since cloning takes as long as fitting a small tree to a small query.
             model = copy(tree)
             model.classes_ = np.arange(n_classes)
             return model, model._fit_binned(grower, labels, weights, n_classes, random_state)
@@ -97,6 +152,10 @@ class BinnedClassifier(ClassifierMixin, HistogramTree):
 
     def _fit_binned(self, grower, labels, weights, n_classes, random_state):
         """Grow the tree, and return the leaf of each sample.
+
+        The targets are the columns of the indicator matrix of the classes, so that a leaf predicts
+        the proportions of the classes, and the gain of a split is the decrease of the Gini
+        impurity. For two classes, one target is enough: 1 for the second class, -1 for the first.
 
         Parameters
         ----------
@@ -158,23 +217,6 @@ class BinnedClassifier(ClassifierMixin, HistogramTree):
         leaves = self._find_leaves(self._check_X(X))
         return self._proportions.take(leaves, axis=0)
 
-    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """Predict the natural logarithm of the probability of each class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Logarithms of the probabilities, in the order of `classes_`. The logarithm of a
-            probability of 0 is minus infinity.
-        """
-        with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
-
     def _predict_checked(self, X):
         """Return the predicted class index of each sample of a validated array `X`."""
         return self._leaf_outputs("predict").take(self._find_leaves(X))
@@ -184,84 +226,6 @@ class BinnedClassifier(ClassifierMixin, HistogramTree):
         if response_method == "predict":
             return self._proportions.argmax(axis=1)
         return self._proportions[:, 1]
-
-
-@of_trees
-class HistogramTreeClassifier(BinnedClassifier):
-    r"""A classification tree that is grown leaf by leaf on features that were binned once.
-
-    The leaf whose split reduces the Gini impurity, multiplied by the weight of the leaf, most is
-    split first, until the tree has `max_leaf_nodes` leaves. A leaf predicts the class that has the
-    largest weight among its samples.
-
-    The time is linear in the number of samples and features. As `estimator` of the boosters in
-    :mod:`sklrank.boosting`, such as :class:`~sklrank.boosting.RankBoost`, this tree is much faster
-    than scikit-learn's `DecisionTreeClassifier`, because the features are binned once for all
-    rounds. This does not hold for ``weighting="resampling"``, where a tree is fitted to few
-    samples.
-
-    Parameters
-    ----------
-    {size}
-    {features}
-    categorical_features : array-like of int or bool, or None, default=None
-        Indices of the categorical features, or a mask of shape `(n_features,)`, for two classes
-        only; see :class:`HistogramTreeRegressor`.
-    monotonic_cst : array-like of int of shape (n_features,), or None, default=None
-        Constraints of the probability of the second class, for two classes only: 1 if it must not
-        decrease with the feature, -1 if it must not increase, and 0 if there is no constraint. If
-        None, there are no constraints.
-    {jobs}
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted.
-    {attributes}
-
-    See Also
-    --------
-    HistogramTreeRegressor : The same tree for regression.
-    StumpClassifier : A tree with two leaves for two classes.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_digits
-    >>> from sklrank.tree import HistogramTreeClassifier
-    >>> X, y = load_digits(return_X_y=True)
-    >>> tree = HistogramTreeClassifier(min_samples_leaf=5).fit(X[::2], y[::2])
-    >>> tree.score(X[1::2], y[1::2]) > 0.75
-    True
-    """
-
-    def __init__(
-        self,
-        *,
-        max_leaf_nodes: int = 31,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 20,
-        max_features: MaxFeatures = None,
-        max_bins: int = 255,
-        categorical_features: ArrayLike | None = None,
-        monotonic_cst: ArrayLike | None = None,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.monotonic_cst = monotonic_cst
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def _check_classes(self, classes):
-        if len(classes) < 2:
-            raise ValueError(
-                f"y has one class only, {classes.tolist()}; a classification tree needs two or more"
-            )
 
 
 def n_targets(n_classes):

@@ -1,8 +1,4 @@
-"""HistogramTreeRegressor, and what all trees that are grown on binned features share.
-
-`_histogram_classifier.py` contains the classifiers. All of them are grown by :class:`Grower`
-(`_grower.pyx`), a stump as a tree with two leaves.
-"""
+"""HistogramTreeRegressor, and its base class, from which the classifier is derived, too."""
 
 from __future__ import annotations
 
@@ -28,9 +24,8 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
-# Leaves must have at least this fraction of the mean hessian of a sample.
-MIN_HESSIAN = 1e-3
-# Number of mean hessians that is added to that of a category when categories are sorted.
+# Number of mean hessians that is added to that of a category when categories are sorted: the
+# default of LightGBM's `cat_smooth`.
 CATEGORY_SMOOTHING = 10.0
 # With fewer values of features, threads take longer to start than they save.
 LEAST_VALUES_FOR_THREADS = 500_000
@@ -40,8 +35,6 @@ of_trees = shares_text(
     size="""
 max_leaf_nodes : int, default=31
     Maximum number of leaves, at least 2.
-max_depth : int or None, default=None
-    Maximum depth of the tree. If None, only the number of leaves is limited.
 min_samples_leaf : int, default=20
     Minimum number of samples in each leaf.
 """,
@@ -79,13 +72,14 @@ feature_names_in_ : ndarray of shape (n_features,)
 class HistogramTree(BaseEstimator):
     """Base class of trees that are grown leaf by leaf on binned features.
 
-    A subclass bins the features in `_bin`, and grows its tree with the `HistogramGrower` that
-    `_make_grower` returns.
+    Each is grown by a :class:`HistogramGrower`, with the parameters of the tree.
     """
+
+    # Least sum of the hessians of a leaf, as a multiple of their mean.
+    _min_hessian = 0.0
 
     _parameter_constraints = {
         "max_leaf_nodes": [Interval(Integral, 2, 65536, closed="both")],
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
         "max_features": MAX_FEATURES,
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
@@ -109,13 +103,9 @@ class HistogramTree(BaseEstimator):
     def feature_importances_(self) -> np.ndarray:
         """Fraction of the total gain that is due to each feature."""
         check_is_fitted(self)
-        gains = self._gains()
-        return gains / (gains.sum() or 1.0)
-
-    def _gains(self):
-        """Return the sum of the gains of the splits on each feature."""
         nodes = self.tree_.nodes()
-        return np.bincount(nodes["feature"], nodes["gain"], self.n_features_in_)
+        gains = np.bincount(nodes["feature"], nodes["gain"], self.n_features_in_)
+        return gains / (gains.sum() or 1.0)
 
     def _check_X(self, X):
         check_is_fitted(self)
@@ -141,28 +131,7 @@ class HistogramTree(BaseEstimator):
 
     def _make_grower(self, bins, n_outputs=1):
         """Return the grower of trees with the parameters of this one."""
-        is_categorical = bins.is_categorical.astype(bool)
-        constraints = self._constraints(is_categorical)
-        if n_outputs > 1 and (is_categorical.any() or constraints.any()):
-            raise ValueError(
-                "categorical_features and monotonic_cst are supported for one target or two "
-                f"classes only, got {n_outputs} targets or classes"
-            )
-        return HistogramGrower(
-            bins,
-            n_outputs=n_outputs,
-            max_leaf_nodes=self.max_leaf_nodes,
-            max_depth=self.max_depth,
-            min_samples_leaf=self.min_samples_leaf,
-            l2_regularization=self._l2_regularization(),
-            max_features=self.max_features,
-            constraints=constraints,
-            n_jobs=self.n_jobs,
-        )
-
-    def _l2_regularization(self):
-        """Return the number of samples of target 0 that are added to each leaf."""
-        return 0.0
+        return HistogramGrower(self, bins, n_outputs)
 
     def _categorical_mask(self, n_features):
         """Return whether each feature is categorical."""
@@ -229,10 +198,8 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         Indices of the categorical features, or a mask of shape `(n_features,)`. The categories are
         numbers. They are sorted by their mean target, and the first of them are sent to the left
         child [2]_. Only the `max_bins` most frequent categories are distinguished; the others, and
-        categories that are not in the training samples, are treated as missing values. Samples of
-        single precision are compared with the categories rounded to single precision. Samples of
-        double precision are rounded, too, if the tree was fitted to fractions of single precision:
-        0.1 is the same category in both precisions. There must be one target.
+        categories that are not in the training samples, are treated as missing values. There must
+        be one target.
     monotonic_cst : array-like of int of shape (n_features,), or None, default=None
         Constraints of the predictions: 1 if they must not decrease with the feature, -1 if they
         must not increase, and 0 if there is no constraint. If None, there are no constraints.
@@ -245,7 +212,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
 
     See Also
     --------
-    StumpClassifier : A tree with one split that predicts classes.
+    HistogramTreeClassifier : The same tree for classes.
     HonestTreeRegressor : A tree whose leaf values come from samples that did not choose the splits.
 
     References
@@ -271,12 +238,13 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         **HistogramTree._parameter_constraints,
         "l2_regularization": [Interval(Real, 0, None, closed="left")],
     }
+    # A leaf of less curvature than a thousandth of a sample would predict a huge value.
+    _min_hessian = 1e-3
 
     def __init__(
         self,
         *,
         max_leaf_nodes: int = 31,
-        max_depth: int | None = None,
         min_samples_leaf: int = 20,
         l2_regularization: float = 0.0,
         max_features: MaxFeatures = None,
@@ -287,7 +255,6 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
         self.max_features = max_features
@@ -368,9 +335,6 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
             return self.tree_.predict(self._encode_categories(X))
         return self._leaf_values.take(self._find_leaves(X), axis=0)
 
-    def _l2_regularization(self):
-        return self.l2_regularization
-
     # Values of the leaves for each target; None if there is one target.
     _leaf_values = None
 
@@ -390,42 +354,25 @@ class HistogramGrower:
 
     Parameters
     ----------
+    tree : HistogramTree
+        Tree with the parameters of the trees.
     bins : FeatureBlocks
         Codes of the samples.
-    max_leaf_nodes, max_depth, min_samples_leaf, l2_regularization, max_features
-        Parameters of the trees; see :class:`HistogramTreeRegressor`.
-    constraints : ndarray of int8 of shape (n_features,) or None, default=None
-        1, -1 or 0 for features without a monotonic constraint; None if all are without.
     n_outputs : int, default=1
         Number of gradients of each sample.
-    is_linear : bool, default=False
-        Whether the gain of a split is that of the criterion "gain" of a stump.
-    min_hessian : float
-        Least sum of hessians of a leaf, as a multiple of their mean.
-    n_jobs : int or None, default=None
-        Number of threads.
     """
 
-    def __init__(
-        self,
-        bins,
-        *,
-        max_leaf_nodes,
-        max_depth=None,
-        min_samples_leaf=1,
-        l2_regularization=0.0,
-        max_features=None,
-        constraints=None,
-        n_outputs=1,
-        is_linear=False,
-        min_hessian=MIN_HESSIAN,
-        n_jobs=None,
-    ):
+    def __init__(self, tree, bins, n_outputs=1):
         self.bins = bins
         _, self.n_samples, _ = bins.codes.shape
         self.n_features = len(bins.n_bins)
-        self.max_features = max_features
-        largest = np.iinfo(np.intc).max
+        self.max_features = tree.max_features
+        constraints = tree._constraints(bins.is_categorical.astype(bool))
+        if n_outputs > 1 and (bins.is_categorical.any() or constraints.any()):
+            raise ValueError(
+                "categorical_features and monotonic_cst are supported for one target or two "
+                f"classes only, got {n_outputs} targets or classes"
+            )
         is_large = self.n_samples * self.n_features >= LEAST_VALUES_FOR_THREADS
         self._grower = Grower(
             bins.codes,
@@ -433,17 +380,15 @@ class HistogramGrower:
             bins.n_bins,
             bins.has_missing,
             bins.is_categorical,
-            np.zeros(self.n_features, dtype=np.int8) if constraints is None else constraints,
+            constraints,
             # A leaf needs at least one sample.
-            max_leaf_nodes=min(max_leaf_nodes, max(2, self.n_samples)),
-            max_depth=-1 if max_depth is None else min(max_depth, largest),
-            min_samples_leaf=min(min_samples_leaf, largest // 2),
-            l2_regularization=l2_regularization,
-            min_hessian=min_hessian,
+            max_leaf_nodes=min(tree.max_leaf_nodes, max(2, self.n_samples)),
+            min_samples_leaf=min(tree.min_samples_leaf, np.iinfo(np.intc).max // 2),
+            l2_regularization=getattr(tree, "l2_regularization", 0.0),
+            min_hessian=tree._min_hessian,
             category_smoothing=CATEGORY_SMOOTHING,
             n_outputs=n_outputs,
-            is_linear=is_linear,
-            n_threads=effective_n_jobs(n_jobs) if is_large else 1,
+            n_threads=effective_n_jobs(tree.n_jobs) if is_large else 1,
         )
 
     def grow(self, gradients, hessians, random_state, unit=1.0):

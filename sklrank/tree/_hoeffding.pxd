@@ -35,7 +35,6 @@ cdef enum:
 cdef class HoeffdingTree(OnlineLearner):
     cdef LeafPrediction leaf_prediction
     cdef double grace_period, delta, tau
-    cdef readonly double weight_scale
     cdef Py_ssize_t max_depth, max_leaves   # -1 if there is no limit
     cdef bint keeps_densities   # whether observer rows contain densities, as naive Bayes needs
 
@@ -53,13 +52,10 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef Py_ssize_t row_length  # length of the vectors of statistics, plus 1 for the total weight
     cdef int free_row       # first row released by a split; it contains the index of the next one
 
-    cdef Py_ssize_t* used   # indices of the features that the tree uses; NULL if it uses all
-    cdef Py_ssize_t n_used
-    cdef double* values     # scratch memory of `learn`: values of the used features of a sample
     cdef double* votes      # scratch memory of `learn`: one entry for each class
 
     cdef int set_blocks(
-        self, used, Py_ssize_t n_features, Py_ssize_t n_classes, nodes, leaves, observers, stats
+        self, Py_ssize_t n_features, Py_ssize_t n_classes, nodes, leaves, observers, stats
     ) except -1
     cdef void free_blocks(self) noexcept
     cdef Node* node_at(self, Py_ssize_t index) noexcept nogil
@@ -67,7 +63,6 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef int* observers_at(self, Py_ssize_t leaf) noexcept nogil
     cdef double* row_at(self, Py_ssize_t row) noexcept nogil
     cdef double* total_weight_at(self, Py_ssize_t row) noexcept nogil
-    cdef Py_ssize_t feature_of(self, Py_ssize_t j) noexcept nogil
     cdef Py_ssize_t child_of(self, Py_ssize_t index, const double* x) noexcept nogil
     cdef void leaf_votes(self, Py_ssize_t leaf, const double* x, double* votes) noexcept nogil
     cdef bint majority_votes(self, Py_ssize_t leaf, double* votes) noexcept nogil

@@ -57,7 +57,6 @@ LEAF_PREDICTIONS = {
 
 FLOAT = np.dtype("f8")
 INT = np.dtype("i4")
-INTP = np.dtype(np.intp)
 
 NODE_DTYPE = np.dtype(
     [
@@ -72,15 +71,14 @@ NODE_DTYPE = np.dtype(
 cdef class HoeffdingTree(OnlineLearner):
     """The compiled tree; HoeffdingTreeClassifier documents and checks the parameters."""
 
-    def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes, used, **params):
+    def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes, **params):
         cdef Py_ssize_t row_length = row_length_of(
-            len(used), LEAF_PREDICTIONS[params["leaf_prediction"]]
+            n_features, LEAF_PREDICTIONS[params["leaf_prediction"]]
         )
         self.start(
             {
                 **params,
                 "n_features": n_features,
-                "used": used,
                 "leaves": np.zeros((1, COUNTS + n_classes)),
                 "nodes": np.array([(0.0, 0.0, 0.0, LEAF, 0, 0, 0)], dtype=NODE_DTYPE),
                 "stats": np.empty((0, row_length)),
@@ -92,7 +90,7 @@ cdef class HoeffdingTree(OnlineLearner):
     def __dealloc__(self):
         self.free_blocks()
 
-    # -- Access to nodes, leaves, observer rows and features.
+    # -- Access to nodes, leaves and observer rows.
 
     cdef inline Node* node_at(self, Py_ssize_t index) noexcept nogil:
         check(0 <= index < self.n_nodes)
@@ -114,11 +112,6 @@ cdef class HoeffdingTree(OnlineLearner):
         # Return a pointer to the weight of all samples of an observer row, including samples with
         # missing values.
         return self.row_at(row) + self.row_length - 1
-
-    cdef inline Py_ssize_t feature_of(self, Py_ssize_t j) noexcept nogil:
-        # Return the index of the j-th of the features that the tree uses.
-        check(0 <= j < self.n_used)
-        return j if self.used == NULL else self.used[j]
 
     cdef Py_ssize_t child_of(self, Py_ssize_t index, const double* x) noexcept nogil:
         # Return the child of an inner node to which the sample goes. If its value is NaN, the
@@ -147,7 +140,7 @@ cdef class HoeffdingTree(OnlineLearner):
         cdef double weight = 0.0
         for i in range(feedback.n_relevant):
             check(0 <= feedback.relevant[i] < self.n_classes)
-            weight += feedback.weights[i] * self.weight_scale
+            weight += feedback.weights[i]
         if not weight > 0.0:
             return 0
         self.node_at(0).weight += weight
@@ -158,7 +151,7 @@ cdef class HoeffdingTree(OnlineLearner):
         if self.leaf_prediction == NAIVE_BAYES_ADAPTIVE:
             self.compare_predictions(leaf, x, feedback)
         for i in range(feedback.n_relevant):
-            weight = feedback.weights[i] * self.weight_scale
+            weight = feedback.weights[i]
             if weight > 0.0:
                 self.leaf_at(leaf)[COUNTS + feedback.relevant[i]] += weight
                 if self.keeps_densities or self.may_split(index):
@@ -216,7 +209,7 @@ cdef class HoeffdingTree(OnlineLearner):
                 row = self.observers_at(leaf)[c]
                 votes[c] = log(counts[c]) + log_density(
                     self.row_at(pooled if row == NONE else row), self.row_at(pooled),
-                    x, self.used, self.n_used,
+                    x, self.n_features,
                 )
                 best = max(best, votes[c])
         if not best > -INFINITY:
@@ -250,7 +243,7 @@ cdef class HoeffdingTree(OnlineLearner):
                 best = i
         for i in range(feedback.n_relevant):
             if feedback.relevant[i] == best:
-                return feedback.weights[i] * self.weight_scale
+                return feedback.weights[i]
         return 0.0
 
     # -- Learning.
@@ -258,26 +251,21 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef int update_observers(
         self, Py_ssize_t leaf, Py_ssize_t label, const double* x, double weight
     ) except -1 nogil:
-        cdef const double* values = x
-        cdef Py_ssize_t f, row, pooled
-        if self.used != NULL:
-            for f in range(self.n_used):
-                self.values[f] = x[self.used[f]]
-            values = self.values
+        cdef Py_ssize_t row, pooled
         if self.observers_at(leaf)[label] == NONE:
             self.observers_at(leaf)[label] = <int>self.new_row()
         row = self.observers_at(leaf)[label]
         self.total_weight_at(row)[0] += weight
         if not self.keeps_densities:
-            observe(self.row_at(row), values, self.n_used, weight)
+            observe(self.row_at(row), x, self.n_features, weight)
             return 0
         if self.observers_at(leaf)[self.n_classes] == NONE:
             self.observers_at(leaf)[self.n_classes] = <int>self.new_row()
         pooled = self.observers_at(leaf)[self.n_classes]
-        observe(self.row_at(pooled), values, self.n_used, weight)
-        observe(self.row_at(row), values, self.n_used, weight)
-        refresh_density(self.row_at(pooled), self.n_used)
-        refresh_density(self.row_at(row), self.n_used)
+        observe(self.row_at(pooled), x, self.n_features, weight)
+        observe(self.row_at(row), x, self.n_features, weight)
+        refresh_density(self.row_at(pooled), self.n_features)
+        refresh_density(self.row_at(row), self.n_features)
         return 0
 
     # -- Growing.
@@ -307,8 +295,7 @@ cdef class HoeffdingTree(OnlineLearner):
             # be split.
             return 0
         best = best_split(
-            self.stats, self.row_length, self.observers_at(leaf), self.n_classes,
-            self.n_used,
+            self.stats, self.row_length, self.observers_at(leaf), self.n_classes, self.n_features
         )
         if best.feature >= 0 and (best.gain - best.runner_up > epsilon or epsilon < self.tau):
             self.split(index, best.feature, best.threshold, best.gain)
@@ -329,7 +316,7 @@ cdef class HoeffdingTree(OnlineLearner):
         node = self.node_at(index)
         self.init_leaf(child, left, node.depth + 1)
         self.init_leaf(child + 1, right, node.depth + 1)
-        node.feature = <int>self.feature_of(j)
+        node.feature = <int>j
         node.threshold = threshold
         node.gain = gain
         node.child = <int>child
@@ -351,8 +338,8 @@ cdef class HoeffdingTree(OnlineLearner):
             if c < self.n_classes:
                 known = share = missing[c] = 0.0
                 if row != NONE:
-                    known = self.row_at(row)[WEIGHT * self.n_used + j]
-                    share = left_share(self.row_at(row), j, self.n_used, threshold)
+                    known = self.row_at(row)[WEIGHT * self.n_features + j]
+                    share = left_share(self.row_at(row), j, self.n_features, threshold)
                     missing[c] = self.total_weight_at(row)[0] - known
                 self.leaf_at(left)[COUNTS + c] = known * share
                 self.leaf_at(right)[COUNTS + c] = known * (1.0 - share)
@@ -393,7 +380,7 @@ cdef class HoeffdingTree(OnlineLearner):
                 self.reserve_row()
             row = self.n_rows
             self.n_rows += 1
-        clear(self.row_at(row), self.n_used)
+        clear(self.row_at(row), self.n_features)
         self.total_weight_at(row)[0] = 0.0
         return row
 
@@ -459,13 +446,10 @@ cdef class HoeffdingTree(OnlineLearner):
         """Size of the blocks of memory in bytes."""
         self.require_ready()
         cdef Py_ssize_t leaf_size = 2 * sizeof(Node) + (COUNTS + self.n_classes) * sizeof(double)
-        cdef Py_ssize_t scratch = self.n_classes * sizeof(double)
         leaf_size += (self.n_classes + 1) * sizeof(int)
-        if self.used != NULL:
-            scratch += self.n_used * (sizeof(Py_ssize_t) + sizeof(double))
         return (
             self.leaf_capacity * leaf_size - sizeof(Node)
-            + self.row_capacity * self.row_length * sizeof(double) + scratch
+            + (self.row_capacity * self.row_length + self.n_classes) * sizeof(double)
         )
 
     # -- State.
@@ -480,7 +464,6 @@ cdef class HoeffdingTree(OnlineLearner):
         self.grace_period = archive.number("grace_period", saved.grace_period, 0.0)
         self.delta = archive.number("delta", saved.delta, 0.0)
         self.tau = archive.number("tau", saved.tau, 0.0)
-        self.weight_scale = archive.number("weight_scale", saved.weight_scale, 0.0)
         self.max_depth = archive.count("max_depth", saved.max_depth, -1)
         self.max_leaves = archive.count("max_leaves", saved.max_leaves, -1)
         name = name_of(saved.leaf_prediction, LEAF_PREDICTIONS)
@@ -488,10 +471,7 @@ cdef class HoeffdingTree(OnlineLearner):
         self.leaf_prediction = LEAF_PREDICTIONS[name]
         self.keeps_densities = self.leaf_prediction != LeafPrediction.MAJORITY_CLASS
 
-        used = np.array([saved.feature_of(j) for j in range(saved.n_used)], dtype=np.intp)
-        used = archive.array("used", used, (-1,), INTP, 0, n_features - 1)
-        archive.require(len(used) > 0, "the tree uses no features")
-        row_length = row_length_of(len(used), self.leaf_prediction)
+        row_length = row_length_of(n_features, self.leaf_prediction)
         leaves = array_of(saved.leaves, (saved.n_leaves, COUNTS + saved.n_classes), FLOAT)
         leaves = archive.array("leaves", leaves, (-1, -1), FLOAT)
         n_leaves, n_classes = leaves.shape[0], leaves.shape[1] - COUNTS
@@ -512,35 +492,30 @@ cdef class HoeffdingTree(OnlineLearner):
             check_nodes(archive, nodes, n_leaves, n_features)
             check_rows(archive, observers, stats, self.free_row)
             self.row_length = row_length
-            self.set_blocks(used, n_features, n_classes, nodes, leaves, observers, stats)
+            self.set_blocks(n_features, n_classes, nodes, leaves, observers, stats)
         return 0
 
     cdef int set_blocks(
-        self, used, Py_ssize_t n_features, Py_ssize_t n_classes, nodes, leaves, observers, stats
+        self, Py_ssize_t n_features, Py_ssize_t n_classes, nodes, leaves, observers, stats
     ) except -1:
         # Replace all blocks of memory by blocks with these arrays. The old blocks are freed only
         # after all new ones have been allocated.
-        cdef void* blocks[7]
+        cdef void* blocks[5]
         cdef Py_ssize_t i
-        cdef bint uses_all = np.array_equal(used, np.arange(len(used))) and len(used) == n_features
-        scratch = np.empty(len(used)), np.empty(n_classes)
-        arrays = [nodes, leaves, observers, stats, used, *scratch]
-        for i in range(7):
+        for i in range(5):
             blocks[i] = NULL
         try:
-            for i in range(7):
-                if not (uses_all and i in (4, 5)):
-                    blocks[i] = copied(arrays[i])
+            for i, array in enumerate((nodes, leaves, observers, stats, np.empty(n_classes))):
+                blocks[i] = copied(array)
         except BaseException:
-            for i in range(7):
+            for i in range(5):
                 PyMem_RawFree(blocks[i])
             raise
         self.free_blocks()
         self.nodes, self.leaves = <Node*>blocks[0], <double*>blocks[1]
         self.observers, self.stats = <int*>blocks[2], <double*>blocks[3]
-        self.used = <Py_ssize_t*>blocks[4]
-        self.values, self.votes = <double*>blocks[5], <double*>blocks[6]
-        self.n_features, self.n_classes, self.n_used = n_features, n_classes, len(used)
+        self.votes = <double*>blocks[4]
+        self.n_features, self.n_classes = n_features, n_classes
         self.n_nodes = len(nodes)
         self.n_leaves = self.leaf_capacity = len(leaves)
         self.n_rows = self.row_capacity = len(stats)
@@ -551,15 +526,13 @@ cdef class HoeffdingTree(OnlineLearner):
         PyMem_RawFree(self.leaves)
         PyMem_RawFree(self.observers)
         PyMem_RawFree(self.stats)
-        PyMem_RawFree(self.used)
-        PyMem_RawFree(self.values)
         PyMem_RawFree(self.votes)
 
 
-cdef Py_ssize_t row_length_of(Py_ssize_t n_used, int leaf_prediction) noexcept:
+cdef Py_ssize_t row_length_of(Py_ssize_t n_features, int leaf_prediction) noexcept:
     if leaf_prediction == LeafPrediction.MAJORITY_CLASS:
-        return n_used * N_STATS + 1
-    return n_used * N_STATS_AND_DENSITIES + 1
+        return n_features * N_STATS + 1
+    return n_features * N_STATS_AND_DENSITIES + 1
 
 
 cdef str name_of(int choice, dict choices):

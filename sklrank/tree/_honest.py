@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from numbers import Integral
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -86,8 +85,9 @@ class HonestEstimator(BaseEstimator):
     """Base class of the honest trees and forests.
 
     The base class of a kind of model defines `_fit(X, y, random_state)` and `_predict(X)`, where
-    targets and predictions have the shape `(n_samples, n_outputs)`. A regressor and a classifier of
-    this kind add :class:`HonestRegressor` and :class:`HonestClassifier`, which convert targets.
+    targets and predictions have the shape `(n_samples, n_outputs)`, and `_input_dtype()`, in which
+    values are compared with thresholds. A regressor and a classifier of this kind add
+    :class:`HonestRegressor` and :class:`HonestClassifier`, whose `_check_data` converts targets.
     """
 
     _parameter_constraints: dict = {
@@ -129,25 +129,9 @@ class HonestEstimator(BaseEstimator):
         check_is_fitted(self)
         return check_rows(self, X, reset=False, dtype=np.dtype(self._fitted_dtype))
 
-    @abstractmethod
-    def _input_dtype(self):
-        """Data type to which X is converted, and in which values are compared with thresholds."""
-
-    @abstractmethod
-    def _check_data(self, X, y, dtype):
-        """Return validated samples, and targets of shape `(n_samples, n_outputs)`."""
-
-    @abstractmethod
-    def _fit(self, X, y, random_state):
-        """Fit the model to validated data."""
-
-    @abstractmethod
-    def _predict(self, X):
-        """Return the predicted targets, of shape `(n_samples, n_outputs)`, of validated samples."""
-
 
 class HonestSingleTree(HonestEstimator):
-    """Base class of the trees, whose leaves have the values `values_`."""
+    """Base class of the trees, whose leaves, found by `_find_leaves(X)`, have the `values_`."""
 
     def apply(self, X: ArrayLike) -> np.ndarray:
         """Return the index of the leaf of each sample.
@@ -163,10 +147,6 @@ class HonestSingleTree(HonestEstimator):
             Index of the leaf of each sample, which is a row index of `values_`.
         """
         return self._find_leaves(self._check_X(X))
-
-    @abstractmethod
-    def _find_leaves(self, X):
-        """Return the index of the leaf of each validated sample."""
 
     def _predict(self, X):
         return self.values_[self._find_leaves(X)]

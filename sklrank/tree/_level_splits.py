@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from sklrank._binning import Candidates, find_candidates
 from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_features
-from sklrank._sklearn import Interval, StrOptions
+from sklrank._sklearn import StrOptions
 from sklrank.tree._honest import (
     ATTRIBUTES_OF_INPUT,
     PAPER,
@@ -49,10 +48,6 @@ max_features : int, float, {"sqrt", "log2"} or None, default=None
     Number of features tried at each level: an int, a fraction of the features, "sqrt", "log2",
     or None for all features. The features are drawn at random for each level. If none of them
     reduces the error, the other features are tried.
-max_bins : int or None, default=255
-    Maximum number of bins of each feature. For a feature with more distinct values, the
-    candidate thresholds are quantiles of its values. If None, there is a candidate threshold
-    between any two neighboring values.
 honest : bool or {"estimation"}, default=False
     Whether to choose the splits with one half of the samples and to compute the leaf values
     with the other half; :class:`LevelSplitsRegressor` describes "estimation". If False, all
@@ -68,7 +63,6 @@ class LevelSplits(HonestSingleTree):
 
     _parameter_constraints: dict = {
         **HonestSingleTree._parameter_constraints,
-        "max_bins": [Interval(Integral, 2, None, closed="left"), None],
         "honest": ["boolean", StrOptions({"estimation"})],
     }
 
@@ -78,14 +72,12 @@ class LevelSplits(HonestSingleTree):
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         max_features: MaxFeatures = None,
-        max_bins: int | None = 255,
         honest: bool | Literal["estimation"] = False,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
-        self.max_bins = max_bins
         self.honest = honest
         self.random_state = random_state
 
@@ -101,7 +93,7 @@ class LevelSplits(HonestSingleTree):
         partition = growth
         if self.honest == "estimation":
             partition = Partition(len(y), halves[1:], self.min_samples_leaf)
-        candidates = find_candidates(X, self.max_bins)
+        candidates = find_candidates(X)
         splits, gains = [], []
         while self.max_depth is None or len(splits) < self.max_depth:
             best, gain = self._find_best(candidates, growth, random_state)
@@ -169,7 +161,7 @@ class LevelSplitsRegressor(HonestRegressor, LevelSplits):
     times the number of features; the time does not depend on the number of cells.
 
     A 0/1 feature has one candidate threshold. The candidate thresholds of other features lie
-    between all neighboring values, or between quantiles of the values (see `max_bins`).
+    between all neighboring values or, if there are more than 255 of them, between quantiles.
 
     In an honest tree [1]_ the samples are divided at random into two halves. The splits are chosen
     with one half, and each leaf predicts the mean target of its samples of the other half. There

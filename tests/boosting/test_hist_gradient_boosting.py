@@ -13,7 +13,7 @@ from sklrank.boosting import (
 )
 from sklrank.boosting._tree_race import run_race
 from sklrank.metrics import ndcg_score
-from sklrank.tree import HistogramTreeRegressor, StumpClassifier, _histogram_tree
+from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, _histogram_tree
 
 
 def make_many_queries(seed, n_queries=60, size=12, nonlinear=True):
@@ -27,7 +27,8 @@ def make_many_queries(seed, n_queries=60, size=12, nonlinear=True):
 
 def test_size_of_trees_and_number_of_rounds_are_chosen():
     train, test = make_many_queries(0), make_many_queries(1)
-    stumps = NDCGBoost(StumpClassifier()).fit(*train).score(*test)
+    stump = HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)
+    stumps = NDCGBoost(stump).fit(*train).score(*test)
     trees = HistGradientBoostingRanker(random_state=0).fit(*train)
     assert trees.max_leaf_nodes_ > 2
     assert trees.score(*test) > stumps + 0.05

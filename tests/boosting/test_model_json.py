@@ -70,7 +70,7 @@ def test_the_default_has_a_linear_part(example):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("unit", [0.1, 0.25, 1.0, 2.0**25 + 1])
 def test_precision_of_categories(dtype, unit, example):
-    """The text says how to compare numbers such as 0.1, which differs in the two precisions."""
+    """Values are compared exactly: 0.1 differs in the two precisions."""
     random_state = np.random.RandomState(0)
     numbers = random_state.randint(1, 5, size=200)
     samples = np.column_stack([unit * numbers, random_state.normal(size=200)])

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklrank.boosting import NDCGBoost, RankingRefiner
 from sklrank.datasets import make_recommender
 from sklrank.metrics import ndcg_score
-from sklrank.tree import StumpClassifier
+from sklrank.tree import HistogramTreeClassifier
 
 PARAMETERS = [
     {},
@@ -110,8 +110,10 @@ def slow_refinement(X, base, judged, n_rounds, *, combination, noise, learning_r
             gamma = 0.3 * W * costs + T * costs
         w = np.array([sum(gamma[i, j] - gamma[j, i] for j in range(n)) for i in range(n)])
         labels = (w > 0).astype(int)
+        random.randint(np.iinfo(np.int32).max)  # the seed of the stump, which it does not use
         drawn = draw(labels, np.abs(w), size, random)
-        stump = StumpClassifier().fit(X[drawn], labels[drawn])
+        stump = HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)
+        stump.fit(X[drawn], labels[drawn])
         f = stump.predict(X) if method == "predict" else stump.predict_proba(X)[:, 1]
         pairs = [(i, j) for i in range(n) for j in range(n) if i != j]
         correct = sum(gamma[i, j] * f[i] * (1 - f[j]) for i, j in pairs)

@@ -39,7 +39,7 @@ KINDS = {
     "recommended": AdaOLMR(n_estimators=6, random_state=0),
     "mixed": AdaOLMR(
         [
-            HoeffdingTreeClassifier(grace_period=5, delta=0.5, tau=0.5, max_features=3),
+            HoeffdingTreeClassifier(grace_period=5, delta=0.5, tau=0.5),
             OnlineLogisticRegression(multi_class="ovr"),
             GaussianNB(),
             OnlineLogisticRegression(),
@@ -509,7 +509,7 @@ def test_trees_are_bounded_and_differ(booster):
     assert all(len(set(seen)) == 20 for seen in model.estimators_features_)
     assert len({tuple(sorted(seen)) for seen in model.estimators_features_}) > 90
     assert all(tree.max_leaves == 256 for tree in model.estimators_)
-    for parameter in ("grace_period", "delta", "tau", "weight_scale"):
+    for parameter in ("grace_period", "delta", "tau"):
         assert len({getattr(tree, parameter) for tree in model.estimators_}) == 100
 
 

@@ -14,7 +14,6 @@ from sklearn.utils.estimator_checks import check_classifiers_classes
 
 from sklrank.semi_supervised import AssembleClassifier
 from sklrank.semi_supervised._objectives import AssembleObjective
-from sklrank.tree import StumpClassifier
 
 X, TRUTH = make_blobs(100, centers=4, n_features=3, cluster_std=4.0, random_state=3)
 Y = np.full(100, -1)
@@ -172,8 +171,15 @@ def test_refuses_weak_learners_other_than_classifiers():
 
 def test_weak_learners_for_two_classes():
     """They are accepted only if there are two classes."""
-    model = assemble(estimator=StumpClassifier(), n_estimators=3)
-    with pytest.raises(ValueError, match=r"must distinguish 4 classes, got StumpClassifier\(\)"):
+
+    class Binary(DecisionTreeClassifier):
+        def __sklearn_tags__(self):
+            tags = super().__sklearn_tags__()
+            tags.classifier_tags.multi_class = False
+            return tags
+
+    model = assemble(estimator=Binary(max_depth=1), n_estimators=3)
+    with pytest.raises(ValueError, match=r"must distinguish 4 classes, got Binary\(max_depth=1\)"):
         model.fit(X, Y)
     two = np.where(Y < 0, -1, Y // 2)
     assert_array_equal(model.fit(X, two).classes_, [0, 1])

@@ -24,7 +24,6 @@ from sklearn.utils.estimator_checks import check_classifiers_classes
 from sklrank._weak_learners import ClassifierLearner
 from sklrank.semi_supervised import MCSSBClassifier
 from sklrank.semi_supervised._similarity import diffused_affinities, neighbor_graph, standardized
-from sklrank.tree import StumpClassifier
 
 X, TRUTH = make_blobs(120, centers=4, n_features=3, cluster_std=1.5, random_state=3)
 Y = np.full(120, -1)
@@ -423,7 +422,6 @@ def test_refuses_nan_and_unfitted_models():
         ({"labeled_weight": 1e308}, "'labeled_weight' parameter"),
         ({"learning_rate": 2.1}, "'learning_rate' parameter"),
         ({"estimator": Ridge()}, "must be a classifier"),
-        ({"estimator": StumpClassifier()}, "must distinguish 4 classes, got StumpClass"),
         (
             {"weighting": "sample_weight", "estimator": KNeighborsClassifier()},
             "takes no sample_weight",

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.tree import DecisionTreeClassifier
 
-from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, StumpClassifier
+from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor
 
 
 def purity(y, w, part):
@@ -79,8 +80,6 @@ def test_each_class_may_be_renamed():
     renamed.fit(X.astype(np.float32).astype(float), names[Y])
     assert_array_equal(names[tree.predict(X)], renamed.predict(X))
     assert_allclose(tree.predict_proba(X), renamed.predict_proba(X)[:, [3, 1, 0, 2]])
-    with np.errstate(divide="ignore"):
-        assert_allclose(tree.predict_log_proba(X), np.log(tree.predict_proba(X)))
 
 
 def test_two_classes_are_a_regression():
@@ -97,12 +96,44 @@ def test_two_classes_are_a_regression():
     assert_allclose(tree.feature_importances_, regression.feature_importances_)
 
 
-def test_a_stump_is_a_tree_with_two_leaves():
-    y = Y > 1
-    tree = HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1).fit(X, y)
-    stump = StumpClassifier().fit(X, y)
-    assert_array_equal(stump.predict_proba(X), tree.predict_proba(X))
-    assert stump.threshold_ == tree.tree_.nodes()["threshold"][0]
+@given(seed=st.integers(0, 2**32 - 1))
+def test_stumps(seed):
+    """They have the split of scikit-learn's, up to ties."""
+    random = np.random.RandomState(seed)
+    rows = random.randint(6, size=(40, 3)) / 2
+    y = np.where(rows[:, 2] + random.normal(size=40) > 1, "yes", "no")
+    y[:2] = "no", "yes"
+    weights = random.uniform(size=40)
+    stump = HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1).fit(rows, y, weights)
+    peer = DecisionTreeClassifier(max_depth=1).fit(rows, y, weights)
+
+    def merit(tree):
+        leaves = tree.predict_proba(rows)[:, 0]
+        return sum(purity(y, weights, leaves == leaf) for leaf in np.unique(leaves))
+
+    assert_allclose(merit(stump), merit(peer), rtol=1e-6)
+    assert_array_equal(
+        stump.predict(rows), stump.classes_[stump.predict_proba(rows).argmax(axis=1)]
+    )
+
+
+def test_ties_go_to_the_smaller_feature_and_threshold():
+    rows = np.array([[0.0, 1, 1], [1, 1, 1], [2, 2, 2], [3, 2, 2]])
+    stump = HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)
+    nodes = stump.fit(rows[:, [1, 2]], [0, 0, 1, 1]).tree_.nodes()
+    assert (nodes["feature"][0], nodes["threshold"][0]) == (0, 1.5)
+    assert stump.fit(rows[:, [0]], [0, 1, 0, 1]).tree_.nodes()["threshold"][0] == 0.5
+
+
+def test_neighboring_and_huge_values_are_separated():
+    stump = HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)
+    for dtype in (np.float32, np.float64):
+        low = dtype(0.1)
+        rows = np.array([[low], [np.nextafter(low, dtype(1))]])
+        assert_array_equal(stump.fit(rows, [0, 1]).predict(rows), [0, 1])
+        assert_array_equal(stump.predict(rows.astype(np.float64)), [0, 1])
+    rows = np.array([[-1e308], [1e308], [1.5e308]])
+    assert_array_equal(stump.fit(rows, [0, 0, 1]).predict(rows), [0, 0, 1])
 
 
 def test_samples_of_weight_zero_are_ignored():

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from scipy.stats import truncnorm
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.exceptions import NotFittedError
@@ -207,8 +206,8 @@ def test_leaves_without_samples_predict_the_value_of_an_ancestor():
         (LevelSplitsClassifier(honest="estimation"), LevelSplitsRegressor(honest="estimation")),
         (HonestForestClassifier(5), HonestForestRegressor(5)),
         (
-            HonestForestClassifier(6, splits="level", trees_per_bag=2),
-            HonestForestRegressor(6, splits="level", trees_per_bag=2),
+            HonestForestClassifier(6, splits="level"),
+            HonestForestRegressor(6, splits="level"),
         ),
     ],
 )
@@ -227,9 +226,6 @@ def test_classifiers_predict_proportions(classifier, regressor, n_classes):
     assert (probabilities >= 0).all()
     assert_array_equal(classifier.predict(X), classifier.classes_[expected.argmax(axis=1)])
     assert_array_equal(classifier.feature_importances_, regressor.feature_importances_)
-    if getattr(classifier, "trees_per_bag", None):
-        _, std = classifier.predict_proba(X, return_std=True)
-        assert_array_equal(std, regressor.predict(X, return_std=True)[1].reshape(-1, n_classes))
 
 
 def test_gini_impurity_without_honesty():
@@ -355,106 +351,3 @@ def test_targets_that_would_overflow(make):
     with pytest.raises((TypeError, ValueError), match="[Ss]parse"):
         make().fit(X, sparse.csr_array(np.eye(8)))
     assert np.isfinite(make(random_state=0).fit(X, 1e149 * (X > 3).ravel()).predict(X)).all()
-
-
-# --- standard errors
-
-
-def slow_standard_error(bags):
-    """The standard error of one prediction; `bags` has the predictions of the trees of each bag."""
-    means = [sum(bag) / len(bag) for bag in bags]
-    center = sum(means) / len(means)
-    between = sum((mean - center) ** 2 for mean in means) / (len(bags) - 1)
-    within = [
-        sum((tree - mean) ** 2 for tree in bag) / (len(bag) - 1) for bag, mean in zip(bags, means)
-    ]
-    noise = sum(within) / len(bags) / len(bags[0])
-    deviation = max(between, noise) * np.sqrt(2 / (len(bags) - 1))
-    if deviation == 0:
-        return 0.0
-    difference = truncnorm((0 - between + noise) / deviation, np.inf, between - noise, deviation)
-    return np.sqrt(difference.mean() + between / len(bags))
-
-
-@pytest.mark.parametrize(("splits", "size"), [("breiman", 2), ("breiman", 5), ("level", 4)])
-def test_standard_errors(splits, size):
-    forest = HonestForestRegressor(20, splits=splits, trees_per_bag=size, random_state=0)
-    forest.fit(X[:60], Y[:60])
-    predicted, std = forest.predict(X[:5], return_std=True)
-    assert_allclose(predicted, forest.predict(X[:5]), rtol=1e-12)
-    trees = np.array([tree.predict(X[:5]) for tree in forest.estimators_])
-    for i, j in np.ndindex(5, 3):
-        bags = trees[:, i, j].reshape(-1, size).tolist()
-        assert_allclose(std[i, j], slow_standard_error(bags), rtol=1e-6)
-    _, of_one = clone(forest).fit(X[:60], Y[:60, 0]).predict(X[:5], return_std=True)
-    assert of_one.shape == (5,)
-    threaded = clone(forest).set_params(n_jobs=2).fit(X[:60], Y[:60])
-    assert_array_equal(threaded.predict(X[:5], return_std=True)[1], std)
-    # They depend on how the forest was fitted, not on parameters that are set later.
-    forest.set_params(trees_per_bag=None, n_estimators=3)
-    assert_array_equal(forest.predict(X[:5], return_std=True)[1], std)
-
-
-def test_constant_targets_have_no_standard_error():
-    forest = HonestForestRegressor(6, trees_per_bag=3).fit(X[:20], np.full(20, 0.5))
-    predicted, std = forest.predict(X[:4], return_std=True)
-    assert_array_equal(predicted, 0.5)
-    assert_array_equal(std, 0.0)
-
-
-def test_trees_of_a_bag_have_the_same_half():
-    """Fully grown trees that are not honest reproduce the targets of their samples."""
-    forest = HonestForestRegressor(6, trees_per_bag=3, honest=False, max_samples=None)
-    forest.fit(X, y)
-    exact = [tuple(np.flatnonzero(np.isclose(tree.predict(X), y))) for tree in forest.estimators_]
-    assert {len(rows) for rows in exact} == {200}
-    assert exact[0] == exact[1] == exact[2] != exact[3] == exact[4] == exact[5]
-    forest.set_params(max_samples=0.25).fit(X, y)
-    exact = [set(np.flatnonzero(np.isclose(tree.predict(X), y))) for tree in forest.estimators_]
-    assert {len(rows) for rows in exact} == {50}
-    assert len(exact[0] | exact[1] | exact[2]) <= 200 and exact[0] != exact[1]
-
-
-def test_the_first_trees_do_not_depend_on_the_number_of_trees():
-    few, more = (
-        HonestForestRegressor(n, trees_per_bag=2, random_state=0).fit(X, y) for n in (4, 8)
-    )
-    for first, second in zip(few.estimators_, more.estimators_):
-        assert_array_equal(first.predict(X), second.predict(X))
-
-
-def test_bags_that_do_not_fit(fingerprint):
-    forest = HonestForestRegressor(6, random_state=0).fit(X, y)
-    before = fingerprint(forest)
-    with pytest.raises(ValueError, match="return_std=True needs trees in bags: set trees_per_bag"):
-        forest.predict(X, return_std=True)
-    for size in (4, 6):
-        with pytest.raises(ValueError, match=f"into at least two bags of trees_per_bag={size}"):
-            forest.set_params(trees_per_bag=size).fit(X, y)
-    with pytest.raises(ValueError, match="max_samples=300 samples cannot be drawn .* from 200"):
-        forest.set_params(trees_per_bag=3, max_samples=300).fit(X, y)
-    forest.set_params(trees_per_bag=None, max_samples=0.8)
-    assert fingerprint(forest) == before
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("splits", SPLITS)
-def test_intervals_cover_the_expected_target(splits):
-    """Trees of depth 2 can represent the expected target, so that forests are almost unbiased."""
-    cells = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    expected = cells @ [2.0, 3.0]
-    random = np.random.RandomState(0)
-    predictions, errors = [], []
-    for seed in range(50):
-        rows = random.randint(4, size=200)
-        targets = expected[rows] + random.normal(size=200)
-        forest = HonestForestRegressor(
-            60, splits=splits, trees_per_bag=2, max_depth=2, random_state=seed
-        ).fit(cells[rows], targets)
-        predicted, std = forest.predict(cells, return_std=True)
-        predictions.append(predicted)
-        errors.append(std)
-    predictions, errors = np.array(predictions), np.array(errors)
-    covered = np.abs(predictions - expected) < 1.96 * errors
-    assert 0.92 < covered.mean() < 0.99
-    assert 0.75 < np.mean(errors**2) / predictions.var(axis=0, ddof=1).mean() < 1.5

@@ -144,7 +144,7 @@ def test_unseen_combinations_belong_to_the_cell_that_was_not_split():
 
 def test_one_feature_is_split_as_by_any_tree():
     x, y = X[:, 6:7], Y[:, 0]
-    level = LevelSplitsRegressor(max_depth=1, max_bins=None).fit(x, y)
+    level = LevelSplitsRegressor(max_depth=1).fit(x, y)
     assert_allclose(
         level.predict(x), DecisionTreeRegressor(max_depth=1).fit(x, y).predict(x), rtol=1e-12
     )
@@ -226,7 +226,7 @@ def test_nothing_to_split(honest):
 
 
 def test_a_fully_grown_tree_reproduces_the_targets():
-    tree = LevelSplitsRegressor(max_bins=None).fit(X, Y)
+    tree = LevelSplitsRegressor().fit(X, Y)
     assert_allclose(tree.predict(X), Y, atol=1e-12)
 
 
@@ -296,12 +296,10 @@ def test_bad_input_leaves_the_model_unchanged(fingerprint):
         tree.fit(np.where(X > 1, np.nan, X), Y)
     with pytest.raises(ValueError, match="y contains NaN"):
         tree.fit(X, np.where(Y > 1, np.nan, Y))
-    with pytest.raises(ValueError, match="'max_bins' parameter"):
-        LevelSplitsRegressor(max_bins=1).fit(X, Y)
     assert fingerprint(tree) == before
 
 
 def test_ranks_labels():
     positions = np.argsort(np.argsort(-Y, axis=1), axis=1) + 1
-    ranker = LabelwiseRanker(LevelSplitsRegressor(max_bins=None)).fit(X, positions)
+    ranker = LabelwiseRanker(LevelSplitsRegressor()).fit(X, positions)
     assert_array_equal(ranker.predict(X), positions)
