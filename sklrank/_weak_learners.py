@@ -122,7 +122,7 @@ class ClassifierLearner(Learner):
         Weak learner, which is cloned for each round.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Training samples.
-    weighting : {"auto", "sample_weight", "resampling"}
+    weighting : {"auto", "resampling"}
         How the weights are passed to the classifier: as `sample_weight`, or by fitting it to
         samples that are drawn in proportion to them: one fifth of the number of all samples, but
         at least 20, as in the experiments of the dissertation. Weights that are passed as
@@ -154,11 +154,6 @@ class ClassifierLearner(Learner):
         self.n_classes = n_classes
         self.response_method = response_method
         accepts_weights = has_fit_parameter(estimator, "sample_weight")
-        if weighting == "sample_weight" and not accepts_weights:
-            raise ValueError(
-                f"weighting='sample_weight', but the fit of {estimator!r} takes no sample_weight; "
-                "use weighting='resampling' or 'auto'"
-            )
         self.resampling = weighting == "resampling" or not accepts_weights
         self.n_drawn = max(20, X.shape[0] // 5)
 

@@ -226,9 +226,9 @@ class AdaRank(SupervisedDocumentRanker):
         rules, boosting stops after few rounds: if a feature is added twice, no ranking changes,
         hence no weight of a query changes, and the same feature would be selected again. For
         classifiers, "greedy" is the same as "xu-li".
-    weighting : {"auto", "sample_weight", "resampling"}, default="resampling"
+    weighting : {"auto", "resampling"}, default="resampling"
         {weighting}
-    {last_parameters}
+    {random_state}
 
     Attributes
     ----------
@@ -287,10 +287,8 @@ class AdaRank(SupervisedDocumentRanker):
         metric: Literal["ndcg", "map"] = "ndcg",
         k: int | None = None,
         rule: Literal["greedy", "xu-li", "printed"] = "greedy",
-        weighting: Literal["auto", "sample_weight", "resampling"] = "resampling",
-        warm_start: bool = False,
+        weighting: Literal["auto", "resampling"] = "resampling",
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -298,9 +296,7 @@ class AdaRank(SupervisedDocumentRanker):
         self.k = k
         self.rule = rule
         self.weighting = weighting
-        self.warm_start = warm_start
         self.random_state = random_state
-        self.verbose = verbose
 
     def _make_objective(self, y, queries):
         return QueryObjective(

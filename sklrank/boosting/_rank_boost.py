@@ -79,9 +79,9 @@ class RankBoost(SupervisedDocumentRanker):
     n_estimators : int, default=100
         Maximum number of rounds.
     {learning_rate}
-    weighting : {"auto", "sample_weight", "resampling"}, default="auto"
+    weighting : {"auto", "resampling"}, default="auto"
         {weighting}
-    {last_parameters}
+    {random_state}
 
     Attributes
     ----------
@@ -118,18 +118,14 @@ class RankBoost(SupervisedDocumentRanker):
         n_estimators: int = 100,
         *,
         learning_rate: float = 1.0,
-        weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
-        warm_start: bool = False,
+        weighting: Literal["auto", "resampling"] = "auto",
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.weighting = weighting
-        self.warm_start = warm_start
         self.random_state = random_state
-        self.verbose = verbose
 
     def _make_objective(self, y, queries):
         return PairObjective(y, queries)

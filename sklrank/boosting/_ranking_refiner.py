@@ -86,9 +86,9 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         Method of the weak learner whose output, multiplied by the step, is added to the scores: the
         predicted class, 0 or 1, as in the dissertation, or the probability of class 1 (see the
         notes).
-    weighting : {"auto", "sample_weight", "resampling"}, default="resampling"
+    weighting : {"auto", "resampling"}, default="resampling"
         {weighting}
-    {last_parameters}
+    {random_state}
 
     Attributes
     ----------
@@ -171,10 +171,8 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         noise: Literal["auto"] | float = "auto",
         learning_rate: float = 0.2,
         response_method: Literal["predict", "predict_proba"] = "predict_proba",
-        weighting: Literal["auto", "sample_weight", "resampling"] = "resampling",
-        warm_start: bool = False,
+        weighting: Literal["auto", "resampling"] = "resampling",
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.base_ranker = base_ranker
         self.estimator = estimator
@@ -185,9 +183,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         self.learning_rate = learning_rate
         self.response_method = response_method
         self.weighting = weighting
-        self.warm_start = warm_start
         self.random_state = random_state
-        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=False)
     @of_refiners
@@ -239,6 +235,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
                 )
             self._set_fitted_with_qid(qid, X.shape[0])
             self._start_rounds()
+            self._response_method = self.response_method
             auto = self.noise == "auto"
             self.noise_ = auto_noise(judgements, queries) if auto else float(self.noise)
             self.confidence_ = base_confidence(base_scores, queries)
@@ -253,12 +250,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
             )
             self._boost(objective, self._make_learner(X, objective))
         return self
-
-    def _start_rounds(self):
-        super()._start_rounds()
-        if not self.estimators_:
-            # A warm start continues with the method of the first rounds.
-            self._response_method = self.response_method
 
     @of_refiners
     def score(
