@@ -159,7 +159,7 @@ ESTIMATORS = [
         ],
         cv=3,
     ),
-    CalibratedLabelRanker(LabelwiseRanker(Ridge()), method="isotonic", cv=2),
+    CalibratedLabelRanker(LabelwiseRanker(Ridge()), cv=2),
     ConformalTopLabels(LabelwiseRanker(Ridge())),
     ConformalRanks(PlackettLuceRanker(alpha=1.0), calibration_size=0.5),
     LeafSizeForest(n_estimators=25),

@@ -122,11 +122,12 @@ def split_rankings(splitter, X, positions, cv):
         The training samples and the held-out samples of each fold.
     """
     try:
+        samples = np.arange(len(positions))
         folds = [
-            tuple(as_indices(rows, len(positions)) for rows in fold)
+            tuple(samples[np.asarray(rows)] for rows in fold)
             for fold in check_cv(splitter).split(X, positions)
         ]
-    except ValueError as error:
+    except (ValueError, IndexError) as error:
         raise ValueError(
             f"cv={cv!r} cannot split {len(positions)} rankings: {error} Use fewer folds, "
             "KFold or ShuffleSplit"
@@ -137,17 +138,6 @@ def split_rankings(splitter, X, positions, cv):
             "held-out samples"
         )
     return folds
-
-
-def as_indices(rows, n_samples):
-    rows = np.asarray(rows)
-    if rows.dtype != bool:
-        if rows.size and not -n_samples <= rows.min() <= rows.max() < n_samples:
-            raise ValueError("an index is out of range.")
-        return rows % n_samples  # Negative indices count from the end.
-    if rows.shape != (n_samples,):
-        raise ValueError(f"a mask has the shape {rows.shape}.")
-    return np.flatnonzero(rows)
 
 
 def folds_of_held_out(folds, n_folds):

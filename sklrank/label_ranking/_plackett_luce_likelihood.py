@@ -30,6 +30,8 @@ TIES = ("exclude", "breslow")
 _CURVATURE = 0.2
 # Relative size of the smallest eigenvalue that is distinguished from 0.
 _ROUNDING = 1e-12
+# The scaled problem takes some ten to a hundred iterations of L-BFGS.
+_MAX_ITER = 1000
 # Number of samples whose pairs of labels, or places, are computed at once.
 _BLOCK = 1000
 
@@ -167,7 +169,7 @@ class PenalizedLikelihood:
         by_weight = self.features.T @ gradient + alpha * solution[:-1]
         return loss, np.vstack([by_weight, gradient.sum(axis=0)])
 
-    def solve(self, alpha, start=None, *, tol, max_iter):
+    def solve(self, alpha, start=None, *, tol):
         """Minimize the loss from `start`.
 
         Returns
@@ -177,7 +179,7 @@ class PenalizedLikelihood:
         n_iter : int
             Number of iterations.
         stopped : bool
-            Whether `max_iter` iterations were too few.
+            Whether `_MAX_ITER` iterations were too few.
         """
         shape = self.features.shape[1] + 1, self.positions.shape[1]
         total = max(self.weights.sum(), np.finfo(float).tiny)
@@ -199,8 +201,8 @@ class PenalizedLikelihood:
             options={
                 "gtol": tol,
                 "ftol": 1e-14,
-                "maxiter": max_iter,
-                "maxfun": 25 * max_iter,
+                "maxiter": _MAX_ITER,
+                "maxfun": 25 * _MAX_ITER,
                 "maxcor": 20,
             },
         )
