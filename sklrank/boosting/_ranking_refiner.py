@@ -12,8 +12,17 @@ from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
 from sklrank.boosting._document_ranker import DocumentRanker
-from sklrank.boosting._pair_losses import ExplicitPairLoss, GradedPairLoss
-from sklrank.boosting._refinement_by_losses import auto_noise, base_confidence, make_objective
+from sklrank.boosting._pair_losses import (
+    BaseRankerLoss,
+    ExplicitPairLoss,
+    GradedPairLoss,
+    JudgementLoss,
+)
+from sklrank.boosting._refinement_by_losses import (
+    RefinementObjective,
+    auto_noise,
+    base_confidence,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -239,14 +248,11 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
             auto = self.noise == "auto"
             self.noise_ = auto_noise(judgements, queries) if auto else float(self.noise)
             self.confidence_ = base_confidence(base_scores, queries)
-            objective = make_objective(
-                self.combination,
-                base_scores,
-                judgements,
+            objective = RefinementObjective(
+                BaseRankerLoss(base_scores, self.confidence_, queries),
+                JudgementLoss(judgements, self.noise_, queries),
                 queries,
-                confidence=self.confidence_,
-                noise=self.noise_,
-                balance=self.balance,
+                self.balance if self.combination == "sum" else None,
             )
             self._boost(objective, self._make_learner(X, objective))
         return self

@@ -5,49 +5,14 @@ judgements (err_t). Boosting decreases their product (MRR, Equation 4.10) or the
 (LRR, Equation 4.9).
 """
 
-from abc import abstractmethod
-
 import numpy as np
 
 from sklrank._boosting_rounds import Objective
 from sklrank.boosting._pair_losses import (
     MAX_PAIR_SCORE_GAP,
     AllPairLoss,
-    BaseRankerLoss,
-    JudgementLoss,
     exp_scores,
 )
-
-
-def make_objective(combination, base_scores, judgements, queries, *, confidence, noise, balance):
-    """Return the objective of boosting.
-
-    Parameters
-    ----------
-    combination : {"product", "sum"}
-        How the losses are combined.
-    base_scores : ndarray of shape (n_samples,)
-        Scores of the base ranker.
-    judgements : GradedPairLoss or ExplicitPairLoss
-        Judgements.
-    queries : Queries
-        Query of each document.
-    confidence : ndarray of shape (n_queries,)
-        Lambda of each query.
-    noise : float
-        Eta of the judgements.
-    balance : float
-        Gamma, the weight of the loss of the base ranker in the sum.
-
-    Returns
-    -------
-    ProductObjective or SumObjective
-    """
-    base_loss = BaseRankerLoss(base_scores, confidence, queries)
-    judgement_loss = JudgementLoss(judgements, noise, queries)
-    if combination == "sum":
-        return SumObjective(base_loss, judgement_loss, queries, balance)
-    return ProductObjective(base_loss, judgement_loss, queries)
 
 
 def base_confidence(scores, queries):
@@ -77,13 +42,18 @@ def auto_noise(judgements, queries):
     return float(2 * n_judged / (2 * n_judged + n_all)) if n_judged else 1.0
 
 
-# -- Objectives.
-
-
 class RefinementObjective(Objective):
-    """Base class of combinations of two losses, for ranking refinement.
+    r"""Product or weighted sum of two losses, for ranking refinement.
 
-    Equations refer to Valizadegan (2010), chapter 4.
+    The product is L_p of Equation 4.10 (multiplicative ranking refinement). The weight of a pair is
+    :math:`\gamma_{ij} = a_{ij} + b_{ij}`, its terms in the two losses, divided by the losses (4.11,
+    4.12). The :math:`a_{ij}` sum to 1, and so do the :math:`b_{ij}`, so that no weight between the
+    losses is needed. The bound of `_objectives.py` holds for the logarithm. With the step weights
+    :math:`\mu = c` and :math:`\nu = w`, it decreases by at least :math:`(\sqrt\mu - \sqrt\nu)^2` in
+    a round (Theorem 9). Theorem 10 states a larger decrease, :math:`\eta = \mu - \nu`, which does
+    not always hold. A decrease of :math:`\eta^2 / 4` always holds, since :math:`\mu + \nu \leq 2`.
+
+    The sum is L_a of Equation 4.9 (linear ranking refinement).
 
     Parameters
     ----------
@@ -93,22 +63,30 @@ class RefinementObjective(Objective):
         The loss err_t of the judgements.
     queries : Queries
         Query of each document. The losses are sums over all queries.
+    balance : float or None, default=None
+        Weight of the loss of the base ranker in the sum, which is called gamma in Equation 4.9. If
+        None, the objective is the product.
     """
 
-    def __init__(self, base_loss, judgement_loss, queries):
+    def __init__(self, base_loss, judgement_loss, queries, balance=None):
         self._base_loss = base_loss
         self._judgement_loss = judgement_loss
         self._queries = queries
-
-    @abstractmethod
-    def _combine(self, base, judged):
-        """Return the objective, and the factors of the two losses in the weights of pairs."""
+        self._balance = balance
 
     def set_scores(self, scores):
         self._exp_scores = exp_scores(scores, self._queries, MAX_PAIR_SCORE_GAP)
         base, base_gradient = self._base_loss.loss_and_negative_gradient(*self._exp_scores)
         judged, judged_gradient = self._judgement_loss.loss_and_negative_gradient(*self._exp_scores)
-        self.value, self._factors = self._combine(base, judged)
+        if self._balance is None:
+            self.value = base * judged
+            self._factors = 1 / base, 1 / judged
+        else:
+            self.value = self._balance * base + judged
+            # Only the ratio of the factors matters. They are scaled to at most 1, since weak
+            # learners sum squares of the weights, which could overflow.
+            largest = max(self._balance, 1.0)
+            self._factors = self._balance / largest, 1 / largest
         a, b = self._factors
         self._set_gradient(a * base_gradient + b * judged_gradient)
 
@@ -117,41 +95,3 @@ class RefinementObjective(Objective):
         base = self._base_loss.step_weights(*self._exp_scores, hypothesis)
         judged = self._judgement_loss.step_weights(*self._exp_scores, hypothesis)
         return a * base[0] + b * judged[0], a * base[1] + b * judged[1]
-
-
-class ProductObjective(RefinementObjective):
-    r"""L_p of Equation 4.10, multiplicative ranking refinement: the product of the two losses.
-
-    The weight of a pair is :math:`\gamma_{ij} = a_{ij} + b_{ij}`, its terms in the two losses,
-    divided by the losses (4.11, 4.12). The :math:`a_{ij}` sum to 1, and so do the :math:`b_{ij}`,
-    so that no weight between the losses is needed. The bound of `_objectives.py` holds for the
-    logarithm. With the step weights :math:`\mu = c` and :math:`\nu = w`, it decreases by at least
-    :math:`(\sqrt\mu - \sqrt\nu)^2` in a round (Theorem 9). Theorem 10 states a larger decrease,
-    :math:`\eta = \mu - \nu`, which does not always hold. A decrease of :math:`\eta^2 / 4` always
-    holds, since :math:`\mu + \nu \leq 2`.
-    """
-
-    def _combine(self, base, judged):
-        return base * judged, (1 / base, 1 / judged)
-
-
-class SumObjective(RefinementObjective):
-    """L_a of Equation 4.9, linear ranking refinement: the weighted sum of the two losses.
-
-    Parameters
-    ----------
-    base_loss, judgement_loss, queries : object
-        As in :class:`RefinementObjective`.
-    balance : float
-        Weight of the loss of the base ranker, which is called gamma in Equation 4.9.
-    """
-
-    def __init__(self, base_loss, judgement_loss, queries, balance):
-        super().__init__(base_loss, judgement_loss, queries)
-        self._balance = balance
-
-    def _combine(self, base, judged):
-        # Only the ratio of the factors matters. They are scaled to at most 1, since weak learners
-        # sum squares of the weights, which could overflow.
-        largest = max(self._balance, 1.0)
-        return self._balance * base + judged, (self._balance / largest, 1 / largest)

@@ -200,7 +200,7 @@ def test_kinds_of_base_rankers(data, combination):
     assert_array_equal(
         predictions(X, classifier), predictions(X, base_scores=classifier.decision_function(X))
     )
-    with pytest.raises(ValueError, match="FrozenEstimator"):
+    with pytest.raises(ValueError, match="not fitted yet"):
         clone(RankingRefiner(regressor)).fit(*data)
     frozen = clone(
         RankingRefiner(
