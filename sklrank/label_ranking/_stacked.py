@@ -56,16 +56,16 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     a part of the training data and computes scores of the held-out samples. The weights of the
     rankers are the solution of a non-negative least-squares regression of the negative relative
     positions of the held-out samples on the scores, all of them centered within each sample. The
-    rankers with positive weights rank new samples. The score of a
+    rankers with positive weights are then fitted to all samples. The score of a
     :class:`PlackettLuceRanker`, also inside of a pipeline or a search, is the negative expected
     position of the label, because the scores of that model are not bounded.
 
     A ranker has the same weight for all labels. The last step therefore corrects the weighted sum
     for each pair of labels; see the parameter `pair_correction`.
 
-    All rankers are fitted to all samples first. The held-out scores of a :class:`LabelwiseRanker`
-    with ``oob_score=True`` are its out-of-bag scores. A :class:`PlackettLuceRanker` with
-    ``alpha="auto"`` chooses its penalty from all samples.
+    Two kinds of rankers need fewer fits. A :class:`LabelwiseRanker` with ``oob_score=True`` is
+    fitted once, to all samples, and its held-out scores are the out-of-bag scores. A
+    :class:`PlackettLuceRanker` with ``alpha="auto"`` chooses its penalty once, from all samples.
 
     The default parameters are the configuration that the package recommends for label ranking. They
     need no tuning, but `fit` then fits many models. ``examples/paper_label_ranking.py`` evaluates
@@ -141,7 +141,8 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     Examples
     --------
     >>> import numpy as np
-    >>>     >>> from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
     >>> X = np.random.RandomState(0).normal(size=(100, 3))
     >>> Y = np.argsort(np.argsort(X, axis=1), axis=1)  # positions are those of the features
     >>> ranker = StackedRanker(
@@ -226,12 +227,13 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         folds = self._folds(X, positions, seed)
         in_folds = [i for i, ranker in enumerate(rankers) if not has_oob_scores(ranker)]
         n_fits = len(rankers) + len(in_folds) * len(folds)
-        calls = [delayed(fit_ranker)(clone(ranker), X, positions) for ranker in rankers]
-        models = self._fit_in_parallel(calls, "ranker", n_fits)
+        # Out-of-bag scores and the choice of a penalty need the fit to all samples.
+        first = [i for i, each in enumerate(rankers) if has_oob_scores(each) or chooses_alpha(each)]
+        models = self._fit_rankers(rankers, first, X, positions, n_fits)
         unseen, held_out = held_out_positions(positions, folds)
         calls = [
             delayed(fit_and_score)(
-                with_alpha_of(models[i], rankers[i]), X, positions, *fold, mask, stacked_scores
+                with_alpha_of(models.get(i), rankers[i]), X, positions, *fold, mask, stacked_scores
             )
             for i in in_folds
             for fold, mask in zip(folds, unseen)
@@ -242,17 +244,25 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
             [
                 np.concatenate([next(fold_scores) for _ in folds])
                 if i in in_folds
-                else model.oob_decision_function_[samples]
-                for i, model in enumerate(models)
+                else models[i].oob_decision_function_[samples]
+                for i in range(len(rankers))
             ]
         )
         weights, shares = non_negative_weights(scores, held_out)
         combined = np.tensordot(weights, scores, axes=1)
         combined = self._correct(combined, held_out, folds_of_held_out(folds, _N_FOLDS))
         self.pair_scale_ = fit_pair_scale(combined, held_out)
-        self.estimators_ = [models[i] for i in np.flatnonzero(weights)]
+        kept = np.flatnonzero(weights)
+        missing = [i for i in kept if i not in models]
+        models.update(self._fit_rankers(rankers, missing, X, positions))
+        self.estimators_ = [models[i] for i in kept]
         self.weights_ = dict(zip(names, weights.tolist()))
         self.shares_ = dict(zip(names, shares.tolist()))
+
+    def _fit_rankers(self, rankers, chosen, X, positions, n_fits=None):
+        """Return a dictionary of clones of the chosen rankers, fitted to all samples."""
+        calls = [delayed(fit_ranker)(clone(rankers[i]), X, positions) for i in chosen]
+        return dict(zip(chosen, self._fit_in_parallel(calls, "ranker", n_fits)))
 
     @one_blas_thread
     def _correct(self, combined, positions, folds):

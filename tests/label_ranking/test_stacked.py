@@ -386,10 +386,10 @@ def test_one_fold_for_many_samples(monkeypatch):
 
     monkeypatch.setattr(module, "_MANY_SAMPLES", 100)
     StackedRanker([("one", Counting(Ridge()))], random_state=0).fit(X, Y)
-    assert fitted == [120, 96]
+    assert fitted == [96, 120]
     fitted.clear()
     StackedRanker([("one", Counting(Ridge()))], random_state=0).fit(X[:100], Y[:100])
-    assert fitted == [100] + [80] * 5
+    assert fitted == [80] * 5 + [100]
 
 
 def test_incomplete_rankings():
