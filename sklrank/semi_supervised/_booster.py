@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
@@ -135,22 +135,6 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
             Class probabilities, which are not calibrated. The sum of each row is 1.
         """
         return softmax(self._class_scores(X), axis=1)
-
-    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """Predict the logarithms of class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Logarithms of the class probabilities. They are finite even if a probability is rounded
-            to 0.
-        """
-        return log_softmax(self._class_scores(X), axis=1)
 
     @property
     def _n_classes(self):
