@@ -66,7 +66,6 @@ from sklrank.label_ranking import (
     PlackettLuceRanker,
     StackedRanker,
 )
-from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -158,7 +157,6 @@ CONFIGURATIONS = {
     "CalibratedLabelRanker(LabelwiseRanker(Ridge()), cv=2)": RANKINGS,
     "ConformalTopLabels(LabelwiseRanker(Ridge()))": RANKINGS,
     "ConformalRanks(PlackettLuceRanker(alpha=1.0))": RANKINGS,
-    "LeafSizeForest(n_estimators=2)": NUMBERS,
     "PooledLabelSpreading(2)": CLASSES,
     "MCSSBClassifier(n_estimators=2)": CLASSES,
     "MCSSBClassifier(StumpClassifier(), 2, similarity='rbf')": CLASSES,
@@ -184,7 +182,6 @@ WRAPPERS = {
     "ConformalRanks",
     "ConformalTopLabels",
     "LabelwiseRanker",
-    "LeafSizeForest",
     "PairwiseRanker",
     "StackedRanker",
 }

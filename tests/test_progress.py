@@ -61,7 +61,6 @@ NOT_ITERATIVE = {
     "HonestTreeClassifier",
     "HonestTreeRegressor",
     "LevelSplitsClassifier",
-    "LeafSizeForest",
     "LevelSplitsRegressor",
     "PooledLabelSpreading",
     "RejectOptionClassifier",

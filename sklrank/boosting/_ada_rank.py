@@ -52,23 +52,12 @@ class QueryObjective(Objective):
     (Algorithm 4 of Valizadegan 2010, line 7). It is divided equally among its documents, whose
     labels are their relevance. No bound guarantees that a step decreases the objective.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Relevance.
-    queries : Queries
-        Query of each document. Queries without a relevant document are ignored.
-    metric : {"ndcg", "map"}
-        The metric E.
-    k : int or None
-        Number of top-ranked documents to include in the metric. If None, all are included.
-    step_weights : callable
-        The step weights; see :class:`Rule`.
-    must_beat_chance : bool, default=False
-        Whether the step of a hypothesis is 0 if its weighted mean performance is not above that of
-        constant scores. Otherwise, even a constant hypothesis usually has a positive step. (This is
-        not used for single features: a feature that ranks worse than constant scores by itself may
-        still decrease the objective together with other features.)
+    `metric` is a key of `METRICS`, cut at rank `k`, and `step_weights` is that of a :class:`Rule`.
+    Queries without a relevant document are ignored. With `must_beat_chance`, the step of a
+    hypothesis is 0 if its weighted mean performance is not above that of constant scores.
+    Otherwise, even a constant hypothesis usually has a positive step. (It is not set for single
+    features: a feature that ranks worse than constant scores by itself may still decrease the
+    objective together with other features.)
     """
 
     def __init__(self, y, queries, metric, k, step_weights, *, must_beat_chance=False):
@@ -141,14 +130,8 @@ class FeatureLearner(Learner):
 
     Boosting stops when none of those that the rule tries decreases it.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Training samples.
-    objective : QueryObjective
-        Computes the performance of each feature, once.
-    rule : Rule
-        Features and fractions that are tried.
+    The performance of each feature is computed once. The :class:`Rule` tells which of them are
+    tried, and with which fractions of the step.
     """
 
     def __init__(self, X, objective, rule):

@@ -22,7 +22,6 @@ from sklrank.boosting._document_ranker import (
     of_documents,
     queries_of,
 )
-from sklrank.boosting._linear_scores import PENALTIES
 from sklrank.boosting._model_json import write_model
 from sklrank.boosting._objectives import LOSSES
 from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race
@@ -465,8 +464,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         data = RaceData(X, y, queries, self._make_objective, bounds, self._split_seed)
         self._winner = self._race(trees, data, bins, validation)
         self.linear_ = None
-        if self._winner.penalty is not None:
-            [linear] = data.fit_linear([self._winner.penalty])
+        if self._winner.is_linear:
+            linear = data.fit_linear(np.arange(len(y)))
             objective = self._make_objective(y, queries)
             # Linear scores that were fitted to a part of the queries could increase the loss.
             if objective.value_at(linear.predict(X)) < objective.value_at(np.zeros(len(y))):
@@ -512,8 +511,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             return run_race(
                 trees, starts, folds, self.max_iter, self.learning_rate, self._random_state
             )
-        penalty = PENALTIES[0] if self.linear_start is True else None
-        return Winner(penalty, trees[len(trees) // 2], None, was_cut=False)
+        return Winner(self.linear_start is True, trees[len(trees) // 2], None, was_cut=False)
 
     def _n_rounds_to_fit(self):
         if self.early_stopping != "auto" or self._winner.n_trees is None:

@@ -21,12 +21,6 @@ class PairObjective(Objective):
     The mean of :math:`\exp(F_j - F_i)` over all pairs (i, j) of documents of the same query in
     which i is more relevant than j.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Relevance.
-    queries : Queries
-        Query of each document.
     """
 
     def __init__(self, y, queries):

@@ -55,17 +55,9 @@ class RefinementObjective(Objective):
 
     The sum is L_a of Equation 4.9 (linear ranking refinement).
 
-    Parameters
-    ----------
-    base_loss : BaseRankerLoss
-        The loss err_w of the base ranker.
-    judgement_loss : JudgementLoss
-        The loss err_t of the judgements.
-    queries : Queries
-        Query of each document. The losses are sums over all queries.
-    balance : float or None, default=None
-        Weight of the loss of the base ranker in the sum, which is called gamma in Equation 4.9. If
-        None, the objective is the product.
+    The losses are err_w of the base ranker and err_t of the judgements, sums over all queries.
+    `balance` is the weight of the loss of the base ranker in the sum, which is called gamma in
+    Equation 4.9. If it is None, the objective is the product.
     """
 
     def __init__(self, base_loss, judgement_loss, queries, balance=None):

@@ -148,18 +148,8 @@ def fit_pair_scale(scores, positions):
     label. As in Platt's scaling, the target is (n + 1) / (n + 2) instead of 1 for n pairs, so that
     the factor is finite.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_labels)
-        Scores of the labels. If there are many comparisons, only every second sample, or every
-        third, and so on, is used.
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels. NaN marks a label that is not ranked.
-
-    Returns
-    -------
-    float
-        Factor of 0 or more. It is 0 if labels with higher scores do not come first more often.
+    If there are many comparisons, only every second sample, or every third, and so on, is used. The
+    factor is 0 if labels with higher scores do not come first more often.
     """
     n_samples, n_labels = scores.shape
     used = slice(None, None, max(1, n_samples * n_labels**2 // MAX_COMPARISONS))

@@ -248,13 +248,6 @@ def pairs_of_labels(n_labels):
 def compare_pairs(positions, pairs):
     """Return which label of each pair comes first in rankings.
 
-    Parameters
-    ----------
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels. NaN marks a label that is not ranked.
-    pairs : ndarray of int of shape (n_pairs, 2)
-        Pairs of labels.
-
     Returns
     -------
     wins, compared : ndarray of bool of shape (n_samples, n_pairs)

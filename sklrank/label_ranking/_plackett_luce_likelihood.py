@@ -39,12 +39,7 @@ _BLOCK = 1000
 class RankingLikelihood:
     """Log-likelihood of given rankings, as a function of the scores of the labels.
 
-    Parameters
-    ----------
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels. NaN marks a label that is not ranked.
-    ties : {"exclude", "breslow"}
-        Rule for tied labels, as described above.
+    Positions that are NaN mark labels that are not ranked.
 
     Attributes
     ----------
@@ -123,16 +118,7 @@ class PenalizedLikelihood:
     The features are centered and rotated to their principal axes. The weights are then scaled by
     the square roots of the approximate second derivatives, so that L-BFGS needs few iterations.
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_samples, n_features)
-        Features of the samples.
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels. NaN marks a label that is not ranked.
-    weights : ndarray of shape (n_samples,)
-        Sample weights.
-    ties : {"exclude", "breslow"}
-        Rule for tied labels.
+    Positions that are NaN mark labels that are not ranked; `ties` is a rule for tied labels.
     """
 
     def __init__(self, features, positions, weights, ties):
@@ -235,16 +221,8 @@ def principal_axes(X):
 def pair_probabilities(scores):
     """Return the probabilities that one label comes before another, from their scores.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_labels)
-        Scores of the labels.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels, n_labels)
-        Entry ``[i, a, b]`` is the logistic function of the score of label a minus that of label b.
-        The entries of the diagonal are 1/2.
+    Entry ``[i, a, b]`` is the logistic function of the score of label a minus that of label b.
+    The entries of the diagonal are 1/2.
     """
     return expit(scores[:, :, np.newaxis] - scores[:, np.newaxis, :])
 
@@ -271,17 +249,7 @@ def topk_probabilities(scores, k):
     step is smaller for large k: the number of labels above then decreases from more than k to less
     within about 1 / sqrt(k).
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_labels)
-        Scores of the labels.
-    k : int
-        Number of places.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels)
-        Probabilities. Each row has the sum k.
+    The scores and the result have shape `(n_samples, n_labels)`. Each row has the sum k.
     """
     n_steps = int(np.ceil(170 * np.sqrt(max(1.0, k / 10))))
     noise, step = np.linspace(-4.5, 38.0, n_steps + 1, retstep=True)

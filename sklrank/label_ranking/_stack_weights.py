@@ -19,12 +19,8 @@ def non_negative_weights(scores, positions):
     The negative relative positions are regressed on the scores; both are centered within each
     sample.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rankers, n_samples, n_labels)
-        Scores of held-out samples; higher is better.
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels for these samples. NaN marks a label that is not ranked.
+    The scores of held-out samples have shape `(n_rankers, n_samples, n_labels)`, and the positions
+    `(n_samples, n_labels)`. NaN marks a label that is not ranked.
 
     Returns
     -------
@@ -45,14 +41,8 @@ def non_negative_weights(scores, positions):
 def centered_scores(scores, positions):
     """Center the scores of each sample over the ranked labels.
 
-    The parameters are those of `non_negative_weights`.
-
-    Returns
-    -------
-    centered : ndarray of shape (n_rankers, n_ranked)
-        The centered scores of all ranked labels of all samples.
-    sizes : ndarray of shape (n_rankers,)
-        The root mean squares of the centered scores, or 1 if that is 0.
+    Return the centered scores of all ranked labels of all samples, `(n_rankers, n_ranked)`, and
+    their root mean squares, or 1 where that is 0, `(n_rankers,)`.
     """
     ranked = ~np.isnan(positions)
     n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)

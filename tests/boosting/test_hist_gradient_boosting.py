@@ -150,7 +150,7 @@ def test_queries_without_relevant_documents_do_not_matter():
     alone = HistGradientBoostingRanker(max_iter=5).fit(
         X[~empty], y[~empty], qid[~empty], **as_validation(1)
     )
-    assert_allclose(kept.loss_curve_[0], alone.loss_curve_[0])
+    assert_allclose(kept.loss_curve_[0], alone.loss_curve_[0], rtol=1e-4)
     assert kept.score(X, np.where(empty, 0, y), qid) > 0.7
 
 
