@@ -142,8 +142,6 @@ class Booster(IterativeMixin, BaseEstimator):
     :meth:`_start_rounds` and :meth:`_boost`.
     """
 
-    # Learning rate of boosters without this parameter.
-    learning_rate = 1.0
     # Method of the weak learners whose output is added to the scores.
     _response_method = "predict"
     # Number of columns of the scores; None for rankers, which have one score for each sample.
@@ -175,6 +173,7 @@ class Booster(IterativeMixin, BaseEstimator):
         if not len(self.loss_curve_):
             self.loss_curve_ = np.array([objective.value])
         n_fitted, n_rounds, reason = len(self.estimators_), self._n_rounds_to_fit(), None
+        learning_rate = getattr(self, "learning_rate", 1.0)  # AdaRank has none
 
         def rounds():
             while reason is None and len(self.estimators_) < n_rounds:
@@ -189,7 +188,7 @@ class Booster(IterativeMixin, BaseEstimator):
                 reason = "no weak learner lowers the objective"
                 break
             model, hypothesis = fitted
-            step = learner.step(objective, hypothesis, self.learning_rate)
+            step = learner.step(objective, hypothesis, learning_rate)
             if not step > 0:
                 reason = "the last weak learner was no better than chance"
                 break

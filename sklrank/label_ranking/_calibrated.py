@@ -137,7 +137,8 @@ class CalibratedLabelRanker(WrappedRanker):
 
         {pair_proba}
         """
-        return pair_probabilities(self.pair_scale_ * self._label_scores(X))
+        scores = self._label_scores(X)
+        return pair_probabilities(self.pair_scale_ * scores)
 
 
 def fit_pair_scale(scores, positions):

@@ -203,8 +203,8 @@ def _as_labels(orderings):
         orderings = np.asarray(orderings)
     except ValueError as error:
         raise ValueError(
-            "orderings must have the same number of places in each row, with one label at each: fill "
-            "the end of shorter rows with None or NaN"
+            "orderings must have the same number of places in each row, with one label at each: "
+            "fill the end of shorter rows with None or NaN"
         ) from error
     if orderings.dtype.kind == "U" and not isinstance(given, np.ndarray):
         # NumPy converts NaN in a list of strings to the string "nan".
