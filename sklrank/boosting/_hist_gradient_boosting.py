@@ -67,8 +67,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Learning rate that multiplies the values of the leaves, 2 at most. Smaller values need more
         trees.
     max_iter : int, default=100
-        Maximum number of trees. If held-out queries chose their number, and more trees might be
-        better, `stop_reason_` ends with "raise max_iter".
+        Maximum number of trees.
     max_leaf_nodes : "auto" or int, default="auto"
         Maximum number of leaves of each tree, at least 2. If "auto", it is 2, 8 or 31.
     min_samples_leaf : "auto" or int, default="auto"
@@ -511,7 +510,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             return run_race(
                 trees, starts, folds, self.max_iter, self.learning_rate, self._random_state
             )
-        return Winner(self.linear_start is True, trees[len(trees) // 2], None, was_cut=False)
+        return Winner(self.linear_start is True, trees[len(trees) // 2], None)
 
     def _n_rounds_to_fit(self):
         if self.early_stopping != "auto" or self._winner.n_trees is None:
@@ -520,14 +519,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         return min(self.max_iter, max(self._winner.n_trees, int(self.linear_ is None)))
 
     def _reason_for_all_rounds(self):
-        reason = "max_iter rounds were fitted"
-        if self.early_stopping != "auto":
-            return reason
         if self._n_rounds_to_fit() < self.max_iter:
-            reason = "held-out queries chose this number of rounds"
-        if self._winner.was_cut:
-            reason += "; more rounds may lower the loss of held-out queries: raise max_iter"
-        return reason
+            return "held-out queries chose this number of rounds"
+        return "max_iter rounds were fitted"
 
     def _initial_scores(self, X):
         return super()._initial_scores(X) if self.linear_ is None else self.linear_.predict(X)

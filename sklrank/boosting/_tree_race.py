@@ -55,8 +55,6 @@ class Winner(NamedTuple):
     tree: object
     n_trees: int | None
     """Number of trees; None if all rounds are fitted."""
-    was_cut: bool
-    """True if the objective still decreased in the last round."""
 
 
 class RaceData(NamedTuple):
@@ -161,5 +159,4 @@ def run_race(trees, starts, folds, n_rounds, learning_rate, random_state):
             active = [item for item in active if min(item.values) <= limit]
     winner = min(candidates, key=lambda item: min(item.values))
     n_trees = int(np.argmin(winner.values))
-    was_cut = winner in active and n_trees > 0
-    return Winner(winner.is_linear, winner.tree, n_trees if n_trees < n_rounds else None, was_cut)
+    return Winner(winner.is_linear, winner.tree, n_trees if n_trees < n_rounds else None)

@@ -10,7 +10,7 @@ from sklrank.boosting._pair_losses import (
     GradedPairLoss,
     JudgementLoss,
 )
-from sklrank.boosting._refinement_by_losses import RefinementObjective
+from sklrank.boosting._ranking_refiner import RefinementObjective
 
 BALANCE = 0.7
 

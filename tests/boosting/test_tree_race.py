@@ -150,10 +150,9 @@ def test_number_of_rounds_has_the_smallest_loss_of_held_out_queries():
             F, G = F + 0.25 * model.predict(fold.bins[0]), G + 0.25 * model.predict(fold.bins[1])
     assert 1 < totals.argmin() < 10
     assert choice.n_trees == totals.argmin()
-    assert not choice.was_cut
     # The objective decreases up to this round, and for less than ten rounds after it.
     _, cut = case.choose(8, n_rounds=int(totals.argmin()))
-    assert cut.was_cut and cut.n_trees is None
+    assert cut.n_trees is None
 
 
 class Grown:
