@@ -5,9 +5,9 @@ import warnings
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.utils import check_random_state
 
-# Small leaves are best for precise targets, large ones for noisy targets. The errors of ten trees
-# distinguish them: of the samples, 1 % are in all ten bootstrap samples, the same for each size.
-LEAF_SIZES, N_FIRST_TREES = (1, 5, 20), 10
+# Small leaves are best for precise targets, large ones for noisy targets. The sizes are those whose
+# forests differ: the default of scikit-learn, and about four and sixteen times as much.
+LEAF_SIZES = (1, 5, 20)
 
 
 class LeafSizeForest(RandomForestRegressor):
@@ -36,15 +36,15 @@ class LeafSizeForest(RandomForestRegressor):
         """Choose the size of the leaves, and grow the forest."""
         n_features = X.shape[1]
         self.max_features = max(n_features // 3, min(3, n_features))
-        # With the same seed, all sizes have the same bootstrap samples.
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         scores = {}
         with warnings.catch_warnings():
-            # Samples without out-of-bag prediction count as 0, with a warning.
+            # Ten trees distinguish the sizes. A hundredth of the samples is in all ten bootstrap
+            # samples, which are the same for all sizes; their prediction is 0, with a warning.
             warnings.simplefilter("ignore")
             for size in LEAF_SIZES:
                 first = RandomForestRegressor(
-                    N_FIRST_TREES,
+                    10,
                     max_features=self.max_features,
                     min_samples_leaf=size,
                     oob_score=True,

@@ -26,10 +26,6 @@ from scipy.special import expit
 from sklearn.utils import gen_batches
 
 TIES = ("exclude", "breslow")
-# Typical second derivative of the negative log-likelihood of a ranking by a score.
-_CURVATURE = 0.2
-# Relative size of the smallest eigenvalue that is distinguished from 0.
-_ROUNDING = 1e-12
 # The scaled problem takes some ten to a hundred iterations of L-BFGS.
 _MAX_ITER = 1000
 # Number of samples whose pairs of labels, or places, are computed at once.
@@ -171,7 +167,8 @@ class PenalizedLikelihood:
         total = max(self.weights.sum(), np.finfo(float).tiny)
         squares = np.append(self.weights @ self.features**2, total)
         penalties = np.append(np.full(shape[0] - 1, alpha), 0.0)
-        scales = 1.0 / np.sqrt(_CURVATURE * squares + penalties)[:, np.newaxis]
+        # The negative log-likelihood of a ranking has a second derivative of about 0.2 by a score.
+        scales = 1.0 / np.sqrt(0.2 * squares + penalties)[:, np.newaxis]
         start = np.zeros(shape) if start is None else start / scales
 
         def objective(scaled):
@@ -210,7 +207,8 @@ def principal_axes(X):
     """
     is_wide = X.shape[1] > X.shape[0]
     squares, vectors = np.linalg.eigh(X @ X.T if is_wide else X.T @ X)
-    kept = squares > _ROUNDING * max(squares[-1], np.finfo(float).tiny)
+    # Smaller eigenvalues are rounding.
+    kept = squares > 1e-12 * max(squares[-1], np.finfo(float).tiny)
     vectors = vectors[:, kept]
     return X.T @ (vectors / np.sqrt(squares[kept])) if is_wide else vectors
 

@@ -9,9 +9,6 @@ from scipy.special import expit
 from sklrank._rankings import relative_positions
 from sklrank.label_ranking._pairwise import compare_pairs, pairs_of_labels, sum_votes
 
-# Newton's method takes five to ten steps, and ends with one that changes no probability visibly.
-_MAX_STEPS, _TOLERANCE = 50, 1e-6
-
 
 def non_negative_weights(scores, positions):
     """Compute the weights of the rankers by non-negative least squares.
@@ -114,16 +111,18 @@ def fit_logistic(features, wins):
         return losses.sum() + 0.5 * penalties @ coefficients**2
 
     coefficients = np.zeros(features.shape[1])
-    for _ in range(_MAX_STEPS):
+    # Five to ten steps are usual. A step below the tolerance changes no probability visibly.
+    tolerance = 1e-6
+    for _ in range(50):
         probabilities = expit(features @ coefficients)
         gradient = features.T @ (probabilities - wins) + penalties * coefficients
         curvatures = probabilities * (1.0 - probabilities)
         hessian = (features.T * curvatures) @ features + np.diag(penalties)
         step = np.linalg.solve(hessian, gradient)
         # Halve a step that increases the loss, unless it is rounding.
-        while np.abs(step).max() > _TOLERANCE and loss(coefficients - step) > loss(coefficients):
+        while np.abs(step).max() > tolerance and loss(coefficients - step) > loss(coefficients):
             step /= 2.0
         coefficients -= step
-        if np.abs(step).max() < _TOLERANCE:
+        if np.abs(step).max() < tolerance:
             break
     return coefficients
