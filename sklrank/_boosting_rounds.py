@@ -21,7 +21,6 @@ statements hold for its logarithm.
 """
 
 from abc import ABC, abstractmethod
-from functools import partial
 from itertools import islice
 from math import log
 from numbers import Integral, Real
@@ -33,7 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator
-from sklrank._sklearn import HasMethods, Interval, IterativeMixin, StrOptions, print_progress
+from sklrank._sklearn import HasMethods, Interval, IterativeMixin, StrOptions
 from sklrank._weak_learners import hypothesis_of
 
 # The ratio of the step weights is limited to this value, since a hypothesis that is never wrong has
@@ -51,26 +50,19 @@ MAX_SCORE_GAP = 300.0
 # Texts that the docstrings of the boosters share.
 of_boosters = shares_text(
     weighting="""
-How the weights are passed to the weak learner: as `sample_weight`, or by fitting it to
-samples that are drawn in proportion to them ("resampling"), as in the experiments of the
-dissertation: one fifth of the number of all samples, but at least 20. If "auto",
-`sample_weight` is used if the `fit` method of the weak learner accepts it, otherwise
-resampling.
+How the weights are passed to the weak learner. If "resampling", it is fitted to samples that are
+drawn in proportion to them, as in the experiments of the dissertation: one fifth of the number of
+all samples, but at least 20. If "auto", they are passed as `sample_weight` if the `fit` method of
+the weak learner accepts it, otherwise by resampling.
 """,
     learning_rate="""
 learning_rate : float, default=1.0
     Learning rate that multiplies each step. With values up to 2, the objective does not
     increase; with 1, each step minimizes a bound on the objective.
 """,
-    last_parameters="""
-warm_start : bool, default=False
-    If True, `fit` keeps the rounds of the last call and adds rounds up to `n_estimators`. The
-    training data must be the same in both calls.
+    random_state="""
 random_state : int, RandomState instance or None, default=None
     Controls the random choice of samples and the randomness of the weak learners.
-verbose : int, default=0
-    Verbosity. If 1, print the objective and the step of the first nine rounds and of every
-    tenth one; if 2, those of all rounds.
 """,
     rounds="""
 estimator_weights_ : ndarray of shape (n_rounds,)
@@ -143,72 +135,6 @@ class Objective(ABC):
         self.weights = np.abs(negative_gradient)
 
 
-def run_rounds(
-    objective,
-    learner,
-    scores,
-    n_rounds,
-    *,
-    learning_rate,
-    random_state,
-    after_round,
-    track=iter,
-):
-    """Boost for a number of rounds, or until the objective cannot be decreased.
-
-    Parameters
-    ----------
-    objective : Objective
-        Objective that computes labels, weights and steps. Its `set_scores` must have been called
-        with `scores`.
-    learner : object
-        Learner that fits a weak learner to the objective in each round; see `_weak_learners.py`.
-    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        Initial scores, updated in place.
-    n_rounds : int
-        Maximum number of rounds.
-    learning_rate : float
-        Learning rate, which is passed to the learner. With values up to 2, the objective does not
-        increase.
-    random_state : RandomState instance
-        Random number generator, which is passed to the learner.
-    after_round : callable
-        Function that is called as ``after_round(model, step)`` at the end of each round, after the
-        objective has been set to the new scores. It returns a reason to stop, or None to continue.
-    track : callable, default=iter
-        Function that is called with an iterator over the rounds, and returns an iterator over these
-        rounds or the first of them.
-
-    Returns
-    -------
-    str or None
-        Reason why boosting stopped; None if all rounds were fitted.
-    """
-    reason, n_fitted = None, 0
-
-    def rounds():
-        while n_fitted < n_rounds and reason is None:
-            yield n_fitted
-
-    for _ in track(rounds()):
-        if not objective.weights.any():
-            return "all weights are zero: the objective cannot be lowered further"
-        fitted = learner.fit(objective, random_state)
-        if fitted is None:
-            return "no weak learner lowers the objective"
-        model, hypothesis = fitted
-        step = learner.step(objective, hypothesis, learning_rate)
-        if not step > 0:
-            return "the last weak learner was no better than chance"
-        scores += step * hypothesis
-        objective.set_scores(scores)
-        n_fitted += 1
-        reason = after_round(model, step)
-    if reason is None and n_fitted < n_rounds:
-        return "a callback requested to stop"
-    return reason
-
-
 class Booster(IterativeMixin, BaseEstimator):
     """Base class of boosters: weighted sums of weak learners that are fitted one after another.
 
@@ -216,8 +142,6 @@ class Booster(IterativeMixin, BaseEstimator):
     :meth:`_start_rounds` and :meth:`_boost`.
     """
 
-    # Parameter that is the maximum number of rounds.
-    _rounds_parameter = "n_estimators"
     # Method of the weak learners whose output is added to the scores.
     _response_method = "predict"
     # Number of columns of the scores; None for rankers, which have one score for each sample.
@@ -227,109 +151,77 @@ class Booster(IterativeMixin, BaseEstimator):
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, 2, closed="right")],
-        "weighting": [StrOptions({"auto", "sample_weight", "resampling"})],
-        "warm_start": ["boolean"],
+        "weighting": [StrOptions({"auto", "resampling"})],
         "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
-    def _is_warm_start(self):
-        """Return True if `fit` adds rounds to those of an earlier call of `fit`."""
-        return self.warm_start and hasattr(self, "estimators_")
-
     def _start_rounds(self):
-        """Remove the rounds of an earlier `fit`, unless this is a warm start."""
-        if self._is_warm_start():
-            n_fitted = len(self.estimators_)
-            if n_fitted > self._max_rounds:
-                raise ValueError(
-                    f"{self._rounds_parameter}={self._max_rounds} is less than the {n_fitted} "
-                    "rounds fitted so far; with warm_start=True it can only grow"
-                )
-            return
+        """Remove the rounds of an earlier `fit`."""
         self.estimators_ = []
         self.estimator_weights_ = np.empty(0)
         self.loss_curve_ = np.empty(0)
         self._random_state = check_random_state(self.random_state)
 
-    def _boost(self, objective, learner, early_stopping=None):
-        """Add rounds up to `n_estimators`, and return the scores of the training samples.
+    def _boost(self, objective, learner, after_round=None):
+        """Add rounds, and return the scores of the training samples.
 
-        The function `early_stopping(model, step)` is called after each round. It returns a reason
-        to stop, or None to continue.
+        The function `after_round(model, step)` is called at the end of each round, after the
+        objective has been set to the new scores. It returns a reason to stop, or None to continue.
         """
         scores = self._scores(learner.X)
-        models, steps = list(self.estimators_), list(self.estimator_weights_)
-        losses = list(self.loss_curve_)
         objective.set_scores(scores)
-        if not losses:
-            losses.append(objective.value)
+        if not len(self.loss_curve_):
+            self.loss_curve_ = np.array([objective.value])
+        n_fitted, n_rounds, reason = len(self.estimators_), self._n_rounds_to_fit(), None
+        learning_rate = getattr(self, "learning_rate", 1.0)  # AdaRank has none
 
-        def after_round(model, step):
-            models.append(model)
-            steps.append(step)
-            losses.append(objective.value)
-            reason = early_stopping(model, step) if early_stopping else None
-            self._print_round(len(models), {"objective": losses[-1], "step": step})
-            return reason
+        def rounds():
+            while reason is None and len(self.estimators_) < n_rounds:
+                yield len(self.estimators_)
 
-        def fitted():
-            return {
-                "estimators_": list(models),
-                "estimator_weights_": np.array(steps),
-                "loss_curve_": np.array(losses),
-            }
-
-        n_rounds = max(0, self._n_rounds_to_fit() - len(models))
-        reason = run_rounds(
-            objective,
-            learner,
-            scores,
-            n_rounds,
-            learning_rate=getattr(self, "learning_rate", 1.0),
-            random_state=self._random_state,
-            after_round=after_round,
-            track=partial(self._track, name="round", n_items=n_rounds, state=fitted),
-        )
+        for _ in self._track(rounds(), "round", n_items=max(0, n_rounds - n_fitted)):
+            if not objective.weights.any():
+                reason = "all weights are zero: the objective cannot be lowered further"
+                break
+            fitted = learner.fit(objective, self._random_state)
+            if fitted is None:
+                reason = "no weak learner lowers the objective"
+                break
+            model, hypothesis = fitted
+            step = learner.step(objective, hypothesis, learning_rate)
+            if not step > 0:
+                reason = "the last weak learner was no better than chance"
+                break
+            scores += step * hypothesis
+            objective.set_scores(scores)
+            self.estimators_.append(model)
+            self.estimator_weights_ = np.append(self.estimator_weights_, step)
+            self.loss_curve_ = np.append(self.loss_curve_, objective.value)
+            reason = after_round(model, step) if after_round else None
+        if reason is None and len(self.estimators_) < n_rounds:
+            reason = "a callback requested to stop"
         self.stop_reason_ = reason or self._reason_for_all_rounds()
-        vars(self).update(fitted())
-        if self.verbose:
-            n_used = self._n_rounds_to_predict()
-            used = f"; the first {n_used} predict" if n_used < len(models) else ""
-            print_progress(type(self).__name__, f"{len(models)} rounds", self.stop_reason_ + used)
         return scores
 
-    @property
-    def _max_rounds(self):
-        return getattr(self, self._rounds_parameter)
+    def _attributes_so_far(self):
+        # The list is that of this estimator, which grows.
+        return {"estimators_": list(self.estimators_)}
 
     def _n_rounds_to_fit(self):
         """Return the number of rounds, unless boosting stops early."""
-        return self._max_rounds
+        return self.n_estimators
 
     def _reason_for_all_rounds(self):
         """Return the reason to stop after `_n_rounds_to_fit()` rounds."""
-        return f"{self._rounds_parameter} rounds were fitted"
-
-    def _print_round(self, n_rounds, figures):
-        """Print a line for the first nine rounds and every tenth one; for all if `verbose` > 1."""
-        if self.verbose > 1 or (self.verbose and (n_rounds < 10 or n_rounds % 10 == 0)):
-            print_progress(
-                type(self).__name__,
-                f"round {n_rounds} of {self._max_rounds}",
-                figures,
-            )
+        return "n_estimators rounds were fitted"
 
     def _hypothesis(self, model, X):
         """Return the predictions of a weak learner, before multiplication by the step size."""
         return hypothesis_of(model, X, self._n_classes, self._response_method)
 
-    def _staged_scores(self, X, scores=None):
-        """Yield the scores before the first round and after each round, in one reused array.
-
-        The scores before the first round are `_initial_scores(X)` unless given as `scores`.
-        """
-        scores = self._initial_scores(X) if scores is None else scores
+    def _staged_scores(self, X):
+        """Yield the scores before the first round and after each round, in one reused array."""
+        scores = self._initial_scores(X)
         yield scores
         for model, step in zip(self.estimators_, self.estimator_weights_):
             scores += step * self._hypothesis(model, X)

@@ -37,21 +37,7 @@ class Lists(NamedTuple):
 def list_documents(queries, scores, values, ties):
     """Sort the documents of each query by score, in descending order.
 
-    Parameters
-    ----------
-    queries : Queries
-        Queries of the samples.
-    scores : ndarray of shape (n_samples,)
-        Scores by which the documents are sorted.
-    values : ndarray of shape (n_samples,)
-        Gains of the documents, used if `ties` is "worst".
-    ties : {"average", "stable", "worst"}
-        Order of documents with equal scores.
-
-    Returns
-    -------
-    Lists
-        Sorted documents.
+    Those with equal scores are in the order `ties`: "average", "stable" or "worst", by `values`.
     """
     return TIES[ties](queries, scores, values)
 
@@ -195,24 +181,8 @@ _FUNCTIONS = ("gain", "discount")
 def choose(convention, **choices):
     """Check the options, and return the values of all options.
 
-    An option that is None or not given has the value of the convention.
-
-    Parameters
-    ----------
-    convention : str
-        Name of the convention.
-    **choices
-        Values of the options, by name.
-
-    Returns
-    -------
-    SimpleNamespace
-        Object with an attribute for each option.
-
-    Raises
-    ------
-    ValueError
-        If the convention or an option is unknown.
+    An option that is None or not given has the value of the convention. The options are attributes
+    of the result. A ValueError is raised if the convention or an option is unknown.
     """
     defaults = look_up("convention", _CONVENTIONS, convention)
     for name, choice in choices.items():

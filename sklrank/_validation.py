@@ -33,14 +33,13 @@ def input_tags_of(estimator):
     return get_tags(estimator).input_tags if hasattr(estimator, "__sklearn_tags__") else InputTags()
 
 
-def check_rows(estimator, X, *, reset, warm_start=False, **check_params):
+def check_rows(estimator, X, *, reset, **check_params):
     """Check `X` according to the tags of the estimator.
 
     In CSR matrices, indices are sorted and duplicate entries are summed; see `canonical_csr`.
 
     Tags may depend on parameters. A fitted model accepts sparse matrices and missing values if the
-    estimator accepted them when training started, even if parameters have changed since. After a
-    warm start, it accepts them if the estimator accepted them in all calls of `fit`.
+    estimator accepted them when training started, even if parameters have changed since.
 
     Parameters
     ----------
@@ -51,8 +50,6 @@ def check_rows(estimator, X, *, reset, warm_start=False, **check_params):
         Samples passed by the user.
     reset : bool
         Whether a new model is created.
-    warm_start : bool, default=False
-        Whether `fit` continues a model.
     **check_params : dict
         Further arguments of scikit-learn's `validate_data`, such as `y` or `dtype`.
 
@@ -63,15 +60,12 @@ def check_rows(estimator, X, *, reset, warm_start=False, **check_params):
     """
     check_sparse(X)
     check_sparse(check_params.get("y"), "y")
-    before = None if reset else getattr(estimator, "_row_checks", None)
-    if before is None or warm_start:
+    if reset or not hasattr(estimator, "_row_checks"):
         tags = get_tags(estimator).input_tags
-        sparse_format = "csr" if tags.sparse else False
-        finite = "allow-nan" if tags.allow_nan else True
-        if before is not None:
-            sparse_format = sparse_format and before["accept_sparse"]
-            finite = finite if finite == before["ensure_all_finite"] else True
-        estimator._row_checks = {"accept_sparse": sparse_format, "ensure_all_finite": finite}
+        estimator._row_checks = {
+            "accept_sparse": "csr" if tags.sparse else False,
+            "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
+        }
     checked = validate_data(estimator, X, reset=reset, **estimator._row_checks, **check_params)
     if isinstance(checked, tuple):
         X, y = checked

@@ -76,19 +76,9 @@ def make_classifier_learner(
 ):
     """Return the learner for a classifier.
 
-    Parameters
-    ----------
-    random_state : RandomState instance
-        Draws the samples whose quantiles bound the bins.
-    n_labels : int
-        Number of distinct labels of the objective.
-    estimator, X, weighting, n_classes, response_method
-        See :class:`ClassifierLearner`.
-
-    Raises
-    ------
-    ValueError
-        If the estimator cannot be fitted to the labels.
+    The parameters are those of :class:`ClassifierLearner`, and `random_state` (RandomState), which
+    draws the samples whose quantiles bound the bins, and `n_labels`, the number of distinct labels
+    of the objective. A ValueError is raised if the estimator cannot be fitted to the labels.
     """
     if not is_classifier(estimator):
         raise ValueError(
@@ -101,16 +91,9 @@ def make_classifier_learner(
             "classes only; use DecisionTreeClassifier(max_depth=1), for example"
         )
     if is_own(estimator) and hasattr(estimator, "_round_fitter") and weighting != "resampling":
-        return BinnedLearner(
-            estimator, X, random_state, n_labels, n_classes, response_method=response_method
-        )
-    return ClassifierLearner(
-        estimator,
-        X,
-        weighting=weighting,
-        n_classes=n_classes,
-        response_method=response_method,
-    )
+        fit_tree = estimator._round_fitter(X, n_labels, random_state)
+        return BinnedLearner(fit_tree, X, n_classes, response_method)
+    return ClassifierLearner(estimator, X, weighting, n_classes, response_method)
 
 
 class ClassifierLearner(Learner):
@@ -122,7 +105,7 @@ class ClassifierLearner(Learner):
         Weak learner, which is cloned for each round.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Training samples.
-    weighting : {"auto", "sample_weight", "resampling"}
+    weighting : {"auto", "resampling"}
         How the weights are passed to the classifier: as `sample_weight`, or by fitting it to
         samples that are drawn in proportion to them: one fifth of the number of all samples, but
         at least 20, as in the experiments of the dissertation. Weights that are passed as
@@ -134,15 +117,7 @@ class ClassifierLearner(Learner):
         Whether the hypothesis of a ranker is the predicted class or the probability of class 1.
     """
 
-    def __init__(
-        self,
-        estimator,
-        X,
-        *,
-        weighting="auto",
-        n_classes=None,
-        response_method="predict",
-    ):
+    def __init__(self, estimator, X, weighting="auto", n_classes=None, response_method="predict"):
         if not hasattr(estimator, response_method):
             raise ValueError(
                 f"response_method={response_method!r}, but {estimator!r} has no "
@@ -154,11 +129,6 @@ class ClassifierLearner(Learner):
         self.n_classes = n_classes
         self.response_method = response_method
         accepts_weights = has_fit_parameter(estimator, "sample_weight")
-        if weighting == "sample_weight" and not accepts_weights:
-            raise ValueError(
-                f"weighting='sample_weight', but the fit of {estimator!r} takes no sample_weight; "
-                "use weighting='resampling' or 'auto'"
-            )
         self.resampling = weighting == "resampling" or not accepts_weights
         self.n_drawn = max(20, X.shape[0] // 5)
 
@@ -199,27 +169,15 @@ def draw_samples(labels, weights, size, random_state):
 class BinnedLearner(Learner):
     """Learner for the trees of this package, which bins the features once for all rounds.
 
-    Parameters
-    ----------
-    tree : HistogramTreeClassifier
-        Tree whose parameters are used in all rounds.
-    X : ndarray of shape (n_samples, n_features)
-        Training samples.
-    random_state : RandomState instance
-        Draws the samples whose quantiles bound the bins.
-    n_labels : int
-        Number of distinct labels of the objective.
-    n_classes : int or None
-        Number of classes of the hypothesis; None for rankers.
-    response_method : {"predict", "predict_proba"}
-        Whether the hypothesis of a ranker is the predicted class or the probability of class 1.
+    The function ``fit_tree(labels, weights, random_state)`` returns a tree and the leaf of each
+    sample; the other parameters are those of :class:`ClassifierLearner`.
     """
 
-    def __init__(self, tree, X, random_state, n_labels, n_classes, *, response_method):
+    def __init__(self, fit_tree, X, n_classes, response_method):
         self.X = X
         self.n_classes = n_classes
         self.response_method = response_method
-        self._fit_tree = tree._round_fitter(X, n_labels, random_state)
+        self._fit_tree = fit_tree
 
     def fit(self, objective, random_state):
         """Fit a tree to the labels and weights of the objective."""
@@ -234,16 +192,7 @@ class TreeLearner(Learner):
     """Learner for regression trees, on features that are binned once for all rounds.
 
     A leaf predicts the sum of the negative gradients of its samples divided by the sum of their
-    hessians.
-
-    Parameters
-    ----------
-    tree : HistogramTreeRegressor
-        Tree whose parameters are used in all rounds.
-    X : ndarray of shape (n_samples, n_features) or None
-        Training samples; None if `grow` is used only.
-    bins : FeatureBlocks
-        The bins of their features.
+    hessians. `tree` has the parameters of all rounds; `X` may be None if only `grow` is used.
     """
 
     def __init__(self, tree, X, bins):

@@ -67,7 +67,6 @@ from sklrank.label_ranking import (
     PlackettLuceRanker,
     StackedRanker,
 )
-from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -150,12 +149,11 @@ CONFIGURATIONS = {
     "StackedRanker([('one', LabelwiseRanker(Ridge())), ('two', PairwiseRanker(GaussianNB()))])": (
         RANKINGS
     ),
-    "PlackettLuceRanker(max_iter=5)": RANKINGS,
+    "PlackettLuceRanker(tol=0.5)": RANKINGS,
     "PlackettLuceRanker(kernel='rbf', alpha=1.0, n_components=4, ties='breslow')": RANKINGS,
     "CalibratedLabelRanker(LabelwiseRanker(Ridge()), cv=2)": RANKINGS,
     "ConformalTopLabels(LabelwiseRanker(Ridge()))": RANKINGS,
-    "ConformalRanks(PlackettLuceRanker(alpha=1.0, max_iter=5))": RANKINGS,
-    "LeafSizeForest(n_estimators=2)": NUMBERS,
+    "ConformalRanks(PlackettLuceRanker(alpha=1.0))": RANKINGS,
     "PooledLabelSpreading(2)": CLASSES,
     "MCSSBClassifier(n_estimators=2)": CLASSES,
     "MCSSBClassifier(DecisionTreeClassifier(max_depth=1), 2, similarity='rbf')": CLASSES,
@@ -181,7 +179,6 @@ WRAPPERS = {
     "ConformalRanks",
     "ConformalTopLabels",
     "LabelwiseRanker",
-    "LeafSizeForest",
     "PairwiseRanker",
     "StackedRanker",
 }

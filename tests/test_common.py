@@ -38,7 +38,6 @@ from sklrank.label_ranking import (
     PlackettLuceRanker,
     StackedRanker,
 )
-from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -154,10 +153,9 @@ ESTIMATORS = [
         ],
         cv=3,
     ),
-    CalibratedLabelRanker(LabelwiseRanker(Ridge()), method="isotonic", cv=2),
+    CalibratedLabelRanker(LabelwiseRanker(Ridge()), cv=2),
     ConformalTopLabels(LabelwiseRanker(Ridge())),
     ConformalRanks(PlackettLuceRanker(alpha=1.0), calibration_size=0.5),
-    LeafSizeForest(n_estimators=25),
     PooledLabelSpreading(2),
     MCSSBClassifier(n_estimators=10),
     MCSSBClassifier(similarity="rbf", learning_rate=1.0, n_estimators=10),

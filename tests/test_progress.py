@@ -19,7 +19,7 @@ from sklrank import _base_online, _online_rankers
 from sklrank._boosting_rounds import Booster
 from sklrank._sklearn import IterativeMixin
 from sklrank.base import DocumentRankerMixin
-from sklrank.boosting import AdaRank, HistGradientBoostingRanker, NDCGBoost, RankBoost
+from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost
 from sklrank.feedback import Exploration
 from sklrank.label_ranking import (
     CalibratedLabelRanker,
@@ -50,7 +50,6 @@ from sklrank.online_boosting import (
     _online_booster,
     _top_k,
 )
-from sklrank.semi_supervised import MCSSBClassifier
 from sklrank.tree import HonestForestClassifier, HonestForestRegressor
 
 HAS_CALLBACKS = hasattr(IterativeMixin, "set_callbacks")
@@ -62,7 +61,6 @@ NOT_ITERATIVE = {
     "HonestTreeClassifier",
     "HonestTreeRegressor",
     "LevelSplitsClassifier",
-    "LeafSizeForest",
     "LevelSplitsRegressor",
     "PooledLabelSpreading",
     "ResidualRefiner",
@@ -645,38 +643,22 @@ def test_without_callbacks_a_loop_is_not_wrapped():
 # -- The lines of `verbose`.
 
 
-def test_verbose_of_boosting(capsys):
-    ranker = fit(NDCGBoost(None, 12, verbose=2, random_state=0))
-    lines = capsys.readouterr().out.splitlines()
-    for i in range(12):
-        loss, step = ranker.loss_curve_[i + 1], ranker.estimator_weights_[i]
-        assert lines[i] == f"[NDCGBoost] round {i + 1} of 12: objective {loss:.6g}, step {step:.6g}"
-    assert ranker.stop_reason_ == "n_estimators rounds were fitted"
-    assert lines[12:] == [f"[NDCGBoost] 12 rounds: {ranker.stop_reason_}"]
-
-
 def test_verbose_of_early_stopping(capsys):
     """The grades of the validation set are in the opposite order, so that its loss rises."""
     ranker = HistGradientBoostingRanker(
-        max_leaf_nodes=4, linear_start=False, early_stopping=True, n_iter_no_change=2, verbose=2
+        max_leaf_nodes=4, linear_start=False, early_stopping=True, n_iter_no_change=2, verbose=1
     )
     X, y, options = training_data(ranker)
     ranker.fit(X, y, **options, X_val=X, y_val=y.max() - y, qid_val=options["qid"])
     [*rounds, last] = capsys.readouterr().out.splitlines()
     assert len(rounds) == len(ranker.validation_loss_curve_) - 1 > 1
-    for line, loss in zip(rounds, ranker.validation_loss_curve_[1:]):
-        assert line.endswith(f", validation loss {loss:.6g}")
-    assert last.endswith(f"{ranker.stop_reason_}; the first {ranker.n_iter_} predict")
-
-
-@pytest.mark.parametrize("algorithm", [AdaRank, MCSSBClassifier, RankBoost])
-def test_verbose_of_other_boosters(algorithm, capsys):
-    model = fit(algorithm(n_estimators=2, verbose=1))
-    [*rounds, last] = capsys.readouterr().out.splitlines()
-    assert last == f"[{algorithm.__name__}] {len(rounds)} rounds: {model.stop_reason_}"
+    name = "[HistGradientBoostingRanker]"
     for i, line in enumerate(rounds):
-        start = f"[{algorithm.__name__}] round {i + 1} of 2: "
-        assert line.startswith(f"{start}objective {model.loss_curve_[i + 1]:.6g}, step ")
+        loss, step = ranker.loss_curve_[i + 1], ranker.estimator_weights_[i]
+        validation_loss = ranker.validation_loss_curve_[i + 1]
+        figures = f"objective {loss:.6g}, step {step:.6g}, validation loss {validation_loss:.6g}"
+        assert line == f"{name} round {i + 1} of 100: {figures}"
+    assert last == f"{name} {len(rounds)} rounds: {ranker.stop_reason_}"
 
 
 INDICATORS = np.eye(3, dtype=int)[CLASSES]

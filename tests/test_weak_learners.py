@@ -86,12 +86,7 @@ def test_weights_or_draws(estimator, weighting, resampled, container):
     assert hypothesis.dtype == np.float64
 
 
-def test_classifiers_without_sample_weight_refuse_weights():
-    with pytest.raises(ValueError, match="takes no sample_weight; use weighting='resampling'"):
-        ClassifierLearner(KNeighborsClassifier(), X, weighting="sample_weight")
-
-
-@pytest.mark.parametrize("weighting", ["sample_weight", "resampling"])
+@pytest.mark.parametrize("weighting", ["auto", "resampling"])
 @pytest.mark.parametrize("label", [0, 1])
 def test_weights_of_one_class_only(weighting, label):
     """Many classifiers refuse it."""
@@ -163,7 +158,7 @@ def test_features_of_binned_trees_are_drawn_anew_in_each_round():
     assert len(used) > 1
 
 
-@pytest.mark.parametrize("weighting", ["sample_weight", "resampling"])
+@pytest.mark.parametrize("weighting", ["auto", "resampling"])
 def test_probabilities_as_hypothesis(weighting):
     learner = ClassifierLearner(
         LogisticRegression(), X, weighting=weighting, response_method="predict_proba"

@@ -2,13 +2,13 @@
 
 The boosters share one loop. In each round, an *objective* computes a label and a weight for each
 sample from the current scores, a weak learner is fitted to them, the objective computes the step,
-and the scores are updated. The boosters differ in their objectives. By default, the weak learners
-of :class:`NDCGBoost` are regression trees and those of :class:`AdaRank` single features.
+and the scores are updated. The boosters differ in their objectives.
 
 Rankers of the documents of queries, by relevance:
 
-- :class:`NDCGBoost` decreases a logistic loss of pairs of documents, weighted by their gains, or,
-  with a classifier, a bound on the expected loss of NDCG;
+- :class:`HistGradientBoostingRanker` fits regression trees to a logistic loss of pairs of
+  documents, weighted by their gains;
+- :class:`NDCGBoost` decreases a bound on the expected loss of NDCG;
 - :class:`AdaRank` weights queries by the exponential loss of a ranking metric;
 - :class:`RankBoost` weights documents by the exponential loss of their pairs;
 - :class:`RankingRefiner` weights documents by the losses of their pairs under the ranking of a base

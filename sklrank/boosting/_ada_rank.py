@@ -52,23 +52,12 @@ class QueryObjective(Objective):
     (Algorithm 4 of Valizadegan 2010, line 7). It is divided equally among its documents, whose
     labels are their relevance. No bound guarantees that a step decreases the objective.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Relevance.
-    queries : Queries
-        Query of each document. Queries without a relevant document are ignored.
-    metric : {"ndcg", "map"}
-        The metric E.
-    k : int or None
-        Number of top-ranked documents to include in the metric. If None, all are included.
-    step_weights : callable
-        The step weights; see :class:`Rule`.
-    must_beat_chance : bool, default=False
-        Whether the step of a hypothesis is 0 if its weighted mean performance is not above that of
-        constant scores. Otherwise, even a constant hypothesis usually has a positive step. (This is
-        not used for single features: a feature that ranks worse than constant scores by itself may
-        still decrease the objective together with other features.)
+    `metric` is a key of `METRICS`, cut at rank `k`, and `step_weights` is that of a :class:`Rule`.
+    Queries without a relevant document are ignored. With `must_beat_chance`, the step of a
+    hypothesis is 0 if its weighted mean performance is not above that of constant scores.
+    Otherwise, even a constant hypothesis usually has a positive step. (It is not set for single
+    features: a feature that ranks worse than constant scores by itself may still decrease the
+    objective together with other features.)
     """
 
     def __init__(self, y, queries, metric, k, step_weights, *, must_beat_chance=False):
@@ -141,14 +130,8 @@ class FeatureLearner(Learner):
 
     Boosting stops when none of those that the rule tries decreases it.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Training samples.
-    objective : QueryObjective
-        Computes the performance of each feature, once.
-    rule : Rule
-        Features and fractions that are tried.
+    The performance of each feature is computed once. The :class:`Rule` tells which of them are
+    tried, and with which fractions of the step.
     """
 
     def __init__(self, X, objective, rule):
@@ -226,9 +209,9 @@ class AdaRank(SupervisedDocumentRanker):
         rules, boosting stops after few rounds: if a feature is added twice, no ranking changes,
         hence no weight of a query changes, and the same feature would be selected again. For
         classifiers, "greedy" is the same as "xu-li".
-    weighting : {"auto", "sample_weight", "resampling"}, default="resampling"
+    weighting : {"auto", "resampling"}, default="resampling"
         {weighting}
-    {last_parameters}
+    {random_state}
 
     Attributes
     ----------
@@ -287,10 +270,8 @@ class AdaRank(SupervisedDocumentRanker):
         metric: Literal["ndcg", "map"] = "ndcg",
         k: int | None = None,
         rule: Literal["greedy", "xu-li", "printed"] = "greedy",
-        weighting: Literal["auto", "sample_weight", "resampling"] = "resampling",
-        warm_start: bool = False,
+        weighting: Literal["auto", "resampling"] = "resampling",
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -298,9 +279,7 @@ class AdaRank(SupervisedDocumentRanker):
         self.k = k
         self.rule = rule
         self.weighting = weighting
-        self.warm_start = warm_start
         self.random_state = random_state
-        self.verbose = verbose
 
     def _make_objective(self, y, queries):
         return QueryObjective(

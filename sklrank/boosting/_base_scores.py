@@ -4,7 +4,6 @@ from numbers import Integral
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
@@ -82,11 +81,45 @@ class RefinerMixin(DocumentRankerMixin):
 
     def _base_scores(self, X_given, X, base_scores):
         """Return the base scores, which are those of `base_ranker` if `base_scores` is None."""
-        if base_scores is not None:
-            return check_base_scores(base_scores, X.shape[0])
-        names = getattr(self, "feature_names_in_", None)
-        scores = scores_of_base_ranker(self.base_ranker, X_given, X, names)
-        return check_base_scores(scores, X.shape[0], "the scores of base_ranker")
+        name = "base_scores"
+        if base_scores is None:
+            name = "the scores of base_ranker"
+            base_scores = self._scores_of_base_ranker(X_given, X)
+        scores = check_array(as_numbers(base_scores, name), ensure_2d=False, input_name=name)
+        if scores.shape != (X.shape[0],):
+            raise ValueError(
+                f"{name} must be one score for each of the {X.shape[0]} samples of X, got an array "
+                f"of shape {scores.shape}"
+            )
+        return scores
+
+    def _scores_of_base_ranker(self, X_given, X):
+        ranker = self.base_ranker
+        if ranker is None:
+            raise ValueError(
+                "base_ranker=None and base_scores=None: there is no ranking to refine; name a "
+                "feature of X or a fitted estimator as base_ranker, or pass the scores of the "
+                "samples as base_scores"
+            )
+        if not isinstance(ranker, (Integral, str)):
+            if hasattr(ranker, "fit"):
+                check_is_fitted(ranker)
+            score = getattr(ranker, "decision_function", None) or ranker.predict
+            return score(X_given)
+        names = list(getattr(self, "feature_names_in_", []))
+        if isinstance(ranker, str):
+            if ranker not in names:
+                raise ValueError(
+                    f"base_ranker={ranker!r} is not a feature of X, which has "
+                    f"{', '.join(names) or 'no names'}: pass a data frame, or an index"
+                )
+            ranker = names.index(ranker)
+        if ranker >= X.shape[1]:
+            raise ValueError(
+                f"base_ranker={ranker} is not a feature of X, which has n_features={X.shape[1]}: "
+                f"the indices are 0 to {X.shape[1] - 1}"
+            )
+        return X[:, [ranker]].toarray().ravel() if sparse.issparse(X) else X[:, ranker]
 
     def _score_of_judged(self, X, y, qid, sample_weight, **arguments):
         """Return the mean NDCG of the judged documents over the queries."""
@@ -100,71 +133,3 @@ class RefinerMixin(DocumentRankerMixin):
             for values in (qid, sample_weight)
         )
         return self._mean_ndcg(grades[judged], scores[judged], qid, weights)
-
-
-def scores_of_base_ranker(ranker, X_given, X, names):
-    """Return the base scores, `(n_samples,)`.
-
-    If `ranker` is an index or a name, the scores are that feature of the checked matrix `X`, whose
-    features are called `names`. Otherwise they are the scores of the estimator `ranker` for the
-    matrix `X_given` that the user passed.
-    """
-    if ranker is None:
-        raise ValueError(
-            "base_ranker=None and base_scores=None: there is no ranking to refine; name a feature "
-            "of X or a fitted estimator as base_ranker, or pass the scores of the samples as "
-            "base_scores"
-        )
-    if isinstance(ranker, (Integral, str)):
-        return feature_of(X, ranker, names)
-    try:
-        if hasattr(ranker, "fit"):
-            check_is_fitted(ranker)
-    except NotFittedError as error:
-        raise ValueError(
-            f"base_ranker={ranker!r} is not fitted; fit it before, and wrap it in "
-            "sklearn.frozen.FrozenEstimator, which stays fitted when the refiner is cloned"
-        ) from error
-    score = getattr(ranker, "decision_function", None) or getattr(ranker, "predict", None)
-    if score is None:
-        raise ValueError(
-            f"base_ranker={ranker!r} must be a feature of X, or an estimator with predict or "
-            "decision_function"
-        )
-    return score(X_given)
-
-
-def feature_of(X, feature, names):
-    """Return the values of a feature, which is given by its index or its name, `(n_samples,)`."""
-    if isinstance(feature, str):
-        if names is None:
-            raise ValueError(
-                f"base_ranker={feature!r} is the name of a feature, but X has no names; pass a "
-                "DataFrame, or the index of the feature"
-            )
-        if feature not in names:
-            raise ValueError(
-                f"base_ranker={feature!r} is not a feature of X, which has {', '.join(names)}"
-            )
-        feature = int(np.flatnonzero(names == feature)[0])
-    if feature >= X.shape[1]:
-        raise ValueError(
-            f"base_ranker={feature} is not a feature of X, which has n_features={X.shape[1]}: the "
-            f"indices are 0 to {X.shape[1] - 1}"
-        )
-    return X[:, [feature]].toarray().ravel() if sparse.issparse(X) else X[:, feature]
-
-
-def check_base_scores(scores, n_samples, name="base_scores"):
-    """Check base scores, and return them as float64 of shape (n_samples,).
-
-    Errors call them `name`.
-    """
-    scores = as_numbers(scores, name)
-    scores = check_array(scores, ensure_2d=False, input_name=name)
-    if scores.shape != (n_samples,):
-        raise ValueError(
-            f"{name} must be one score for each of the {n_samples} samples of X, got an array of "
-            f"shape {scores.shape}"
-        )
-    return scores

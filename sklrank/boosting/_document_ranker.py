@@ -110,9 +110,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         return check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
 
     def _check_training_X(self, X):
-        warm_start = self._is_warm_start()
-        dtype = [np.float64, np.float32]
-        return check_rows(self, X, reset=not warm_start, warm_start=warm_start, dtype=dtype)
+        return check_rows(self, X, reset=True, dtype=[np.float64, np.float32])
 
 
 class SupervisedDocumentRanker(DocumentRanker):

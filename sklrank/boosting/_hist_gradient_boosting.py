@@ -7,13 +7,21 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._document_metrics import gains_of
-from sklrank._sklearn import Interval, StrOptions
+from sklrank._queries import Queries
+from sklrank._randomness import draw_seed
+from sklrank._relevance import check_relevance, check_something_to_learn
+from sklrank._sklearn import Interval, StrOptions, _fit_context, print_progress
+from sklrank._validation import check_rows, unchanged_on_error
 from sklrank._weak_learners import TreeLearner
-from sklrank.boosting._early_stopping import EarlyStoppingRanker
-from sklrank.boosting._linear_scores import PENALTIES
+from sklrank.boosting._document_ranker import (
+    SupervisedDocumentRanker,
+    of_documents,
+    queries_of,
+)
 from sklrank.boosting._model_json import write_model
 from sklrank.boosting._objectives import LOSSES
 from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race
@@ -21,13 +29,14 @@ from sklrank.tree import HistogramTreeRegressor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+    from typing_extensions import Self
 
     from sklrank._typing import MaxFeatures
 
 OF_TREES = HistogramTreeRegressor._parameter_constraints
 
 
-class HistGradientBoostingRanker(EarlyStoppingRanker):
+class HistGradientBoostingRanker(SupervisedDocumentRanker):
     r"""Document ranker of boosted regression trees that are grown from histograms of the features.
 
     The scores :math:`F` of the documents are linear scores, if these help, plus the values of
@@ -58,8 +67,7 @@ class HistGradientBoostingRanker(EarlyStoppingRanker):
         Learning rate that multiplies the values of the leaves, 2 at most. Smaller values need more
         trees.
     max_iter : int, default=100
-        Maximum number of trees. If held-out queries chose their number, and more trees might be
-        better, `stop_reason_` ends with "raise max_iter".
+        Maximum number of trees.
     max_leaf_nodes : "auto" or int, default="auto"
         Maximum number of leaves of each tree, at least 2. If "auto", it is 2, 8 or 31.
     min_samples_leaf : "auto" or int, default="auto"
@@ -104,8 +112,7 @@ class HistGradientBoostingRanker(EarlyStoppingRanker):
         If True, `fit` keeps the trees of the last call and adds trees up to `max_iter`. What
         held-out queries have chosen is kept, too.
     verbose : int, default=0
-        Verbosity. If 1, print the loss, the step and the loss of held-out queries, if any, of the
-        first nine rounds and of every tenth one; if 2, those of all rounds.
+        If positive, print the loss and that of held-out queries, if any, after each round.
     random_state : int, RandomState instance or None, default=None
         Controls the choice of held-out queries, and of features.
     n_jobs : int or None, default=None
@@ -188,9 +195,6 @@ class HistGradientBoostingRanker(EarlyStoppingRanker):
     True
     """
 
-    _rounds_parameter = "max_iter"
-    _bins = None
-
     _parameter_constraints = {
         "loss": [StrOptions(set(LOSSES))],
         "learning_rate": [Interval(Real, 0, 2, closed="right")],
@@ -268,22 +272,204 @@ class HistGradientBoostingRanker(EarlyStoppingRanker):
     def _make_objective(self, y, queries):
         return LOSSES[self.loss](gains_of(self.gain, y), queries, self.k)
 
-    def _start_boosting(self, X, y, queries, validation):
-        """Choose the start, the size and the number of the trees, unless this is a warm start."""
-        if self.estimators_:
+    @_fit_context(prefer_skip_nested_validation=False)
+    @of_documents
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        *,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+        qid_val: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the ranker.
+
+        Parameters
+        ----------
+        {documents}
+        X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
+            Documents of the queries that take the place of held-out queries. The ranker is fitted
+            to all queries of `X`, and their objective is stored in `validation_loss_curve_`.
+            Without early stopping, they are only evaluated. Searches of scikit-learn raise
+            `UnsetMetadataPassedError` unless it is requested by ``set_fit_request(X_val=True,
+            y_val=True, qid_val=True)``. If `X_val` has as many rows as `X`, they split it as they
+            split `X`: give it another number of rows.
+        y_val : array-like of shape (n_val_samples,), default=None
+            Relevance of the documents `X_val`.
+        qid_val : array-like of shape (n_val_samples,), default=None
+            Query id of each document of `X_val`. If None, they belong to one query.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If `y` has negative entries; if no query has documents of different relevance; if the
+            documents that are held out, or those of `X_val`, all have the gain 0; if the lengths of
+            `qid` and `X` differ; if only one of `X_val` and `y_val` is given; or if the input
+            contains infinities, or NaN that the weak learner does not accept.
+        """
+        with unchanged_on_error(self):
+            X, y, queries = self._check_training_set(X, y, qid)
+            validation = self._check_validation_set(X_val, y_val, qid_val)
+            self._start_rounds()
+            evaluated = validation
+            fraction = self.validation_fraction if validation is None and self._stops_early else 0.0
+            if fraction:
+                train, held_out = self._split(y, queries)
+                evaluated = X[held_out], y[held_out], queries_of(queries, held_out)
+                X, y, queries = X[train], y[train], queries_of(queries, train)
+            check_something_to_learn(y, queries)
+            bins = None if self.estimators_ else self._choose(X, y, queries, validation)
+            n_rounds = len(self.estimators_)
+            after_round = self._after_round(evaluated)
+            # A warm start adds no rounds if boosting was stopped early before.
+            if self._early_stopping_reason() is None:
+                objective = self._make_objective(y, queries)
+                tree = self._winner.tree
+                bins = tree._bin(X, self._random_state) if bins is None else bins
+                self._boost(objective, TreeLearner(tree, X, bins), after_round)
+            if len(self.estimators_) > n_rounds or not n_rounds:
+                self._held_out_fraction = fraction
+            if self.verbose:
+                done = f"{len(self.estimators_)} rounds"
+                print_progress(type(self).__name__, done, self.stop_reason_)
+        return self
+
+    def _is_warm_start(self):
+        return self.warm_start and hasattr(self, "estimators_")
+
+    def _check_training_X(self, X):
+        dtype = [np.float64, np.float32]
+        return check_rows(self, X, reset=not self._is_warm_start(), dtype=dtype)
+
+    def _check_validation_set(self, X_val, y_val, qid_val):
+        """Return X, y and the queries of the validation set, or None if there is none."""
+        if X_val is None and y_val is None and qid_val is None:
+            return None
+        if X_val is None or y_val is None:
+            raise ValueError("X_val and y_val must be passed together, and qid_val with qid")
+        if qid_val is None and self._fitted_with_qid:
+            raise ValueError("qid_val is None, but qid was given: pass the queries of X_val")
+        X_val = check_rows(self, X_val, reset=False, dtype=[np.float64, np.float32])
+        y_val = check_relevance(y_val, X_val.shape[0], names=("y_val", "X_val"))
+        queries = Queries.from_qid(qid_val, len(y_val), "qid_val")
+        self._check_evaluated(y_val, queries, "of X_val", names=("y_val", "qid_val"))
+        return X_val, y_val, queries
+
+    def _check_evaluated(self, y, queries, part, *, names=("y", "qid")):
+        """Raise a ValueError if rounds cannot be evaluated on "the samples {part}"."""
+        check_something_to_learn(y, queries, part, names=names)
+        objective = self._make_objective(y, queries)
+        objective.set_scores(np.zeros(len(y)))
+        if not objective.weights.any():
+            raise ValueError(
+                f"{names[0]} has no documents of different gain in the samples {part}, so that "
+                "their objective is always the same; include relevant documents, and check gain"
+            )
+
+    def _start_rounds(self):
+        self.validation_loss_curve_ = np.empty(0)
+        self._stops_early = self.early_stopping is True
+        if not self._is_warm_start():
+            super()._start_rounds()
+            self._split_seed = draw_seed(self._random_state)
             return
+        self.estimators_ = list(self.estimators_)
+        if len(self.estimators_) > self.max_iter:
+            raise ValueError(
+                f"max_iter={self.max_iter} is less than the {len(self.estimators_)} rounds fitted "
+                "so far; with warm_start=True it can only grow"
+            )
+
+    def _split(self, y, queries):
+        """Return the samples of the queries to learn from, and those of the held-out queries.
+
+        They are the same in each warm start.
+        """
+        fraction = self.validation_fraction
+        if self.estimators_ and fraction > self._held_out_fraction:
+            raise ValueError(
+                f"validation_fraction={fraction} would hold out queries that the rounds so far "
+                "learned from; for a warm start it must not exceed that of the fit before, "
+                f"{self._held_out_fraction}; use early_stopping='auto' or False, or pass X_val"
+            )
+        if queries.n_queries < 2:
+            raise ValueError(
+                "early stopping holds out a part of the queries, but qid has one query only; "
+                "use early_stopping='auto' or False, or give queries"
+            )
+        splitter = GroupShuffleSplit(1, test_size=fraction, random_state=self._split_seed)
+        [(train, held_out)] = splitter.split(y, groups=queries.codes)
+        check_something_to_learn(y[train], queries_of(queries, train), "to learn from")
+        self._check_evaluated(y[held_out], queries_of(queries, held_out), "held out")
+        return train, held_out
+
+    def _after_round(self, evaluated):
+        """Return the function that computes the loss of `evaluated`, if any, after each round.
+
+        The losses of the rounds so far are computed now. `evaluated` holds X, y and queries.
+        """
+        if evaluated is not None:
+            X, *target = evaluated
+            objective = self._make_objective(*target)
+            losses = []
+            for scores in self._staged_scores(X):
+                losses.append(objective.value_at(scores))
+            self.validation_loss_curve_ = np.array(losses)
+
+        def after_round(model, step):
+            figures = {"objective": float(self.loss_curve_[-1]), "step": float(step)}
+            if evaluated is not None:
+                scores[:] += step * self._hypothesis(model, X)
+                loss = figures["validation loss"] = float(objective.value_at(scores))
+                self.validation_loss_curve_ = np.append(self.validation_loss_curve_, loss)
+            if self.verbose:
+                done = f"round {len(self.estimators_)} of {self.max_iter}"
+                print_progress(type(self).__name__, done, figures)
+            return self._early_stopping_reason()
+
+        return after_round
+
+    def _early_stopping_reason(self):
+        """Return a reason to stop if the objective of held-out queries no longer decreases."""
+        losses, patience = self.validation_loss_curve_, self.n_iter_no_change
+        if self._stops_early and len(losses) > patience:
+            if losses[-patience:].min() >= losses[:-patience].min() - self.tol:
+                return f"the validation loss has not decreased for {patience} rounds"
+        return None
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of trees that `predict` uses."""
+        check_is_fitted(self)
+        if self._stops_early and len(self.validation_loss_curve_) > 1:
+            return 1 + int(self.validation_loss_curve_[1:].argmin())
+        return len(self.estimators_)
+
+    def _n_rounds_to_predict(self):
+        return self.n_iter_
+
+    def _choose(self, X, y, queries, validation):
+        """Choose the start, the size and the number of the trees; return the bins of `X`."""
         trees = self._make_trees(len(y))
-        self._bins = bins = trees[0]._bin(X, self._random_state)
+        bins = trees[0]._bin(X, self._random_state)
         bounds = self._linear_bounds(trees[0], bins)
         data = RaceData(X, y, queries, self._make_objective, bounds, self._split_seed)
         self._winner = self._race(trees, data, bins, validation)
         self.linear_ = None
-        if self._winner.penalty is not None:
-            [linear] = data.fit_linear([self._winner.penalty])
+        if self._winner.is_linear:
+            linear = data.fit_linear(np.arange(len(y)))
             objective = self._make_objective(y, queries)
             # Linear scores that were fitted to a part of the queries could increase the loss.
             if objective.value_at(linear.predict(X)) < objective.value_at(np.zeros(len(y))):
                 self.linear_ = linear
+        return bins
 
     def _make_trees(self, n_samples):
         """Return a tree of each size that races."""
@@ -324,14 +510,7 @@ class HistGradientBoostingRanker(EarlyStoppingRanker):
             return run_race(
                 trees, starts, folds, self.max_iter, self.learning_rate, self._random_state
             )
-        penalty = PENALTIES[0] if self.linear_start is True else None
-        return Winner(penalty, trees[len(trees) // 2], None, was_cut=False)
-
-    def _make_learner(self, X, objective):
-        # The samples have been binned for the race, unless this is a warm start.
-        bins, self._bins = self._bins, None
-        tree = self._winner.tree
-        return TreeLearner(tree, X, tree._bin(X, self._random_state) if bins is None else bins)
+        return Winner(self.linear_start is True, trees[len(trees) // 2], None)
 
     def _n_rounds_to_fit(self):
         if self.early_stopping != "auto" or self._winner.n_trees is None:
@@ -340,14 +519,9 @@ class HistGradientBoostingRanker(EarlyStoppingRanker):
         return min(self.max_iter, max(self._winner.n_trees, int(self.linear_ is None)))
 
     def _reason_for_all_rounds(self):
-        reason = super()._reason_for_all_rounds()
-        if self.early_stopping != "auto":
-            return reason
         if self._n_rounds_to_fit() < self.max_iter:
-            reason = "held-out queries chose this number of rounds"
-        if self._winner.was_cut:
-            reason += "; more rounds may lower the loss of held-out queries: raise max_iter"
-        return reason
+            return "held-out queries chose this number of rounds"
+        return "max_iter rounds were fitted"
 
     def _initial_scores(self, X):
         return super()._initial_scores(X) if self.linear_ is None else self.linear_.predict(X)

@@ -58,9 +58,9 @@ class NDCGBoost(SupervisedDocumentRanker):
         DCG of the first `k` documents, so that queries with more than `k` relevant documents weigh
         more. All pairs of documents remain in the objective. If None, all documents are included.
     {learning_rate}
-    weighting : {"auto", "sample_weight", "resampling"}, default="auto"
+    weighting : {"auto", "resampling"}, default="auto"
         {weighting}
-    {last_parameters}
+    {random_state}
 
     Attributes
     ----------
@@ -111,10 +111,8 @@ class NDCGBoost(SupervisedDocumentRanker):
         gain: Literal["exponential", "linear"] | Callable = "exponential",
         k: int | None = None,
         learning_rate: float = 1.0,
-        weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
-        warm_start: bool = False,
+        weighting: Literal["auto", "resampling"] = "auto",
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -122,9 +120,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         self.k = k
         self.learning_rate = learning_rate
         self.weighting = weighting
-        self.warm_start = warm_start
         self.random_state = random_state
-        self.verbose = verbose
 
     def _weak_learner(self):
         if self.estimator is not None:

@@ -41,14 +41,7 @@ class GainObjective(Objective):
     A query with an ideal DCG of 0, for which NDCG is not defined, is ignored. The gains of the
     other queries are divided by their ideal DCG and by the number of these queries.
 
-    Parameters
-    ----------
-    gains : ndarray of shape (n_samples,)
-        Gain of each document.
-    queries : Queries
-        Query of each document.
-    k : int, default=None
-        Number of top-ranked documents to include in the ideal DCG. If None, all are included.
+    The ideal DCG includes the gains of the `k` best documents, or of all if `k` is None.
 
     Attributes
     ----------
@@ -95,7 +88,7 @@ class NDCGObjective(GainObjective):
     are documents of this query, :math:`r_i` is the relevance of document i, and :math:`F_i` its
     score. Document i has the gain :math:`2^{r_i} - 1` and the expected rank :math:`1 + A_i`. The
     NDCG that it loses is at most a multiple of :math:`A_i` (Proposition 1). In the dissertation F
-    is twice the score; here it is the score. The parameters are those of :class:`GainObjective`.
+    is twice the score; here it is the score.
     """
 
     def _evaluate(self):
@@ -129,8 +122,7 @@ class LogisticObjective(GainObjective):
 
     The sum is over the pairs of documents of query q in which i has the larger gain, and
     :math:`Z_q` is the ideal DCG of the query. This is the loss of RankNet (Burges et al. 2005),
-    weighted as ARP-Loss2 of the LambdaLoss framework (Wang et al. 2018). The parameters are those
-    of :class:`GainObjective`.
+    weighted as ARP-Loss2 of the LambdaLoss framework (Wang et al. 2018).
     """
 
     def __init__(self, gains, queries, k=None):

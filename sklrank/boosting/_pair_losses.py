@@ -47,12 +47,7 @@ def exp_scores(scores, queries, max_gap):
 class GradedPairLoss:
     """Loss with V_ij = 1 if i has a higher grade than j, and 0 otherwise.
 
-    Parameters
-    ----------
-    grades : ndarray of shape (n_samples,)
-        Graded relevance. Documents with grade NaN belong to no pair.
-    queries : Queries
-        Query of each document.
+    Documents with grade NaN belong to no pair.
     """
 
     def __init__(self, grades, queries):
@@ -83,15 +78,7 @@ class GradedPairLoss:
 
 
 class ExplicitPairLoss:
-    """Loss with V_ij = 1 for the given pairs, and 0 for others.
-
-    Parameters
-    ----------
-    pairs : array-like of int of shape (n_pairs, 2)
-        Indices of samples. In each pair, the first document ranks before the second.
-    queries : Queries
-        Query of each document.
-    """
+    """Loss with V_ij = 1 for the given pairs, and 0 for others; see `check_pairs`."""
 
     is_empty = False
 
@@ -111,7 +98,7 @@ class ExplicitPairLoss:
 
 
 def check_pairs(pairs, queries):
-    """Check the pairs, and return them without duplicates, `(n_pairs, 2)` of intp."""
+    """Check pairs of samples, the better document first; return them without duplicates."""
     try:
         pairs = np.asarray(pairs)
     except ValueError as error:
@@ -128,27 +115,17 @@ def check_pairs(pairs, queries):
             f"pairs must hold indices of samples, from 0 to {n_samples - 1}; got "
             f"{pairs[outside][0]}"
         )
-    first, second = queries.codes[pairs].T
-    if (first != second).any():
-        bad = pairs[first != second][0].tolist()
+    bad = (pairs[:, 0] == pairs[:, 1]) | (np.diff(queries.codes[pairs])[:, 0] != 0)
+    if bad.any():
         raise ValueError(
-            f"pairs must be of documents of one query, but the samples {bad} have different qid; "
-            "leave such pairs out"
+            "pairs must be of two documents of one query, with the same qid; leave out pairs such "
+            f"as {pairs[bad][0].tolist()}"
         )
-    if (pairs[:, 0] == pairs[:, 1]).any():
-        sample = pairs[pairs[:, 0] == pairs[:, 1]][0, 0]
-        raise ValueError(f"pairs must be of two documents; got the sample {sample} twice")
     return np.unique(pairs, axis=0).astype(np.intp)
 
 
 class AllPairLoss:
-    """Loss with V_ij = 1 for all pairs of documents of a query, including i = j.
-
-    Parameters
-    ----------
-    queries : Queries
-        Query of each document.
-    """
+    """Loss with V_ij = 1 for all pairs of documents of a query, including i = j."""
 
     def __init__(self, queries):
         self._queries = queries
@@ -179,14 +156,7 @@ class BaseRankerLoss:
     while that of :class:`GradedPairLoss` and :class:`AllPairLoss` is proportional to the number of
     documents.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,)
-        Scores of the base ranker.
-    confidence : ndarray of shape (n_queries,)
-        Lambda of each query, from 0 to infinity (Equation 4.2).
-    queries : Queries
-        Query of each document.
+    The confidence of each query is lambda, from 0 to infinity (Equation 4.2).
     """
 
     def __init__(self, scores, confidence, queries):
@@ -219,14 +189,8 @@ class BaseRankerLoss:
 class JudgementLoss:
     """Loss of judgements that may be wrong (err_t, Equation 4.7), with V = T of Equation 4.3.
 
-    Parameters
-    ----------
-    judgements : GradedPairLoss or ExplicitPairLoss
-        Loss over the set O of judged pairs.
-    noise : float
-        Eta, from 0 (all judgements are right) to 1 (they carry no information).
-    queries : Queries
-        Query of each document.
+    `judgements` is the loss over the set O of judged pairs. The noise is eta, from 0 (all of them
+    are right) to 1 (they carry no information).
     """
 
     def __init__(self, judgements, noise, queries):

@@ -21,12 +21,6 @@ class PairObjective(Objective):
     The mean of :math:`\exp(F_j - F_i)` over all pairs (i, j) of documents of the same query in
     which i is more relevant than j.
 
-    Parameters
-    ----------
-    y : ndarray of shape (n_samples,)
-        Relevance.
-    queries : Queries
-        Query of each document.
     """
 
     def __init__(self, y, queries):
@@ -78,9 +72,9 @@ class RankBoost(SupervisedDocumentRanker):
     n_estimators : int, default=100
         Maximum number of rounds.
     {learning_rate}
-    weighting : {"auto", "sample_weight", "resampling"}, default="auto"
+    weighting : {"auto", "resampling"}, default="auto"
         {weighting}
-    {last_parameters}
+    {random_state}
 
     Attributes
     ----------
@@ -117,18 +111,14 @@ class RankBoost(SupervisedDocumentRanker):
         n_estimators: int = 100,
         *,
         learning_rate: float = 1.0,
-        weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
-        warm_start: bool = False,
+        weighting: Literal["auto", "resampling"] = "auto",
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.weighting = weighting
-        self.warm_start = warm_start
         self.random_state = random_state
-        self.verbose = verbose
 
     def _make_objective(self, y, queries):
         return PairObjective(y, queries)

@@ -5,20 +5,75 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
-from sklrank._boosting_rounds import of_boosters
+import numpy as np
+
+from sklrank._boosting_rounds import Objective, of_boosters
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import is_integer, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
 from sklrank.boosting._document_ranker import DocumentRanker
-from sklrank.boosting._pair_losses import ExplicitPairLoss, GradedPairLoss
-from sklrank.boosting._refinement_by_losses import auto_noise, base_confidence, make_objective
+from sklrank.boosting._pair_losses import (
+    MAX_PAIR_SCORE_GAP,
+    AllPairLoss,
+    BaseRankerLoss,
+    ExplicitPairLoss,
+    GradedPairLoss,
+    JudgementLoss,
+    exp_scores,
+)
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike
     from typing_extensions import Self
+
+
+class RefinementObjective(Objective):
+    r"""Product or weighted sum of two losses, for ranking refinement.
+
+    The product is L_p of Equation 4.10 (multiplicative ranking refinement). The weight of a pair is
+    :math:`\gamma_{ij} = a_{ij} + b_{ij}`, its terms in the two losses, divided by the losses (4.11,
+    4.12). The :math:`a_{ij}` sum to 1, and so do the :math:`b_{ij}`, so that no weight between the
+    losses is needed. The bound of `_objectives.py` holds for the logarithm. With the step weights
+    :math:`\mu = c` and :math:`\nu = w`, it decreases by at least :math:`(\sqrt\mu - \sqrt\nu)^2` in
+    a round (Theorem 9). Theorem 10 states a larger decrease, :math:`\eta = \mu - \nu`, which does
+    not always hold. A decrease of :math:`\eta^2 / 4` always holds, since :math:`\mu + \nu \leq 2`.
+
+    The sum is L_a of Equation 4.9 (linear ranking refinement).
+
+    The losses are err_w of the base ranker and err_t of the judgements, sums over all queries.
+    `balance` is the weight of the loss of the base ranker in the sum, which is called gamma in
+    Equation 4.9. If it is None, the objective is the product.
+    """
+
+    def __init__(self, base_loss, judgement_loss, queries, balance=None):
+        self._base_loss = base_loss
+        self._judgement_loss = judgement_loss
+        self._queries = queries
+        self._balance = balance
+
+    def set_scores(self, scores):
+        self._exp_scores = exp_scores(scores, self._queries, MAX_PAIR_SCORE_GAP)
+        base, base_gradient = self._base_loss.loss_and_negative_gradient(*self._exp_scores)
+        judged, judged_gradient = self._judgement_loss.loss_and_negative_gradient(*self._exp_scores)
+        if self._balance is None:
+            self.value = base * judged
+            self._factors = 1 / base, 1 / judged
+        else:
+            self.value = self._balance * base + judged
+            # Only the ratio of the factors matters. They are scaled to at most 1, since weak
+            # learners sum squares of the weights, which could overflow.
+            largest = max(self._balance, 1.0)
+            self._factors = self._balance / largest, 1 / largest
+        a, b = self._factors
+        self._set_gradient(a * base_gradient + b * judged_gradient)
+
+    def step_weights(self, hypothesis):
+        a, b = self._factors
+        base = self._base_loss.step_weights(*self._exp_scores, hypothesis)
+        judged = self._judgement_loss.step_weights(*self._exp_scores, hypothesis)
+        return a * base[0] + b * judged[0], a * base[1] + b * judged[1]
 
 
 @of_boosters
@@ -85,9 +140,9 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         Method of the weak learner whose output, multiplied by the step, is added to the scores: the
         predicted class, 0 or 1, as in the dissertation, or the probability of class 1 (see the
         notes).
-    weighting : {"auto", "sample_weight", "resampling"}, default="resampling"
+    weighting : {"auto", "resampling"}, default="resampling"
         {weighting}
-    {last_parameters}
+    {random_state}
 
     Attributes
     ----------
@@ -170,10 +225,8 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         noise: Literal["auto"] | float = "auto",
         learning_rate: float = 0.2,
         response_method: Literal["predict", "predict_proba"] = "predict_proba",
-        weighting: Literal["auto", "sample_weight", "resampling"] = "resampling",
-        warm_start: bool = False,
+        weighting: Literal["auto", "resampling"] = "resampling",
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.base_ranker = base_ranker
         self.estimator = estimator
@@ -184,9 +237,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         self.learning_rate = learning_rate
         self.response_method = response_method
         self.weighting = weighting
-        self.warm_start = warm_start
         self.random_state = random_state
-        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=False)
     @of_refiners
@@ -238,17 +289,15 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
                 )
             self._set_fitted_with_qid(qid, X.shape[0])
             self._start_rounds()
+            self._response_method = self.response_method
             auto = self.noise == "auto"
             self.noise_ = auto_noise(judgements, queries) if auto else float(self.noise)
             self.confidence_ = base_confidence(base_scores, queries)
-            objective = make_objective(
-                self.combination,
-                base_scores,
-                judgements,
+            objective = RefinementObjective(
+                BaseRankerLoss(base_scores, self.confidence_, queries),
+                JudgementLoss(judgements, self.noise_, queries),
                 queries,
-                confidence=self.confidence_,
-                noise=self.noise_,
-                balance=self.balance,
+                self.balance if self.combination == "sum" else None,
             )
             self._boost(objective, self._make_learner(X, objective))
         return self
@@ -258,12 +307,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         # A feature that holds the base scores must not have missing values.
         tags.input_tags.allow_nan &= not is_integer(self.base_ranker)
         return tags
-
-    def _start_rounds(self):
-        super()._start_rounds()
-        if not self.estimators_:
-            # A warm start continues with the method of the first rounds.
-            self._response_method = self.response_method
 
     @of_refiners
     def score(
@@ -298,3 +341,30 @@ def check_judgements(y, pairs, queries):
             "y and pairs are both given as judgements; pass one of them, the other None"
         )
     return ExplicitPairLoss(pairs, queries)
+
+
+def base_confidence(scores, queries):
+    """Return lambda, 1 / (standard deviation of the ten highest scores), of each query."""
+    best_first = scores[np.lexsort((-scores, queries.codes))]
+    deviations = np.array(
+        [
+            standard_deviation(best_first[first : min(first + 10, last)])
+            for first, last in zip(queries.starts[:-1], queries.starts[1:])
+        ]
+    )
+    with np.errstate(divide="ignore", over="ignore"):
+        return 1 / deviations
+
+
+def standard_deviation(values):
+    """Return the standard deviation without overflow or underflow of the squares."""
+    unit = np.abs(values).max() or 1.0
+    return (values / unit).std() * unit
+
+
+def auto_noise(judgements, queries):
+    """Return the eta for which the judged pairs contribute half of the sum of T; 1 if none is."""
+    exp_zero = np.ones((2, len(queries.codes)))
+    n_judged, _ = judgements.loss_and_negative_gradient(*exp_zero)
+    n_all, _ = AllPairLoss(queries).loss_and_negative_gradient(*exp_zero)
+    return float(2 * n_judged / (2 * n_judged + n_all)) if n_judged else 1.0

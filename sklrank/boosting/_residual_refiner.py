@@ -160,10 +160,10 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
                 queries.codes[judged], return_inverse=True, return_counts=True
             )
             unit = inverse_deviation(base_scores, queries)
-            self._center, scale = center_and_scale(X)
-            scale = scale * np.sqrt(max(1, np.isfinite(scale).sum()))
-            rows = X[judged].toarray() if sparse.issparse(X) else X[judged].astype(np.float64)
-            values = np.column_stack([unit * base_scores[judged], (rows - self._center) / scale])
+            scale = scales_of(X)
+            scale *= np.sqrt(max(1, np.isfinite(scale).sum()))
+            rows = X[judged].toarray() if sparse.issparse(X) else X[judged]
+            values = np.column_stack([unit * base_scores[judged], rows / scale])
             sums = np.zeros((len(counts), values.shape[1]))
             np.add.at(sums, codes, values)
             values -= (sums / counts[:, np.newaxis])[codes]
@@ -197,10 +197,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X_given, X = X, check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        base = self.base_weight_ * self._base_scores(X_given, X, base_scores)
-        if not sparse.issparse(X):
-            X = X.astype(np.float64) - self._center
-        return base + X @ self.coef_
+        return self.base_weight_ * self._base_scores(X_given, X, base_scores) + X @ self.coef_
 
     @of_refiners
     def score(
@@ -271,28 +268,25 @@ def inverse_deviation(scores, queries):
     """Return 1 / (standard deviation of the scores within queries), or 0 if it is 0."""
     unit = np.abs(scores).max() or 1.0
     means = np.bincount(queries.codes, scores / unit) / queries.sizes
-    deviations = scores / unit - means[queries.codes]
-    deviation = np.sqrt(np.mean(deviations**2))
+    deviation = np.sqrt(np.mean((scores / unit - means[queries.codes]) ** 2))
     # Equal scores may differ from their mean by rounding. Below 1e-305 the inverse overflows.
     if deviation <= 1e-12 or unit * deviation < 1e-305:
         return 0.0
     return float(1 / unit / deviation)
 
 
-def center_and_scale(X):
-    """Return the centers and the scales of the features, `(n_features,)` each.
+def scales_of(X):
+    """Return the standard deviations of the features, `(n_features,)`.
 
-    The scale is infinite for features that are constant, or whose variance overflows or underflows.
-    The zeros of a sparse matrix are not changed: the centers are 0.
+    They are infinite for features that are constant, or whose variance overflows or underflows.
     """
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         if sparse.issparse(X):
             means, variances = mean_variance_axis(X.tocsr(), axis=0)
-            center, scale = np.zeros(X.shape[1]), np.sqrt(variances)
         else:
-            X = np.ascontiguousarray(X, dtype=np.float64)
-            means = center = X.mean(axis=0)
-            scale = X.std(axis=0)
+            X = X.astype(np.float64)
+            means, variances = X.mean(axis=0), X.var(axis=0)
+        scales = np.sqrt(variances)
         # The square of a scale below 1e-150 is 0.
-        used = np.isfinite(scale) & (scale > np.maximum(1e-12 * np.abs(means), 1e-150))
-    return np.where(used, center, 0.0), np.where(used, scale, np.inf)
+        used = np.isfinite(scales) & (scales > np.maximum(1e-12 * np.abs(means), 1e-150))
+    return np.where(used, scales, np.inf)

@@ -18,7 +18,7 @@ from sklearn.model_selection import GroupKFold
 from sklrank._queries import Queries
 from sklrank._weak_learners import TreeLearner
 from sklrank.boosting._document_ranker import queries_of
-from sklrank.boosting._linear_scores import PENALTIES, fit_linear
+from sklrank.boosting._linear_scores import fit_linear
 
 # Numbers of leaves: a stump, the default of scikit-learn and LightGBM, and their geometric mean.
 LEAF_NUMBERS = (2, 8, 31)
@@ -44,19 +44,17 @@ class Fold(NamedTuple):
     objectives: list
     """Objectives, whose scores are changed."""
     linear: list
-    """Linear scores of both parts, for each of the `PENALTIES`."""
+    """Linear scores of both parts."""
 
 
 class Winner(NamedTuple):
     """The start, the size and the number of trees."""
 
-    penalty: float | None
-    """Penalty of the linear scores from which boosting starts; None if it starts from 0."""
+    is_linear: bool
+    """Whether boosting starts from linear scores, and not from 0."""
     tree: object
     n_trees: int | None
     """Number of trees; None if all rounds are fitted."""
-    was_cut: bool
-    """True if the objective still decreased in the last round."""
 
 
 class RaceData(NamedTuple):
@@ -97,14 +95,13 @@ class RaceData(NamedTuple):
         parts = self.X[samples], X_val
         for objective, part in zip(objectives, parts):
             objective.set_scores(np.zeros(len(part)))
-        linear = [[each.predict(X) for X in parts] for each in self.fit_linear(samples=samples)]
-        return Fold([bins.take(samples), bins_val], objectives, linear)
+        scorer = self.fit_linear(samples)
+        return Fold([bins.take(samples), bins_val], objectives, [*map(scorer.predict, parts)])
 
-    def fit_linear(self, penalties=PENALTIES, samples=None):
-        """Return linear scores for each penalty, fitted to queries of the given samples, or all."""
-        samples = np.arange(len(self.y)) if samples is None else samples
+    def fit_linear(self, samples):
+        """Return linear scores that are fitted to queries of the samples."""
         samples = self._draw(samples, FOLD_SAMPLES / len(samples))
-        return fit_linear(self.X[samples], self._objective(samples), penalties, self.bounds)
+        return fit_linear(self.X[samples], self._objective(samples), self.bounds)
 
     def _objective(self, samples):
         return self.make_objective(self.y[samples], queries_of(self.queries, samples))
@@ -124,9 +121,9 @@ class RaceData(NamedTuple):
 class Candidate:
     """A start and a size of trees, boosted on the folds."""
 
-    def __init__(self, penalty, tree, folds, starts):
-        self.penalty, self.tree = penalty, tree
-        self._folds, self._scores = folds, [[part.copy() for part in start] for start in starts]
+    def __init__(self, is_linear, tree, folds):
+        self.is_linear, self.tree, self._folds = is_linear, tree, folds
+        self._scores = [[is_linear * part for part in fold.linear] for fold in folds]
         self._learners = [TreeLearner(tree, None, fold.bins[0]) for fold in folds]
         self.values = []
         self._evaluate()
@@ -150,22 +147,8 @@ class Candidate:
 
 
 def run_race(trees, starts, folds, n_rounds, learning_rate, random_state):
-    """Return the winner among the trees, from the `starts`: False is 0, True linear scores.
-
-    The penalty of the linear scores is that of the smallest held-out objective.
-    """
-    by_penalty = list(zip(*(fold.linear for fold in folds)))
-    held_out = [fold.objectives[1] for fold in folds]
-    best = np.argmin(
-        [sum(one.value_at(F) for one, (_, F) in zip(held_out, each)) for each in by_penalty]
-    )
-    zeros = [[np.zeros_like(part) for part in parts] for parts in by_penalty[best]]
-    start_of = {False: (None, zeros), True: (PENALTIES[best], by_penalty[best])}
-    candidates = [
-        Candidate(penalty, tree, folds, scores)
-        for penalty, scores in map(start_of.get, starts)
-        for tree in trees
-    ]
+    """Return the winner among the trees, from the `starts`: False is 0, True linear scores."""
+    candidates = [Candidate(is_linear, tree, folds) for is_linear in starts for tree in trees]
     largest, active = candidates[0].values[0], candidates
     trials = {round(fraction * n_rounds): least for fraction, least in TRIALS.items()}
     for n_fitted in range(1, n_rounds + 1):
@@ -176,5 +159,4 @@ def run_race(trees, starts, folds, n_rounds, learning_rate, random_state):
             active = [item for item in active if min(item.values) <= limit]
     winner = min(candidates, key=lambda item: min(item.values))
     n_trees = int(np.argmin(winner.values))
-    was_cut = winner in active and n_trees > 0
-    return Winner(winner.penalty, winner.tree, n_trees if n_trees < n_rounds else None, was_cut)
+    return Winner(winner.is_linear, winner.tree, n_trees if n_trees < n_rounds else None)

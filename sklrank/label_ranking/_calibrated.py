@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import expit
 from sklearn.base import clone
-from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.parallel import delayed
 
 from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
-from sklrank._sklearn import StrOptions
 from sklrank.label_ranking._inner_rankers import (
     WrappedRanker,
     fit_and_score,
@@ -21,11 +21,14 @@ from sklrank.label_ranking._inner_rankers import (
     split_rankings,
 )
 from sklrank.label_ranking._label_ranker import MetaLabelRanker, of_rankers
-from sklrank.label_ranking._pair_calibration import fit_logistic_factor, ordered_differences
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+# Number of comparisons of two labels from which the factor is computed, which limits the memory:
+# half of them are pairs, and the standard error of the factor is then below a hundredth.
+MAX_COMPARISONS = 2_000_000
 
 
 @of_rankers
@@ -35,7 +38,8 @@ class CalibratedLabelRanker(WrappedRanker):
     The ranker is fitted to all samples. Clones of it that are fitted to parts of the samples score
     the held-out samples. The pairs of labels that the held-out rankings order determine how the
     probability depends on the difference of two scores: :math:`P(a \text{ before } b) =
-    g(s_a - s_b)` with :math:`g(-d) = 1 - g(d)`. Of more than a million pairs, a million are drawn.
+    1 / (1 + e^{-w (s_a - s_b)})`, with a factor :math:`w \ge 0` that is fitted to Platt's targets:
+    (n + 1) / (n + 2) instead of 1 for n pairs [1]_. Of more than a million pairs, a part is used.
 
     :class:`PlackettLuceRanker`, :class:`PairwiseRanker` and :class:`StackedRanker` have such
     probabilities without this class. Those of a :class:`PairwiseRanker` with forests are often too
@@ -47,17 +51,10 @@ class CalibratedLabelRanker(WrappedRanker):
         Ranker, which learns positions. An estimator that learned other targets, such as classes,
         can be calibrated as ``sklearn.frozen.FrozenEstimator(estimator)`` if its
         `decision_function` returns a score for each label.
-    method : {"logistic", "isotonic"}, default="logistic"
-        The function g. If "logistic", it is :math:`1 / (1 + e^{-w d})` with a factor :math:`w \ge
-        0`, which is fitted to Platt's targets: (n + 1) / (n + 2) instead of 1 for n pairs [1]_. If
-        "isotonic", it is the non-decreasing function with the least squared error, which needs more
-        samples.
     cv : int, cross-validation generator or iterable, default=5
         Determines the held-out samples. For an integer, the folds are shuffled.
     random_state : int, RandomState instance or None, default=None
         Controls the folds if `cv` is an integer.
-    verbose : int, default=0
-        Verbosity level of joblib.
     n_jobs : int or None, default=None
         Number of rankers that are fitted in parallel.
 
@@ -65,8 +62,8 @@ class CalibratedLabelRanker(WrappedRanker):
     ----------
     ranker_ : label ranker
         The ranker, fitted to all samples.
-    calibrator_ : float or IsotonicRegression
-        The factor w, or a regression of the outcome on the absolute difference.
+    pair_scale_ : float
+        The factor w.
     {attributes}
 
     See Also
@@ -94,7 +91,6 @@ class CalibratedLabelRanker(WrappedRanker):
     _parameter_constraints: dict = {
         **MetaLabelRanker._parameter_constraints,
         **WrappedRanker._parameter_constraints,
-        "method": [StrOptions({"logistic", "isotonic"})],
         "cv": ["cv_object"],
     }
 
@@ -102,17 +98,13 @@ class CalibratedLabelRanker(WrappedRanker):
         self,
         ranker: Any,
         *,
-        method: Literal["logistic", "isotonic"] = "logistic",
         cv: Any = 5,
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.ranker = ranker
-        self.method = method
         self.cv = cv
         self.random_state = random_state
-        self.verbose = verbose
         self.n_jobs = n_jobs
 
     def _fit_ranker(self, X, positions):
@@ -126,8 +118,7 @@ class CalibratedLabelRanker(WrappedRanker):
             "ranker on a fold",
             len(folds) + 1,
         )
-        differences = ordered_differences(np.concatenate(scores), held_out)
-        self.calibrator_ = calibrate(differences, self.method)
+        self.pair_scale_ = fit_pair_scale(np.concatenate(scores), held_out)
         [self.ranker_] = self._fit_in_parallel(
             [delayed(fit_ranker)(clone(self.ranker), X, positions)], "ranker"
         )
@@ -147,23 +138,37 @@ class CalibratedLabelRanker(WrappedRanker):
         {pair_proba}
         """
         scores = self._label_scores(X)
-        if not isinstance(self.calibrator_, IsotonicRegression):
-            return pair_probabilities(self.calibrator_ * scores)
-        differences = scores[:, :, np.newaxis] - scores[:, np.newaxis, :]
-        sizes = np.abs(differences)
-        likely = self.calibrator_.predict(sizes.ravel()).reshape(sizes.shape)
-        return 0.5 + np.sign(differences) * (likely - 0.5)
+        return pair_probabilities(self.pair_scale_ * scores)
 
 
-def calibrate(differences, method):
-    """Return the fitted factor of the logistic function, or the isotonic regression.
+def fit_pair_scale(scores, positions):
+    r"""Compute the factor of a score in the logistic model of the order of two labels.
 
-    `differences`, of shape `(n_pairs,)`, are the scores of the labels that come first minus those
-    of the other labels.
+    The probability that the better label of a pair comes first is modeled as
+    :math:`1 / (1 + \exp(-w d))`, where d is the difference between its score and that of the other
+    label. As in Platt's scaling, the target is (n + 1) / (n + 2) instead of 1 for n pairs, so that
+    the factor is finite.
+
+    If there are many comparisons, only every second sample, or every third, and so on, is used. The
+    factor is 0 if labels with higher scores do not come first more often.
     """
-    if method == "isotonic" and len(differences):
-        # A label with the larger score comes first, or not; equal scores tell nothing.
-        sizes, outcomes = np.abs(differences), 0.5 + 0.5 * np.sign(differences)
-        isotonic = IsotonicRegression(y_min=0.5, y_max=1.0, out_of_bounds="clip")
-        return isotonic.fit(sizes, outcomes)
-    return fit_logistic_factor(differences)
+    n_samples, n_labels = scores.shape
+    used = slice(None, None, max(1, n_samples * n_labels**2 // MAX_COMPARISONS))
+    scores, positions = scores[used], positions[used]
+    rows, first, second = np.nonzero(positions[:, :, np.newaxis] < positions[:, np.newaxis, :])
+    differences = scores[rows, first] - scores[rows, second]
+    n_pairs = len(rows)
+    size = np.sqrt(np.mean(differences**2)) if n_pairs else 0.0
+    if not size:
+        return 1.0
+    target = (n_pairs + 1.0) / (n_pairs + 2.0)
+    differences = differences / size
+
+    def loss(factor):
+        margins = factor * differences
+        # The cross entropy is log(1 + exp(-m)) + (1 - target) m.
+        value = np.logaddexp(0.0, -margins).mean() + (1.0 - target) * margins.mean()
+        return value, np.array([differences @ (expit(margins) - target) / n_pairs])
+
+    found = minimize(loss, np.ones(1), jac=True, method="L-BFGS-B", bounds=[(0.0, None)])
+    return float(found.x[0] / size)

@@ -46,15 +46,8 @@ def check_frozen_labels(ranker, classes):
 def last_ranker(ranker, X=None):
     """Return the ranker inside of pipelines, fitted searches and frozen estimators.
 
-    Samples X, of the whole ranker, are transformed to those of the returned one, unless they are
-    None.
-
-    Returns
-    -------
-    ranker : label ranker
-        The last step, the best estimator or the frozen estimator, or `ranker` itself.
-    X : array-like of shape (n_samples, n_features) or None
-        The samples that it receives.
+    Return also the samples that it receives: X, those of the whole ranker, are transformed, unless
+    they are None.
     """
     while True:
         if isinstance(ranker, Pipeline):
@@ -105,28 +98,16 @@ def shuffled_folds(n_folds, seed):
 def split_rankings(splitter, X, positions, cv):
     """Return the indices of the training and of the held-out samples of each fold.
 
-    Parameters
-    ----------
-    splitter : int, cross-validation generator or iterable
-        Determines the folds. Those of an iterable may be masks.
-    X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-        Samples.
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels.
-    cv : int, cross-validation generator or iterable
-        The parameter of the user, for error messages.
-
-    Returns
-    -------
-    list of (ndarray of int, ndarray of int)
-        The training samples and the held-out samples of each fold.
+    The `splitter` is an integer, a cross-validation generator or an iterable, whose folds may be
+    masks. `cv` is the parameter of the user, for error messages.
     """
     try:
+        samples = np.arange(len(positions))
         folds = [
-            tuple(as_indices(rows, len(positions)) for rows in fold)
+            tuple(samples[np.asarray(rows)] for rows in fold)
             for fold in check_cv(splitter).split(X, positions)
         ]
-    except ValueError as error:
+    except (ValueError, IndexError) as error:
         raise ValueError(
             f"cv={cv!r} cannot split {len(positions)} rankings: {error} Use fewer folds, "
             "KFold or ShuffleSplit"
@@ -139,34 +120,13 @@ def split_rankings(splitter, X, positions, cv):
     return folds
 
 
-def as_indices(rows, n_samples):
-    rows = np.asarray(rows)
-    if rows.dtype != bool:
-        if rows.size and not -n_samples <= rows.min() <= rows.max() < n_samples:
-            raise ValueError("an index is out of range.")
-        return rows % n_samples  # Negative indices count from the end.
-    if rows.shape != (n_samples,):
-        raise ValueError(f"a mask has the shape {rows.shape}.")
-    return np.flatnonzero(rows)
-
-
 def folds_of_held_out(folds, n_folds):
     """Return folds for models of the held-out samples, whose folds are concatenated.
 
     Each fold holds out the same samples as before, and a sample that other folds hold out, too, is
     not a training sample. A single fold is divided into `n_folds` parts.
 
-    Parameters
-    ----------
-    folds : list of (ndarray of int, ndarray of int)
-        The training samples and the held-out samples of each fold.
-    n_folds : int
-        Number of parts of a single fold.
-
-    Returns
-    -------
-    list of (ndarray of int, ndarray of int)
-        The indices of the other and of the held-out samples in the concatenation.
+    The folds are the indices of the other and of the held-out samples in the concatenation.
     """
     samples = np.concatenate([test for _, test in folds])
     groups = np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
@@ -178,13 +138,6 @@ def folds_of_held_out(folds, n_folds):
 
 def held_out_positions(positions, folds):
     """Return the labels that a fold cannot learn, and the held-out positions of the other labels.
-
-    Parameters
-    ----------
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels. NaN marks a label that is not ranked.
-    folds : list of (ndarray of int, ndarray of int)
-        The training samples and the held-out samples of each fold.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator
@@ -32,7 +32,6 @@ from sklrank._sklearn import (
 )
 from sklrank._validation import (
     check_columns,
-    check_entries,
     check_rows,
     column_names,
     input_tags_of,
@@ -230,20 +229,6 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
         return tags
 
 
-class DenseLabelRanker(LabelRanker):
-    """Base class of the label rankers that compute with the entries of dense samples themselves."""
-
-    def _check_rows(self, X, *, reset):
-        X = validate_data(self, X, reset=reset, dtype=np.float64)
-        check_entries(X)
-        return X
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = False
-        return tags
-
-
 def whole_positions(positions):
     """Return positions; renumber them, with a warning, if they are neither ranks nor mean ranks."""
     known = positions[~np.isnan(positions)]
@@ -273,7 +258,6 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
     _parameter_constraints: dict = {
         "n_jobs": N_JOBS,
         "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     @abstractmethod
@@ -317,8 +301,8 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
 
     def _in_parallel(self, calls):
         # They may have changed since `fit` checked them.
-        check_parameters(self, "n_jobs", "verbose")
-        return Parallel(n_jobs=self.n_jobs, verbose=self.verbose)(calls)
+        check_parameters(self, "n_jobs")
+        return Parallel(n_jobs=self.n_jobs)(calls)
 
     @one_blas_thread
     def _fit_in_parallel(self, calls, name, n_items=None):
@@ -328,7 +312,7 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
         `n_items` is the maximum number of fits in all of them.
         """
         return self._track_parallel(
-            calls, name, n_items=n_items, may_stop=False, n_jobs=self.n_jobs, verbose=self.verbose
+            calls, name, n_items=n_items, may_stop=False, n_jobs=self.n_jobs
         )
 
     def _check_fitted_rows(self, X):
@@ -394,21 +378,6 @@ class DecompositionRanker(MetaLabelRanker):
 
     def _takes_many_targets(self):
         return get_tags(self._template()).target_tags.multi_output
-
-    def _takes_one_target(self):
-        return get_tags(self._template()).target_tags.single_output
-
-    def _check_takes_one_target(self, part):
-        """Raise a ValueError if the estimator cannot be fitted to a single target column.
-
-        `part` describes in the message what a column stands for: a label or a pair of labels.
-        """
-        if not self._takes_one_target():
-            raise ValueError(
-                f"estimator={self.estimator!r} learns several targets together only, but these "
-                f"parameters and rankings need one model for each {part}: use the estimator inside "
-                "it, or multi_output=True for complete rankings"
-            )
 
 
 def in_one_process(fit):

@@ -39,7 +39,8 @@ class LabelwiseRanker(DecompositionRanker):
     estimator : regressor or None, default=None
         Regressor that predicts the positions. If None, a random forest of 100 trees is used, whose
         splits consider one third of the features, but at least three. The minimum number of samples
-        in a leaf is 1, 5 or 20: the number with the least out-of-bag error in a forest of 15 trees.
+        in a leaf is 1, 5 or 20: the number with the least out-of-bag error in a forest of ten
+        trees.
     multi_output : bool or {"auto"}, default=False
         Whether to fit a joint model of all labels.
 
@@ -59,8 +60,6 @@ class LabelwiseRanker(DecompositionRanker):
     random_state : int, RandomState instance or None, default=None
         Controls the randomness of the default estimator. It is not passed to a user-supplied
         `estimator`.
-    verbose : int, default=0
-        Verbosity level of joblib.
     n_jobs : int or None, default=None
         Number of models that fit or predict in parallel. Each fit uses one BLAS thread. If a joint
         model is fitted, `n_jobs` is passed to the default estimator instead; it is not passed to
@@ -118,7 +117,6 @@ class LabelwiseRanker(DecompositionRanker):
         incomplete: Literal["raise", "relative", "absolute"] = "raise",
         oob_score: bool = False,
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
@@ -126,7 +124,6 @@ class LabelwiseRanker(DecompositionRanker):
         self.incomplete = incomplete
         self.oob_score = oob_score
         self.random_state = random_state
-        self.verbose = verbose
         self.n_jobs = n_jobs
 
     def _default_estimator(self, random_state, n_jobs):
@@ -146,7 +143,6 @@ class LabelwiseRanker(DecompositionRanker):
         if jointly:
             self.estimators_ = self._fit_jointly(template, X, targets)
         else:
-            self._check_takes_one_target("label")
             self.estimators_ = self._fit_in_parallel(
                 [delayed(fit_label)(clone(template), X, target) for target in targets.T], "label"
             )
@@ -186,7 +182,7 @@ class LabelwiseRanker(DecompositionRanker):
 
     def _fits_jointly(self, targets):
         incomplete = bool(np.isnan(targets).any())
-        several = targets.shape[1] > 1 or not self._takes_one_target()
+        several = targets.shape[1] > 1
         if self.multi_output == "auto":
             return several and not incomplete and self._takes_many_targets()
         if self.multi_output and incomplete:

@@ -62,8 +62,6 @@ class PairwiseRanker(DecompositionRanker):
     random_state : int, RandomState instance or None, default=None
         Controls the randomness of the default estimator and of "copeland-random". It is not passed
         to a user-supplied `estimator`.
-    verbose : int, default=0
-        Verbosity level of joblib.
     n_jobs : int or None, default=None
         Number of models that fit or predict in parallel. Each fit uses one BLAS thread. If a joint
         model is fitted, `n_jobs` is passed to the default estimator instead; it is not passed to
@@ -117,14 +115,12 @@ class PairwiseRanker(DecompositionRanker):
         voting: Literal["copeland", "copeland-random", "soft"] = "copeland",
         multi_output: bool | Literal["auto"] = False,
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.voting = voting
         self.multi_output = multi_output
         self.random_state = random_state
-        self.verbose = verbose
         self.n_jobs = n_jobs
 
     def _default_estimator(self, random_state, n_jobs):
@@ -148,8 +144,6 @@ class PairwiseRanker(DecompositionRanker):
         if self._jointly:
             self.estimators_ = self._fit_jointly(template, X, wins[:, learned])
         else:
-            if learned.any():
-                self._check_takes_one_target("pair of labels")
             models = iter(
                 self._fit_in_parallel(
                     [
@@ -169,7 +163,7 @@ class PairwiseRanker(DecompositionRanker):
 
     def _fits_jointly(self, compared):
         n_pairs = compared.shape[1]
-        several = n_pairs > 1 or (n_pairs == 1 and not self._takes_one_target())
+        several = n_pairs > 1
         complete = bool(compared.all())
         if self.multi_output == "auto":
             return several and complete and self._takes_many_targets()
@@ -253,13 +247,6 @@ def pairs_of_labels(n_labels):
 
 def compare_pairs(positions, pairs):
     """Return which label of each pair comes first in rankings.
-
-    Parameters
-    ----------
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels. NaN marks a label that is not ranked.
-    pairs : ndarray of int of shape (n_pairs, 2)
-        Pairs of labels.
 
     Returns
     -------

@@ -11,14 +11,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._rankings import strict_positions
-from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread, print_progress
+from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread
 from sklrank._validation import (
     check_columns,
+    check_entries,
     check_k,
     check_random_state,
     check_weights,
@@ -26,7 +27,7 @@ from sklrank._validation import (
     is_integer,
     unchanged_on_error,
 )
-from sklrank.label_ranking._label_ranker import DenseLabelRanker, of_rankers
+from sklrank.label_ranking._label_ranker import LabelRanker, of_rankers
 from sklrank.label_ranking._plackett_luce_likelihood import (
     TIES,
     PenalizedLikelihood,
@@ -51,7 +52,7 @@ _N_FOLDS, _MANY_SAMPLES = 5, 1000
 
 
 @of_rankers
-class PlackettLuceRanker(DenseLabelRanker):
+class PlackettLuceRanker(LabelRanker):
     r"""Label ranker that learns a conditional Plackett-Luce model by maximum likelihood.
 
     In the Plackett-Luce model [1]_ [2]_, a ranking is drawn from best to worst. In each step, a
@@ -94,8 +95,6 @@ class PlackettLuceRanker(DenseLabelRanker):
         - "breslow": a tied label is compared with the labels after the tie and with those that it
           is tied with, as in Breslow's approximation of Cox's partial likelihood [4]_. Use this
           option if a tie means that labels are equally good: their scores become similar.
-    max_iter : int, default=1000
-        Maximum number of iterations of L-BFGS for each value of `alpha`.
     tol : float, default=0.01
         L-BFGS stops if no component of the gradient of the function above exceeds this value. The
         components refer to weights that are scaled such that the second derivatives are about 1;
@@ -104,8 +103,6 @@ class PlackettLuceRanker(DenseLabelRanker):
     random_state : int, RandomState instance or None, default=None
         Controls the choice of the samples that define the Nyström features. Used only if
         ``kernel="rbf"``.
-    verbose : int, default=0
-        If positive, the log-likelihood of each candidate of `alpha` is printed.
 
     Attributes
     ----------
@@ -158,10 +155,8 @@ class PlackettLuceRanker(DenseLabelRanker):
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "ties": [StrOptions(set(TIES))],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -172,20 +167,26 @@ class PlackettLuceRanker(DenseLabelRanker):
         gamma: float | None = None,
         n_components: int = 300,
         ties: Literal["exclude", "breslow"] = "exclude",
-        max_iter: int = 1000,
         tol: float = 0.01,
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha
         self.gamma = gamma
         self.n_components = n_components
         self.ties = ties
-        self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-        self.verbose = verbose
+
+    def _check_rows(self, X, *, reset):
+        X = validate_data(self, X, reset=reset, dtype=np.float64)
+        check_entries(X)
+        return X
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = False
+        return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -237,13 +238,12 @@ class PlackettLuceRanker(DenseLabelRanker):
 
     def _maximize_with(self, alpha, problem):
         self.alpha_ = alpha
-        options = {"tol": self.tol, "max_iter": self.max_iter}
-        solution, self.n_iter_, stopped = problem.solve(alpha, **options)
+        solution, self.n_iter_, stopped = problem.solve(alpha, tol=self.tol)
         self.coef_, self.intercept_ = problem.coefficients(solution)
         if stopped:
             warnings.warn(
-                f"PlackettLuceRanker stopped after max_iter={self.max_iter} iterations: increase "
-                "max_iter, tol or alpha",
+                f"PlackettLuceRanker stopped after {self.n_iter_} iterations: increase tol or "
+                "alpha, or remove features of extreme values",
                 ConvergenceWarning,
                 stacklevel=2,
             )
@@ -269,7 +269,7 @@ class PlackettLuceRanker(DenseLabelRanker):
         tests = [fold_of == fold for fold in range(1 if n_samples > _MANY_SAMPLES else n_folds)]
         parts = [(problem.part(~test), problem.part(test)) for test in tests if not test.all()]
         # The likelihoods of the candidates differ by far more than this tolerance.
-        options = {"tol": max(self.tol, 0.1), "max_iter": self.max_iter}
+        tol = max(self.tol, 0.1)
         solutions = [None] * len(parts)
         found = {}
 
@@ -287,14 +287,10 @@ class PlackettLuceRanker(DenseLabelRanker):
         for alpha in self._track(candidates(), "alpha", n_items=len(_ALPHAS) + 2, may_stop=False):
             values = total = 0.0
             for fold, (train, test) in enumerate(parts):
-                solutions[fold], *_ = train.solve(alpha, solutions[fold], **options)
+                solutions[fold], *_ = train.solve(alpha, solutions[fold], tol=tol)
                 values += test.log_likelihood(solutions[fold])
                 total += test.weights.sum()
             found[alpha] = float(values / total) if total else 0.0
-            if self.verbose:
-                print_progress(
-                    type(self).__name__, f"alpha {alpha:.3g}", {"log-likelihood": found[alpha]}
-                )
         return found
 
     def _label_scores(self, X):

@@ -26,10 +26,8 @@ from scipy.special import expit
 from sklearn.utils import gen_batches
 
 TIES = ("exclude", "breslow")
-# Typical second derivative of the negative log-likelihood of a ranking by a score.
-_CURVATURE = 0.2
-# Relative size of the smallest eigenvalue that is distinguished from 0.
-_ROUNDING = 1e-12
+# The scaled problem takes some ten to a hundred iterations of L-BFGS.
+_MAX_ITER = 1000
 # Number of samples whose pairs of labels, or places, are computed at once.
 _BLOCK = 1000
 
@@ -37,12 +35,7 @@ _BLOCK = 1000
 class RankingLikelihood:
     """Log-likelihood of given rankings, as a function of the scores of the labels.
 
-    Parameters
-    ----------
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels. NaN marks a label that is not ranked.
-    ties : {"exclude", "breslow"}
-        Rule for tied labels, as described above.
+    Positions that are NaN mark labels that are not ranked.
 
     Attributes
     ----------
@@ -121,16 +114,7 @@ class PenalizedLikelihood:
     The features are centered and rotated to their principal axes. The weights are then scaled by
     the square roots of the approximate second derivatives, so that L-BFGS needs few iterations.
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_samples, n_features)
-        Features of the samples.
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels. NaN marks a label that is not ranked.
-    weights : ndarray of shape (n_samples,)
-        Sample weights.
-    ties : {"exclude", "breslow"}
-        Rule for tied labels.
+    Positions that are NaN mark labels that are not ranked; `ties` is a rule for tied labels.
     """
 
     def __init__(self, features, positions, weights, ties):
@@ -167,7 +151,7 @@ class PenalizedLikelihood:
         by_weight = self.features.T @ gradient + alpha * solution[:-1]
         return loss, np.vstack([by_weight, gradient.sum(axis=0)])
 
-    def solve(self, alpha, start=None, *, tol, max_iter):
+    def solve(self, alpha, start=None, *, tol):
         """Minimize the loss from `start`.
 
         Returns
@@ -177,13 +161,14 @@ class PenalizedLikelihood:
         n_iter : int
             Number of iterations.
         stopped : bool
-            Whether `max_iter` iterations were too few.
+            Whether `_MAX_ITER` iterations were too few.
         """
         shape = self.features.shape[1] + 1, self.positions.shape[1]
         total = max(self.weights.sum(), np.finfo(float).tiny)
         squares = np.append(self.weights @ self.features**2, total)
         penalties = np.append(np.full(shape[0] - 1, alpha), 0.0)
-        scales = 1.0 / np.sqrt(_CURVATURE * squares + penalties)[:, np.newaxis]
+        # The negative log-likelihood of a ranking has a second derivative of about 0.2 by a score.
+        scales = 1.0 / np.sqrt(0.2 * squares + penalties)[:, np.newaxis]
         start = np.zeros(shape) if start is None else start / scales
 
         def objective(scaled):
@@ -199,8 +184,8 @@ class PenalizedLikelihood:
             options={
                 "gtol": tol,
                 "ftol": 1e-14,
-                "maxiter": max_iter,
-                "maxfun": 25 * max_iter,
+                "maxiter": _MAX_ITER,
+                "maxfun": 25 * _MAX_ITER,
                 "maxcor": 20,
             },
         )
@@ -222,7 +207,8 @@ def principal_axes(X):
     """
     is_wide = X.shape[1] > X.shape[0]
     squares, vectors = np.linalg.eigh(X @ X.T if is_wide else X.T @ X)
-    kept = squares > _ROUNDING * max(squares[-1], np.finfo(float).tiny)
+    # Smaller eigenvalues are rounding.
+    kept = squares > 1e-12 * max(squares[-1], np.finfo(float).tiny)
     vectors = vectors[:, kept]
     return X.T @ (vectors / np.sqrt(squares[kept])) if is_wide else vectors
 
@@ -233,16 +219,8 @@ def principal_axes(X):
 def pair_probabilities(scores):
     """Return the probabilities that one label comes before another, from their scores.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_labels)
-        Scores of the labels.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels, n_labels)
-        Entry ``[i, a, b]`` is the logistic function of the score of label a minus that of label b.
-        The entries of the diagonal are 1/2.
+    Entry ``[i, a, b]`` is the logistic function of the score of label a minus that of label b.
+    The entries of the diagonal are 1/2.
     """
     return expit(scores[:, :, np.newaxis] - scores[:, np.newaxis, :])
 
@@ -269,17 +247,7 @@ def topk_probabilities(scores, k):
     step is smaller for large k: the number of labels above then decreases from more than k to less
     within about 1 / sqrt(k).
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples, n_labels)
-        Scores of the labels.
-    k : int
-        Number of places.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_labels)
-        Probabilities. Each row has the sum k.
+    The scores and the result have shape `(n_samples, n_labels)`. Each row has the sum k.
     """
     n_steps = int(np.ceil(170 * np.sqrt(max(1.0, k / 10))))
     noise, step = np.linspace(-4.5, 38.0, n_steps + 1, retstep=True)

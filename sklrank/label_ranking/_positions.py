@@ -202,7 +202,10 @@ def _as_labels(orderings):
     try:
         orderings = np.asarray(orderings)
     except ValueError as error:
-        raise ValueError(_describe_ragged(given)) from error
+        raise ValueError(
+            "orderings must have the same number of places in each row, with one label at each: "
+            "fill the end of shorter rows with None or NaN"
+        ) from error
     if orderings.dtype.kind == "U" and not isinstance(given, np.ndarray):
         # NumPy converts NaN in a list of strings to the string "nan".
         orderings = np.asarray(given, dtype=object)
@@ -212,19 +215,6 @@ def _as_labels(orderings):
             f"place, got {orderings.shape}."
         )
     return orderings
-
-
-def _describe_ragged(orderings):
-    """Return an error message for orderings that NumPy cannot convert to an array."""
-    lengths = [len(row) if np.iterable(row) else 0 for row in orderings]
-    different = [row for row, length in enumerate(lengths) if length != lengths[0]]
-    if not different:
-        return "orderings must have the shape (n_samples, n_places), but its entries are sequences."
-    row = different[0]
-    return (
-        f"orderings must have the same number of places in each row, but row 0 has {lengths[0]} "
-        f"and row {row} has {lengths[row]}: fill the end of shorter rows with None or NaN."
-    )
 
 
 def _check_classes(classes):

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
+from sklearn.preprocessing import SplineTransformer, StandardScaler
 
 from sklrank.label_ranking._kernel_features import KernelFeatures
 from sklrank.label_ranking._labelwise import LabelwiseRanker
@@ -36,23 +35,20 @@ def recommended_rankers(
     >>> from sklrank.label_ranking import StackedRanker, recommended_rankers
     >>> rankers = recommended_rankers(random_state=0)
     >>> [name for name, _ in rankers]
-    ['constant', 'forest', 'kernel', 'linear', 'quadratic', 'radial', 'splines', 'pairwise_splines']
+    ['forest', 'kernel', 'linear', 'radial', 'splines', 'pairwise_splines']
     >>> fast = StackedRanker([entry for entry in rankers if entry[0] in ("forest", "linear")])
     """
     linear = PlackettLuceRanker(random_state=random_state)
     ridge = LabelwiseRanker(
         RidgeCV(np.logspace(-3, 1, 5)), multi_output="auto", incomplete="relative"
     )
-    squares = FunctionTransformer(with_squares)
     rankers = [
-        ("constant", LabelwiseRanker(DummyRegressor(), incomplete="relative")),
         (
             "forest",
             LabelwiseRanker(incomplete="relative", oob_score=True, random_state=random_state),
         ),
         ("kernel", make_pipeline(KernelFeatures(random_state=random_state), ridge)),
         ("linear", linear),
-        ("quadratic", make_pipeline(StandardScaler(), squares, linear)),
         ("radial", PlackettLuceRanker(kernel="rbf", random_state=random_state)),
     ]
     # Splines have six times as many weights as there are features.
@@ -67,8 +63,3 @@ def recommended_rankers(
             ),
         ]
     return rankers
-
-
-def with_squares(X):
-    """Return the features and their squares."""
-    return np.hstack([X, X**2])

@@ -9,13 +9,6 @@ from scipy.special import expit
 from sklrank._rankings import relative_positions
 from sklrank.label_ranking._pairwise import compare_pairs, pairs_of_labels, sum_votes
 
-# Number of features of a pair: an intercept, three scores, their squares and products.
-_N_FEATURES = 10
-# Limits of Newton's method, which takes five to ten steps.
-_MAX_STEPS, _TOLERANCE = 50, 1e-6
-# Number of entries of the features that are computed at once, which limits the memory.
-_BLOCK = 4_000_000
-
 
 def non_negative_weights(scores, positions):
     """Compute the weights of the rankers by non-negative least squares.
@@ -23,12 +16,8 @@ def non_negative_weights(scores, positions):
     The negative relative positions are regressed on the scores; both are centered within each
     sample.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_rankers, n_samples, n_labels)
-        Scores of held-out samples; higher is better.
-    positions : ndarray of shape (n_samples, n_labels)
-        Positions of the labels for these samples. NaN marks a label that is not ranked.
+    The scores of held-out samples have shape `(n_rankers, n_samples, n_labels)`, and the positions
+    `(n_samples, n_labels)`. NaN marks a label that is not ranked.
 
     Returns
     -------
@@ -49,14 +38,8 @@ def non_negative_weights(scores, positions):
 def centered_scores(scores, positions):
     """Center the scores of each sample over the ranked labels.
 
-    The parameters are those of `non_negative_weights`.
-
-    Returns
-    -------
-    centered : ndarray of shape (n_rankers, n_ranked)
-        The centered scores of all ranked labels of all samples.
-    sizes : ndarray of shape (n_rankers,)
-        The root mean squares of the centered scores, or 1 if that is 0.
+    Return the centered scores of all ranked labels of all samples, `(n_rankers, n_ranked)`, and
+    their root mean squares, or 1 where that is 0, `(n_rankers,)`.
     """
     ranked = ~np.isnan(positions)
     n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)
@@ -71,50 +54,22 @@ class PairCorrection:
 
     The features of a pair (a, b) are the standardized scores s_a, s_b and s_a - s_b, their squares
     and products. The model of each pair is that of scikit-learn's `LogisticRegression` with its
-    default penalty. All models are fitted together, which takes a hundredth of the time.
-
-    Parameters
-    ----------
-    n_labels : int
-        Number of labels.
-
-    Attributes
-    ----------
-    pairs : ndarray of int of shape (n_pairs, 2)
-        The pairs of labels.
-    frequencies : ndarray of shape (n_pairs,)
-        How often the first label was ranked before the second.
-    learned : ndarray of bool of shape (n_pairs,)
-        Pairs with samples in both orders, which have a model.
-    means, scales : ndarray of shape (3, n_pairs)
-        Means and standard deviations of the scores.
-    coefficients : ndarray of shape (n_pairs, 10)
-        Weights of the features. The first one is the intercept.
+    default penalty, fitted by Newton's method in a tenth of the time.
     """
-
-    def __init__(self, n_labels):
-        self.n_labels = n_labels
 
     def fit(self, scores, positions):
         """Fit the models to scores and positions, each of shape `(n_samples, n_labels)`."""
-        self.pairs = pairs_of_labels(self.n_labels)
-        n_pairs = len(self.pairs)
-        self.frequencies, self.learned = np.full(n_pairs, 0.5), np.zeros(n_pairs, dtype=bool)
-        self.means, self.scales = np.zeros((3, n_pairs)), np.ones((3, n_pairs))
-        self.coefficients = np.zeros((n_pairs, _N_FEATURES))
-        for block in self._blocks(len(scores)):
-            wins, compared, frequencies = compare_pairs(positions, self.pairs[block])
-            self.frequencies[block] = frequencies
-            self.learned[block] = (frequencies > 0) & (frequencies < 1)
-            shares = compared / np.maximum(compared.sum(axis=0), 1)
-            raw = self._raw_features(scores, block)
-            self.means[:, block] = (shares * raw).sum(axis=1)
-            centered = raw - self.means[:, np.newaxis, block]
-            deviations = np.sqrt((shares * centered**2).sum(axis=1))
-            self.scales[:, block] = np.where(deviations > 0, deviations, 1.0)
-            features = self._features(raw, block)
-            compared &= self.learned[block]
-            self.coefficients[block] = fit_logistic(features, wins, compared)
+        self.pairs = pairs_of_labels(scores.shape[1])
+        wins, compared, self.frequencies = compare_pairs(positions, self.pairs)
+        in_both_orders = compared.any(axis=0) & (self.frequencies > 0) & (self.frequencies < 1)
+        self.models = {}
+        for pair in np.flatnonzero(in_both_orders):
+            rows = compared[:, pair]
+            raw = self._raw_features(scores[rows], pair)
+            mean, scale = raw.mean(axis=0), raw.std(axis=0)
+            scale[scale == 0] = 1.0
+            coefficients = fit_logistic(with_products((raw - mean) / scale), wins[rows, pair])
+            self.models[pair] = mean, scale, coefficients
         return self
 
     def votes(self, scores):
@@ -124,83 +79,50 @@ class PairCorrection:
         frequency of the order if all training samples agree, or 1/2 if there are none.
         """
         probabilities = np.tile(self.frequencies, (len(scores), 1))
-        for block in self._blocks(len(scores)):
-            features = self._features(self._raw_features(scores, block), block)
-            margins = margins_of(features, self.coefficients[block])
-            learned = self.learned[block]
-            probabilities[:, block][:, learned] = expit(margins[:, learned])
-        return sum_votes(probabilities, self.pairs, self.n_labels)
+        for pair, (mean, scale, coefficients) in self.models.items():
+            features = with_products((self._raw_features(scores, pair) - mean) / scale)
+            # Unlike that of BLAS, the sum for a sample does not depend on the number of samples.
+            probabilities[:, pair] = expit(np.einsum("ij,j->i", features, coefficients))
+        return sum_votes(probabilities, self.pairs, scores.shape[1])
 
-    def _blocks(self, n_samples):
-        size = max(1, _BLOCK // (max(n_samples, 1) * _N_FEATURES))
-        return [slice(start, start + size) for start in range(0, len(self.pairs), size)]
-
-    def _raw_features(self, scores, block):
-        """Return the scores and their differences, of shape `(3, n_samples, n_pairs)`."""
-        first, second = scores[:, self.pairs[block]].transpose(2, 0, 1)
-        return np.array([first, second, first - second])
-
-    def _features(self, raw, block):
-        """Return the features, of shape `(n_pairs, n_samples, n_features)`."""
-        centered = raw - self.means[:, np.newaxis, block]
-        standardized = (centered / self.scales[:, np.newaxis, block]).transpose(2, 1, 0)
-        features = np.ones((*standardized.shape[:2], _N_FEATURES))
-        features[..., 1:4] = standardized
-        first, second = np.triu_indices(3)
-        features[..., 4:] = standardized[..., first] * standardized[..., second]
-        return features
+    def _raw_features(self, scores, pair):
+        first, second = scores[:, self.pairs[pair]].T
+        return np.column_stack([first, second, first - second])
 
 
-def fit_logistic(features, wins, compared):
-    """Fit logistic regressions by Newton's method, all at once.
+def with_products(features):
+    """Return a constant, three features, their squares and products, of shape `(n_samples, 10)`."""
+    first, second = np.triu_indices(3)
+    ones = np.ones((len(features), 1))
+    return np.hstack([ones, features, features[:, first] * features[:, second]])
 
-    The penalty is half of the squared norm of the coefficients without the intercept.
 
-    Parameters
-    ----------
-    features : ndarray of shape (n_models, n_samples, n_features)
-        Features. The first one is the constant 1.
-    wins : ndarray of bool of shape (n_samples, n_models)
-        Targets.
-    compared : ndarray of bool of shape (n_samples, n_models)
-        Samples of the models.
+def fit_logistic(features, wins):
+    """Return the coefficients of a logistic regression, `(n_features,)`, by Newton's method.
 
-    Returns
-    -------
-    ndarray of shape (n_models, n_features)
-        Coefficients.
+    The penalty is half of the squared norm of the coefficients without the first one, the
+    intercept.
     """
-    n_models, _, n_features = features.shape
-    penalties = np.append(1e-8, np.ones(n_features - 1))
+    penalties = np.append(1e-8, np.ones(features.shape[1] - 1))
     signs = np.where(wins, 1.0, -1.0)
 
     def loss(coefficients):
-        losses = np.logaddexp(0.0, -signs * margins_of(features, coefficients))
-        return (compared * losses).sum(axis=0) + 0.5 * (penalties * coefficients**2).sum(axis=1)
+        losses = np.logaddexp(0.0, -signs * (features @ coefficients))
+        return losses.sum() + 0.5 * penalties @ coefficients**2
 
-    coefficients = np.zeros((n_models, n_features))
-    current = loss(coefficients)
-    for _ in range(_MAX_STEPS):
-        probabilities = expit(margins_of(features, coefficients))
-        errors = (compared * (probabilities - wins)).T
-        gradients = (errors[:, np.newaxis] @ features)[:, 0] + penalties * coefficients
-        curvatures = (compared * probabilities * (1.0 - probabilities)).T
-        hessians = features.transpose(0, 2, 1) @ (curvatures[..., np.newaxis] * features)
-        hessians += np.diag(penalties)
-        steps = np.linalg.solve(hessians, gradients[..., np.newaxis])[..., 0]
-        # Halve the steps that do not decrease the loss.
-        for _ in range(_MAX_STEPS):
-            new = loss(coefficients - steps)
-            too_long = new > current
-            if not too_long.any():
-                break
-            steps[too_long] /= 2.0
-        coefficients, current = coefficients - steps, np.minimum(new, current)
-        if np.abs(steps).max(initial=0.0) < _TOLERANCE:
+    coefficients = np.zeros(features.shape[1])
+    # Five to ten steps are usual. A step below the tolerance changes no probability visibly.
+    tolerance = 1e-6
+    for _ in range(50):
+        probabilities = expit(features @ coefficients)
+        gradient = features.T @ (probabilities - wins) + penalties * coefficients
+        curvatures = probabilities * (1.0 - probabilities)
+        hessian = (features.T * curvatures) @ features + np.diag(penalties)
+        step = np.linalg.solve(hessian, gradient)
+        # Halve a step that increases the loss, unless it is rounding.
+        while np.abs(step).max() > tolerance and loss(coefficients - step) > loss(coefficients):
+            step /= 2.0
+        coefficients -= step
+        if np.abs(step).max() < tolerance:
             break
     return coefficients
-
-
-def margins_of(features, coefficients):
-    """Return the margins, of shape `(n_samples, n_models)`."""
-    return (features @ coefficients[..., np.newaxis])[..., 0].T

@@ -17,6 +17,7 @@ from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _BaseComposition, one_blas_thread
 from sklrank._validation import check_outputs
+from sklrank.label_ranking._calibrated import fit_pair_scale
 from sklrank.label_ranking._inner_rankers import (
     check_frozen_labels,
     fit_and_score,
@@ -29,7 +30,6 @@ from sklrank.label_ranking._inner_rankers import (
     split_rankings,
 )
 from sklrank.label_ranking._label_ranker import LabelRanker, MetaLabelRanker, of_rankers
-from sklrank.label_ranking._pair_calibration import fit_logistic_factor, ordered_differences
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 from sklrank.label_ranking._stack_members import recommended_rankers
 from sklrank.label_ranking._stack_weights import PairCorrection, non_negative_weights
@@ -74,19 +74,16 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     Parameters
     ----------
     estimators : list of (str, label ranker) or None, default=None
-        The rankers with their names. A ranker is removed if it is replaced by "drop", for example
-        by ``set_params(name="drop")``. If None, they are those of
+        The rankers with their names. If None, they are those of
         :func:`~sklrank.label_ranking.recommended_rankers`:
 
-        - "constant": the mean positions of the labels, for data whose features tell nothing.
         - "forest": the default :class:`LabelwiseRanker`, a random forest for each label that adapts
           its leaves to the noise, with out-of-bag scores.
         - "kernel": :class:`LabelwiseRanker` with ridge regression on at most 500 Nyström features
           of a Matérn kernel, which has a width for each of up to 100 features. The widths are those
           of Gaussian processes with the largest marginal likelihood of the rankings.
-        - "linear", "quadratic", "splines" and "radial": :class:`PlackettLuceRanker` on standardized
-          features; on these and their squares; on cubic splines of each feature; and with a
-          Gaussian kernel.
+        - "linear", "splines" and "radial": :class:`PlackettLuceRanker` on standardized features; on
+          cubic splines of each feature; and with a Gaussian kernel.
         - "pairwise_splines": :class:`PairwiseRanker` with logistic regression and soft votes, on
           cubic splines of each feature.
 
@@ -107,8 +104,6 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     random_state : int, RandomState instance or None, default=None
         Controls the randomness of the default rankers and of the folds if ``cv="auto"``. It is not
         passed to user-supplied rankers.
-    verbose : int, default=0
-        Verbosity level of joblib.
     n_jobs : int or None, default=None
         Number of rankers that fit or predict in parallel. Each fit uses one BLAS thread.
 
@@ -119,8 +114,8 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
     named_estimators_ : Bunch
         The rankers of `estimators_`, accessible by name.
     weights_ : dict of str to float
-        Weight of every ranker that was not dropped. The weights of different rankers are not
-        comparable, because their scores have different scales; compare `shares_` instead.
+        Weight of every ranker. The weights of different rankers are not comparable, because their
+        scores have different scales; compare `shares_` instead.
     correction_weights_ : ndarray of shape (2,)
         Weights of the weighted sum and of the total of the probabilities; (1, 0) if the weighted
         sum is not corrected.
@@ -177,14 +172,12 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         cv: Any = "auto",
         pair_correction: bool = True,
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.estimators = estimators
         self.cv = cv
         self.pair_correction = pair_correction
         self.random_state = random_state
-        self.verbose = verbose
         self.n_jobs = n_jobs
 
     @property
@@ -232,12 +225,10 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         for ranker in rankers:
             check_frozen_labels(ranker, self.classes_)
         folds = self._folds(X, positions, seed)
-        # Out-of-bag scores and the choice of a penalty need the fit to all samples.
-        first = [
-            i for i, ranker in enumerate(rankers) if has_oob_scores(ranker) or chooses_alpha(ranker)
-        ]
         in_folds = [i for i, ranker in enumerate(rankers) if not has_oob_scores(ranker)]
         n_fits = len(rankers) + len(in_folds) * len(folds)
+        # Out-of-bag scores and the choice of a penalty need the fit to all samples.
+        first = [i for i, each in enumerate(rankers) if has_oob_scores(each) or chooses_alpha(each)]
         models = self._fit_rankers(rankers, first, X, positions, n_fits)
         unseen, held_out = held_out_positions(positions, folds)
         calls = [
@@ -247,19 +238,20 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
             for i in in_folds
             for fold, mask in zip(folds, unseen)
         ]
-        fold_scores = self._fit_in_parallel(calls, "ranker on a fold", n_fits)
-        held_out_samples = np.concatenate([test for _, test in folds])
-        scores = np.empty((len(rankers), *held_out.shape))
-        for i in range(len(rankers)):
-            if i in in_folds:
-                start = in_folds.index(i) * len(folds)
-                scores[i] = np.concatenate(fold_scores[start : start + len(folds)])
-            else:
-                scores[i] = models[i].oob_decision_function_[held_out_samples]
+        fold_scores = iter(self._fit_in_parallel(calls, "ranker on a fold", n_fits))
+        samples = np.concatenate([test for _, test in folds])
+        scores = np.array(
+            [
+                np.concatenate([next(fold_scores) for _ in folds])
+                if i in in_folds
+                else models[i].oob_decision_function_[samples]
+                for i in range(len(rankers))
+            ]
+        )
         weights, shares = non_negative_weights(scores, held_out)
         combined = np.tensordot(weights, scores, axes=1)
         combined = self._correct(combined, held_out, folds_of_held_out(folds, _N_FOLDS))
-        self.pair_scale_ = fit_logistic_factor(ordered_differences(combined, held_out))
+        self.pair_scale_ = fit_pair_scale(combined, held_out)
         kept = np.flatnonzero(weights)
         missing = [i for i in kept if i not in models]
         models.update(self._fit_rankers(rankers, missing, X, positions))
@@ -282,8 +274,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         self._correction, self.correction_weights_ = None, np.array([1.0, 0.0])
         if not self.pair_correction or len(combined) < _MIN_CORRECTED:
             return combined
-        correction = PairCorrection(positions.shape[1])
-        votes = np.empty_like(combined)
+        correction, votes = PairCorrection(), np.empty_like(combined)
         for train, test in folds:
             votes[test] = correction.fit(combined[train], positions[train]).votes(combined[test])
         weights, _ = non_negative_weights(np.array([combined, votes]), positions)
@@ -299,16 +290,13 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         if not self.estimators:
             raise ValueError("estimators is empty; pass at least one named ranker, or None")
         for entry in self.estimators:
-            if not is_named(entry) or not (is_ranker(entry[1]) or is_dropped(entry[1])):
+            if not is_named(entry) or not is_ranker(entry[1]):
                 raise ValueError(
                     "estimators must be a list of (name, label ranker), such as "
                     f"('trees', LabelwiseRanker()); got {entry!r}"
                 )
         self._validate_names([name for name, _ in self.estimators])
-        kept = [entry for entry in self.estimators if is_ranker(entry[1])]
-        if not kept:
-            raise ValueError("estimators has no ranker that is not dropped; keep at least one")
-        return kept
+        return self.estimators
 
     def _templates(self):
         templates = recommended_rankers() if self.estimators is None else self.estimators
@@ -361,10 +349,6 @@ def is_named(entry):
     return isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], str)
 
 
-def is_dropped(estimator):
-    return isinstance(estimator, str) and estimator == "drop"
-
-
 def stacked_scores(ranker, X):
     """Return the scores of a ranker that are stacked."""
     ranker, X = last_ranker(ranker, X)
@@ -389,6 +373,6 @@ def chooses_alpha(ranker):
 def with_alpha_of(model, ranker):
     """Return a clone of a ranker; the penalty is that of the model, if it has chosen one."""
     ranker = clone(ranker)
-    if model is not None:
+    if chooses_alpha(ranker):
         last_step(ranker).set_params(alpha=last_step(model).alpha_)
     return ranker

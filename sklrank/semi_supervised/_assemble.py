@@ -50,9 +50,9 @@ class AssembleClassifier(SemiSupervisedBooster):
         Fraction of the sum of the initial weights that is given to the labeled samples. With 1, the
         weights of the unlabeled samples are 0 in all rounds.
     {learning_rate}
-    weighting : {"auto", "sample_weight", "resampling"}, default="auto"
+    weighting : {"auto", "resampling"}, default="auto"
         {weighting}
-    {last_parameters}
+    {random_state}
 
     Attributes
     ----------
@@ -100,10 +100,8 @@ class AssembleClassifier(SemiSupervisedBooster):
         step_rule: Literal["samme", "printed"] = "samme",
         labeled_share: float = 0.9,
         learning_rate: float = 1.0,
-        weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
-        warm_start: bool = False,
+        weighting: Literal["auto", "resampling"] = "auto",
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -111,9 +109,7 @@ class AssembleClassifier(SemiSupervisedBooster):
         self.labeled_share = labeled_share
         self.learning_rate = learning_rate
         self.weighting = weighting
-        self.warm_start = warm_start
         self.random_state = random_state
-        self.verbose = verbose
 
     def _make_objective(self, X, labels):
         return AssembleObjective(

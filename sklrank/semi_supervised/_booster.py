@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import log_softmax, softmax
+from scipy.special import softmax
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
@@ -91,17 +91,18 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
             If no round could be fitted.
         """
         with unchanged_on_error(self):
-            X, labels = self._check_X_y(X, y, self._is_warm_start())
+            X, labels = self._check_X_y(X, y)
             self._start_rounds()
-            if self.estimators_ and not np.array_equal(
-                self._transduced(self._scores(X), labels), self.transduction_
-            ):
-                raise ValueError(
-                    "X and y are not the training samples of the fit before: with warm_start=True "
-                    "they cannot change"
-                )
             objective = self._make_objective(X, labels)
-            self._boost_and_label(objective, self._make_learner(X, objective), labels)
+            scores = self._boost(objective, self._make_learner(X, objective))
+            if not self.estimators_:
+                warnings.warn(
+                    f"{type(self).__name__} fitted no round, and predicts the same class for all "
+                    f"samples: {self.stop_reason_}. Choose another estimator, similarity, "
+                    "weighting or train_on",
+                    stacklevel=3,
+                )
+            self.transduction_ = self.classes_[np.where(labels < 0, scores.argmax(axis=1), labels)]
         return self
 
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
@@ -135,22 +136,6 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
         """
         return softmax(self._class_scores(X), axis=1)
 
-    def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
-        """Predict the logarithms of class probabilities.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Logarithms of the class probabilities. They are finite even if a probability is rounded
-            to 0.
-        """
-        return log_softmax(self._class_scores(X), axis=1)
-
     @property
     def _n_classes(self):
         return len(self.classes_)
@@ -177,22 +162,6 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
     def _check_X(self, X):
         check_is_fitted(self)
         return check_rows(self, X, reset=False)
-
-    def _boost_and_label(self, objective, learner, labels):
-        """Add rounds, and label the training samples."""
-        scores = self._boost(objective, learner)
-        if not self.estimators_:
-            warnings.warn(
-                f"{type(self).__name__} fitted no round, and predicts the same class for all "
-                f"samples: {self.stop_reason_}. Choose another estimator, similarity, weighting or "
-                "train_on",
-                stacklevel=4,
-            )
-        self.transduction_ = self._transduced(scores, labels)
-
-    def _transduced(self, scores, labels):
-        """Return the given classes of labeled samples, and the predicted ones of the others."""
-        return self.classes_[np.where(labels < 0, scores.argmax(axis=1), labels)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

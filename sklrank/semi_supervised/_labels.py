@@ -59,16 +59,10 @@ class PartlyLabeledMixin(ClassifierMixin):
         weights = None if sample_weight is None else _safe_indexing(sample_weight, labeled)
         return accuracy_score(y[labeled], self.predict(X)[labeled], sample_weight=weights)
 
-    def _check_X_y(self, X, y, warm_start=False):
+    def _check_X_y(self, X, y):
         """Check the training samples, and return their labels as indices into `classes_` or -1."""
-        X, y = check_rows(self, X, reset=not warm_start, warm_start=warm_start, y=y)
-        classes, labels = encode_labels(y)
-        if warm_start and not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"y has the classes {classes.tolist()}, the rounds fitted so far have "
-                f"{self.classes_.tolist()}; with warm_start=True they cannot change"
-            )
-        self.classes_ = classes
+        X, y = check_rows(self, X, reset=True, y=y)
+        self.classes_, labels = encode_labels(y)
         return X, labels
 
 

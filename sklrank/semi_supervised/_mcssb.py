@@ -95,14 +95,14 @@ class MCSSBClassifier(SemiSupervisedBooster):
         Learning rate that multiplies each step. With 1, the step is that of Eq. 2.19, which
         minimizes a bound on the objective. With 2, the bound equals the objective at the start of
         the round; hence the objective does not increase with values up to 2.
-    weighting : {"auto", "sample_weight", "resampling"}, default="auto"
+    weighting : {"auto", "resampling"}, default="auto"
         {weighting}
     train_on : {"all", "unlabeled"}, default="all"
         Samples to which the weak learners are fitted. In Algorithm 3 of [1]_, these are the
         unlabeled samples; the labels have an effect through the objective only. If "all", a labeled
         sample is assigned to its class, and its weight is the decrease of the bound that this
         causes, or 0 if the bound would increase. If all samples are labeled, "all" is used.
-    {last_parameters}
+    {random_state}
 
     Attributes
     ----------
@@ -153,11 +153,9 @@ class MCSSBClassifier(SemiSupervisedBooster):
         similarity: Literal["diffusion", "rbf", "identity"] | Callable = "diffusion",
         n_neighbors: int = 7,
         learning_rate: float = 2.0,
-        weighting: Literal["auto", "sample_weight", "resampling"] = "auto",
+        weighting: Literal["auto", "resampling"] = "auto",
         train_on: Literal["all", "unlabeled"] = "all",
-        warm_start: bool = False,
         random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -167,9 +165,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         self.learning_rate = learning_rate
         self.weighting = weighting
         self.train_on = train_on
-        self.warm_start = warm_start
         self.random_state = random_state
-        self.verbose = verbose
 
     def _make_objective(self, X, labels):
         similarity = make_similarity(X, self.similarity, self.n_neighbors)

@@ -26,19 +26,11 @@ class AssembleObjective(Objective):
     `_objectives.py` is equal to this loss. With more classes, the bound does not hold in general,
     and is not needed.
 
-    Parameters
-    ----------
-    labels : ndarray of int of shape (n_samples,)
-        Classes; -1 for unlabeled samples.
-    pseudo_labels : ndarray of int of shape (n_samples,)
-        Classes of the unlabeled samples as long as all scores are 0.
-    n_classes : int
-        K.
-    labeled_share : float
-        Fraction of the sum of all initial weights that is given to the labeled samples. All labeled
-        samples have the same initial weight, and so do all unlabeled samples.
-    step_rule : {"samme", "printed"}
-        Step; the printed one is :math:`\frac{1}{2} \log \frac{1 - \epsilon}{\epsilon}`.
+    The label of an unlabeled sample is -1, and `pseudo_labels` are the labels as long as all scores
+    are 0. `labeled_share` is the fraction of the sum of all initial weights that is given to the
+    labeled samples. All labeled samples have the same initial weight, and so do all unlabeled ones.
+    The `step_rule` is "samme" or "printed", which is
+    :math:`\frac{1}{2} \log \frac{1 - \epsilon}{\epsilon}`.
     """
 
     def __init__(self, labels, pseudo_labels, n_classes, labeled_share, step_rule="samme"):
@@ -83,19 +75,10 @@ class MCSSBObjective(Objective):
     :math:`A_i^k - B_i^k` is :math:`\alpha_i^k + C \beta_i^k` of Eq. 2.12, the cost of assigning
     sample i to class k.
 
-    Parameters
-    ----------
-    similarity : DenseSimilarity or SparseSimilarity
-        S, with a row for each training sample.
-    class_affinities : ndarray of shape (n_samples, n_classes)
-        q.
-    labels : ndarray of int of shape (n_samples,)
-        Classes, or -1 for unlabeled samples. Labeled samples keep their classes as labels.
-    labeled_weight : float
-        C.
-    trains_labeled : bool, default=True
-        Whether weak learners are fitted to labeled samples, too. If False, the weights of labeled
-        samples are 0, unless all samples are labeled.
+    The similarity S is a DenseSimilarity or SparseSimilarity, `class_affinities` are q, and
+    `labeled_weight` is C. Labeled samples keep their classes as labels; the label of unlabeled ones
+    is -1. If `trains_labeled` is False, the weights of labeled samples are 0, unless all samples
+    are labeled.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import clone
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -34,17 +34,21 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+# As many folds as scikit-learn's cross-validation has.
+N_FOLDS = 5
+
+
 class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     r"""Pooled label spreading: a pool of graphs and classifiers labels samples for a forest.
 
-    Five sources estimate the class probabilities of the unlabeled samples: labels spread on the
-    graphs of nearest neighbors of scaled and of unscaled features, and a random forest, extremely
-    randomized trees and logistic regression are fitted to the labeled samples. Their logarithmic
-    opinion pool is
+    Four sources estimate the class probabilities of the unlabeled samples: labels spread on the
+    graphs of nearest neighbors of scaled and of unscaled features, and extremely randomized trees
+    and logistic regression are fitted to the labeled samples. Their logarithmic opinion pool is
 
     .. math:: p_i^k \propto \prod_s (p_{si}^k)^{w_s}.
 
-    The weights :math:`w_s` depend on the likelihood of labels that were hidden from the sources.
+    The weights :math:`w_s` depend on the likelihood of labels that were hidden from the sources, in
+    up to five folds.
     Hence the graphs matter if neighbors often belong to the same class, and the classifiers
     otherwise. Extremely randomized trees are fitted to the labels of the pool. They predict new
     samples.
@@ -55,8 +59,6 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         Number of trees of each forest.
     n_neighbors : int, default=7
         Number of neighbors of each sample in the graphs.
-    cv : int, default=5
-        Maximum number of folds in which labels are hidden.
     random_state : int, RandomState instance or None, default=None
         Controls the folds and the forests.
     n_jobs : int or None, default=None
@@ -72,12 +74,10 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     label_distributions_ : ndarray of shape (n_samples, n_classes)
         Class probabilities of the training samples. Those of a labeled sample are 1 and 0.
     source_weights_ : dict of str to float
-        Weights of "scaled graph", "unscaled graph", "random forest", "extra trees" and "logistic
-        regression". Their sum is 1.
+        Weights of "scaled graph", "unscaled graph", "extra trees" and "logistic regression". Their
+        sum is 1.
     estimator_ : ExtraTreesClassifier
         Forest that is fitted to the labels of the pool.
-    feature_importances_ : ndarray of shape (n_features,)
-        Importances of the features in this forest.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -91,10 +91,9 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     Notes
     -----
     Let :math:`\ell_s` be the log-likelihood of the n hidden labels under the source s. The weights
-    are proportional to :math:`\pi_s e^{\ell_s / \sqrt n}`, those of the algorithm Hedge [1]_ with
-    the learning rate :math:`n^{-1/2}`: the more labels there are, the larger is the weight of the
-    best source. The graphs and the classifiers have the same total prior weight :math:`\pi`. The
-    probabilities of the sources are mixed with equal ones, which have the weight
+    are proportional to :math:`e^{\ell_s / \sqrt n}`, those of the algorithm Hedge [1]_ with the
+    learning rate :math:`n^{-1/2}`: the more labels there are, the larger is the weight of the best
+    source. The probabilities of the sources are mixed with equal ones, which have the weight
     :math:`1 / (n + 2)`, the probability of a mistake after n labels without one by Laplace's rule
     of succession. Without it, one source could veto a class.
 
@@ -125,7 +124,6 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     _parameter_constraints: dict = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "cv": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": N_JOBS,
     }
@@ -135,13 +133,11 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         n_estimators: int = 100,
         *,
         n_neighbors: int = 7,
-        cv: int = 5,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.n_neighbors = n_neighbors
-        self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -171,15 +167,17 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         with unchanged_on_error(self):
             X, labels = self._check_X_y(X, y)
             seed = draw_seed(check_random_state(self.random_state))
-            pool = self._pool(X, labels, folds_of(labels, self.cv, seed), seed)
+            pool = self._pool(X, labels, folds_of(labels, seed), seed)
             known = labels >= 0
             pool[known] = one_hot(labels[known], len(self.classes_))
             self.label_distributions_ = pool
             self.transduction_ = self.classes_[pool.argmax(axis=1)]
-            forest = ExtraTreesClassifier(self.n_estimators, random_state=seed, n_jobs=self.n_jobs)
             # All classes have a sample, a labeled one.
-            self.estimator_ = forest.fit(X, pool.argmax(axis=1))
+            self.estimator_ = self._forest(seed).fit(X, pool.argmax(axis=1))
         return self
+
+    def _forest(self, seed):
+        return ExtraTreesClassifier(self.n_estimators, random_state=seed, n_jobs=self.n_jobs)
 
     @one_blas_thread
     def _pool(self, X, labels, folds, seed):
@@ -191,15 +189,9 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
             )
             for name, Z in (("scaled graph", standardized(X)), ("unscaled graph", X))
         }
-        forest = {"n_estimators": self.n_estimators, "random_state": seed, "n_jobs": self.n_jobs}
-        for name, classifier in (
-            ("random forest", RandomForestClassifier(**forest)),
-            ("extra trees", ExtraTreesClassifier(**forest)),
-            (
-                "logistic regression",
-                make_pipeline(StandardScaler(with_mean=False), LogisticRegression()),
-            ),
-        ):
+        logistic = make_pipeline(StandardScaler(with_mean=False), LogisticRegression())
+        classifiers = {"extra trees": self._forest(seed), "logistic regression": logistic}
+        for name, classifier in classifiers.items():
             sources[name] = classifier_probabilities(classifier, X, labels, n_classes, folds)
         # If the only label of a class is hidden, no source can predict it.
         labeled = labels >= 0
@@ -215,8 +207,7 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
                 for hidden, _ in sources.values()
             ]
         )
-        priors = np.repeat([1 / 2, 1 / 3], [2, 3]) / 2
-        weights = softmax(np.log(priors) + likelihoods / np.sqrt(max(1, len(rows))))
+        weights = softmax(likelihoods / np.sqrt(max(1, len(rows))))
         self.source_weights_ = dict(zip(sources, weights.tolist()))
         logs = sum(w * log_mixed(known) for w, (_, known) in zip(weights, sources.values()))
         return softmax(logs, axis=1)
@@ -252,12 +243,6 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.estimator_.predict_proba(check_rows(self, X, reset=False))
-
-    @property
-    def feature_importances_(self) -> np.ndarray:
-        """Importances of the features in the forest."""
-        check_is_fitted(self)
-        return self.estimator_.feature_importances_
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -304,7 +289,7 @@ def classifier_probabilities(classifier, X, labels, n_classes, folds):
     return hidden, known
 
 
-def folds_of(labels, n_folds, seed):
+def folds_of(labels, seed):
     """Return the fold in which each label is hidden; -1 for unlabeled samples.
 
     The labels of a class are spread over the folds. If a class has one label, it is hidden, too.
@@ -314,5 +299,5 @@ def folds_of(labels, n_folds, seed):
     order = order[np.argsort(labels[order], kind="stable")]
     folds = np.full(len(labels), -1)
     # Labels of a class are neighbors in this order, and so are in different folds.
-    folds[order] = np.arange(len(order)) % min(n_folds, len(order))
+    folds[order] = np.arange(len(order)) % min(N_FOLDS, len(order))
     return folds

@@ -32,26 +32,18 @@ SPREADING_FACTOR = 0.9
 
 
 class DenseSimilarity:
-    """Similarity stored as a dense matrix.
-
-    Parameters
-    ----------
-    matrix : ndarray of shape (n_samples, n_samples)
-        The matrix S. It may be a broadcast view, which is not copied.
-    """
+    """Similarity stored as a dense matrix, which may be a broadcast view."""
 
     def __init__(self, matrix):
         self.matrix = matrix
 
     def dot(self, values):
-        product = np.empty(values.shape)
-        for rows in blocks(len(self.matrix)):
-            product[rows] = self.matrix[rows] @ values
-        return product
+        return self.matrix @ values
 
     def negative_gradient(self, probabilities):
         gradient = np.empty(probabilities.shape)
-        for rows in blocks(len(self.matrix)):
+        n_samples = len(self.matrix)
+        for rows in gen_batches(n_samples, max(1, BLOCK // n_samples)):
             weights = probabilities[rows] @ probabilities.T
             np.multiply(weights, weights, out=weights)
             np.divide(self.matrix[rows], weights, out=weights)
@@ -60,13 +52,7 @@ class DenseSimilarity:
 
 
 class SparseSimilarity:
-    """Similarity stored as a sparse matrix.
-
-    Parameters
-    ----------
-    matrix : sparse matrix of shape (n_samples, n_samples)
-        The matrix S.
-    """
+    """Similarity stored as a sparse matrix."""
 
     def __init__(self, matrix):
         self.matrix = sparse.csr_array(matrix)
@@ -86,29 +72,14 @@ class SparseSimilarity:
         return weights @ probabilities
 
 
-def blocks(n_samples):
-    """Yield slices that divide the rows of an (n_samples, n_samples) matrix into blocks."""
-    return gen_batches(n_samples, max(1, BLOCK // n_samples))
-
-
 # -- Similarities.
 
 
 def make_similarity(X, kind, n_neighbors=7):
     """Return the similarity of the samples.
 
-    Parameters
-    ----------
-    X : {ndarray, sparse matrix} of shape (n_samples, n_features)
-        Samples.
-    kind : {"diffusion", "rbf", "identity"} or callable
-        Name of the similarity, or a function that computes the matrix, dense or sparse, from `X`.
-    n_neighbors : int, default=7
-        Number of neighbors of "diffusion".
-
-    Returns
-    -------
-    DenseSimilarity or SparseSimilarity
+    `kind` is "diffusion" (with `n_neighbors`), "rbf", "identity", or a function that computes the
+    matrix, dense or sparse, from `X`.
     """
     if callable(kind):
         return check_similarity(kind(X), X.shape[0])
@@ -140,28 +111,21 @@ def gaussian(X):
 
     The width w is 15 % of the range of the distances.
     """
-    n_samples = X.shape[0]
-    matrix = np.empty((n_samples, n_samples))
-    nearest, farthest = np.inf, 0.0
-    for rows in blocks(n_samples):
-        block = matrix[rows]
-        block[:] = euclidean_distances(X[rows], X, squared=True)
-        farthest = np.maximum(farthest, block.max())
-        block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = np.inf
-        nearest = min(nearest, block.min())
+    matrix = euclidean_distances(X)
+    farthest = matrix.max()
     if not np.isfinite(farthest):
         raise ValueError(
             "X has entries so large that the distances of samples overflow; scale the features"
         )
-    nearest, farthest = np.sqrt(nearest), np.sqrt(farthest)
-    width = 0.15 * (farthest - nearest)
-    if farthest - nearest <= 1e-6 * farthest:
-        # All distances are equal up to rounding, and all similarities should be equal too.
-        width = farthest or 1.0
+    np.fill_diagonal(matrix, np.inf)
+    spread = farthest - matrix.min()
+    # If all distances are equal up to rounding, all similarities should be equal too.
+    width = 0.15 * spread if spread > 1e-6 * farthest else farthest or 1.0
     # 1 / width^2 must be finite and above 0.
-    width = np.clip(width, 1e-153, 1e150)
+    matrix /= np.clip(width, 1e-153, 1e150)
     with np.errstate(over="ignore"):
-        matrix *= -0.5 / width**2
+        matrix *= matrix
+    matrix *= -0.5
     return np.exp(matrix, out=matrix)
 
 
@@ -190,30 +154,16 @@ def check_similarity(matrix, n_samples):
 
 def asymmetry(matrix):
     """Return the largest difference between a matrix and its transpose."""
-    if sparse.issparse(matrix):
-        return abs(matrix - matrix.T).max()
-    return max(np.abs(matrix[rows] - matrix[:, rows].T).max() for rows in blocks(matrix.shape[0]))
+    return abs(matrix - matrix.T).max()
 
 
 # -- Class affinities.
 
 
 def labeled_affinities(similarity, labels, n_classes):
-    """Return the class affinities of Eq. 2.6 (Valizadegan 2010).
+    """Return the class affinities of Eq. 2.6 (Valizadegan 2010), `(n_samples, n_classes)`.
 
-    Parameters
-    ----------
-    similarity : DenseSimilarity or SparseSimilarity
-        Similarity of the samples.
-    labels : ndarray of int of shape (n_samples,)
-        Classes; -1 for unlabeled samples.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_classes)
-        Similarity of each sample to the labeled samples of each class.
+    They are the similarities of each sample to the labeled samples of each class.
     """
     return similarity.dot(one_hot(labels, n_classes))
 
@@ -227,20 +177,8 @@ def diffused_affinities(graph, labels, n_classes):
     the class with the largest weight at the sample. This affinity is the proportion of that class
     in the total weight at the sample, so that samples between classes have smaller affinities.
 
-    Parameters
-    ----------
-    graph : sparse matrix of shape (n_samples, n_samples)
-        Weights of the edges, symmetric.
-    labels : ndarray of int of shape (n_samples,)
-        Classes; -1 for unlabeled samples. Labeled samples have the affinity 1 to their class.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_classes)
-        Class affinities. At most one entry of each row is above 0. All entries of a row are 0 if
-        the sample is not connected to a labeled one.
+    The affinity of a labeled sample to its class is 1. All entries of a row are 0 if the sample is
+    not connected to a labeled one.
     """
     source = one_hot(labels, n_classes)
     shares = spread_labels(graph, source, n_classes)
@@ -251,19 +189,9 @@ def diffused_affinities(graph, labels, n_classes):
 def spread_labels(graph, sources, n_classes):
     """Return the proportion of each class in the weight at each sample, as `diffused_affinities`.
 
-    Parameters
-    ----------
-    graph : sparse matrix of shape (n_samples, n_samples)
-        Weights of the edges, symmetric.
-    sources : ndarray of shape (n_samples, n_sets * n_classes)
-        Indicator matrices of several sets of labels, side by side.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of shape (n_samples, n_sets * n_classes)
-        Proportions, which are 0 for samples that are not connected to a labeled one.
+    `graph` holds the weights of the edges, symmetric. `sources`, of shape
+    `(n_samples, n_sets * n_classes)`, are the indicator matrices of several sets of labels, side by
+    side. So is the result, which is 0 for samples that are not connected to a labeled one.
     """
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     scale = sparse.diags(1 / np.sqrt(np.where(degrees > 0, degrees, 1.0)))

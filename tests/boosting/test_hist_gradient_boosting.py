@@ -40,7 +40,7 @@ def test_size_of_trees_and_number_of_rounds_are_chosen():
     assert noise.stop_reason_ == "held-out queries chose this number of rounds"
     cut = HistGradientBoostingRanker(max_iter=20, random_state=0).fit(*train)
     assert len(cut.estimators_) == cut.n_iter_ == 20
-    assert cut.stop_reason_.endswith("loss of held-out queries: raise max_iter")
+    assert cut.stop_reason_ == "max_iter rounds were fitted"
 
 
 def test_few_queries_are_not_held_out():
@@ -151,7 +151,7 @@ def test_queries_without_relevant_documents_do_not_matter():
     alone = HistGradientBoostingRanker(max_iter=5).fit(
         X[~empty], y[~empty], qid[~empty], **as_validation(1)
     )
-    assert_allclose(kept.loss_curve_[0], alone.loss_curve_[0])
+    assert_allclose(kept.loss_curve_[0], alone.loss_curve_[0], rtol=1e-4)
     assert kept.score(X, np.where(empty, 0, y), qid) > 0.7
 
 

@@ -10,7 +10,7 @@ from sklrank.boosting._pair_losses import (
     GradedPairLoss,
     JudgementLoss,
 )
-from sklrank.boosting._refinement_by_losses import ProductObjective, SumObjective
+from sklrank.boosting._ranking_refiner import RefinementObjective
 
 BALANCE = 0.7
 
@@ -46,8 +46,8 @@ class Case:
             JudgementLoss(judgements, noise, self.queries),
             self.queries,
         )
-        self.product = ProductObjective(*losses)
-        self.sum = SumObjective(*losses, BALANCE)
+        self.product = RefinementObjective(*losses)
+        self.sum = RefinementObjective(*losses, BALANCE)
 
     def matrices(self, scores):
         """Return W_ij e^(F_j - F_i) and T_ij e^(F_j - F_i), 0 for pairs of different queries."""
@@ -249,6 +249,6 @@ def test_weights_are_zero_without_an_order():
         base_loss = BaseRankerLoss(np.arange(3.0), confidence, queries)
         grades = np.array([1.0, 1.0, np.nan])
         judgement_loss = JudgementLoss(GradedPairLoss(grades, queries), 0.5, queries)
-        objective = ProductObjective(base_loss, judgement_loss, queries)
+        objective = RefinementObjective(base_loss, judgement_loss, queries)
         objective.set_scores(np.zeros(3))
         assert not objective.weights.any()

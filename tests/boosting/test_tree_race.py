@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from sklrank._queries import Queries
+from sklrank.boosting import _linear_scores
 from sklrank.boosting._linear_scores import LinearScorer, fit_linear
 from sklrank.boosting._objectives import LogisticObjective
 from sklrank.boosting._tree_race import Fold, run_race
@@ -38,9 +39,10 @@ def make_objective(y, qid):
 
 
 @pytest.mark.parametrize("penalty", [0.1, 0.01])
-def test_linear_scores_minimize_the_penalized_objective(penalty):
+def test_linear_scores_minimize_the_penalized_objective(penalty, monkeypatch):
+    monkeypatch.setattr(_linear_scores, "PENALTY", penalty)
     X, y, qid = make_data(0, n_queries=8)
-    *_, scorer = fit_linear(X, make_objective(y, qid), [1.0, penalty])
+    scorer = fit_linear(X, make_objective(y, qid))
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     start = slow_objective(y, qid, np.zeros(len(y)))
 
@@ -67,7 +69,7 @@ def test_values_outside_the_range_and_missing_values():
 def test_features_without_usable_values_have_no_weight(column):
     X, y, qid = make_data(0)
     X[:, 2] = np.resize(column, len(X))
-    [scorer] = fit_linear(X, make_objective(y, qid), [0.1])
+    scorer = fit_linear(X, make_objective(y, qid))
     assert scorer.coef[2] == 0
     assert np.isfinite(scorer.predict(X)).all()
     assert all(np.isfinite(values).all() for values in vars(scorer).values())
@@ -75,8 +77,8 @@ def test_features_without_usable_values_have_no_weight(column):
 
 def test_scores_do_not_depend_on_the_layout_or_on_other_samples():
     X, y, qid = make_data(0)
-    [scorer] = fit_linear(X, make_objective(y, qid), [0.1])
-    [other] = fit_linear(np.asfortranarray(X), make_objective(y, qid), [0.1])
+    scorer = fit_linear(X, make_objective(y, qid))
+    other = fit_linear(np.asfortranarray(X), make_objective(y, qid))
     assert_array_equal(scorer.coef, other.coef)
     scores = scorer.predict(X)
     assert_array_equal(scorer.predict(np.asfortranarray(X)), scores)
@@ -96,7 +98,7 @@ class Case:
                 Fold(
                     [bins, bins.encode(parts[1][0])],
                     [make_objective(relevance(X), qid) for X, _, qid in parts],
-                    [[rate * linear(X) for X, _, _ in parts] for rate in (0.5, 1.0, 0.1)],
+                    [linear(X) for X, _, _ in parts],
                 )
             )
 
@@ -107,16 +109,16 @@ class Case:
 
 
 def test_a_good_start_is_chosen():
-    """The linear scores rank perfectly, and the larger their scale, the smaller is the loss."""
+    """The linear scores rank perfectly."""
     case = Case(lambda X: 50 * X[:, 1], lambda X: X[:, 1] > 1)
     _, choice = case.choose(2, 8)
-    assert choice.penalty == 1e-2
+    assert choice.is_linear
     assert choice.tree.max_leaf_nodes == 2
 
 
 def test_a_bad_start_is_not_chosen():
     _, choice = Case(lambda X: -3 * X[:, 1], lambda X: X[:, 1] > 1).choose(2, 8)
-    assert choice.penalty is None
+    assert not choice.is_linear
 
 
 def test_large_trees_are_chosen_for_interactions_only():
@@ -148,10 +150,9 @@ def test_number_of_rounds_has_the_smallest_loss_of_held_out_queries():
             F, G = F + 0.25 * model.predict(fold.bins[0]), G + 0.25 * model.predict(fold.bins[1])
     assert 1 < totals.argmin() < 10
     assert choice.n_trees == totals.argmin()
-    assert not choice.was_cut
     # The objective decreases up to this round, and for less than ten rounds after it.
     _, cut = case.choose(8, n_rounds=int(totals.argmin()))
-    assert cut.was_cut and cut.n_trees is None
+    assert cut.n_trees is None
 
 
 class Grown:

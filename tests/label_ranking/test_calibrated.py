@@ -7,7 +7,6 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_expit
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
@@ -17,8 +16,8 @@ from sklrank.label_ranking import (
     LabelwiseRanker,
     PairwiseRanker,
     StackedRanker,
+    _calibrated,
 )
-from sklrank.label_ranking._calibrated import calibrate
 from sklrank.linear_model import PredtronLabelRanker
 from sklrank.metrics import pair_brier_score
 from sklrank.online_boosting import OnlineBMR
@@ -42,6 +41,17 @@ RANKERS = {
 }
 
 
+def maximum_likelihood(differences):
+    """Return the factor of the differences of pairs of labels, the better one first."""
+    target = (len(differences) + 1) / (len(differences) + 2)
+
+    def loss(factor):
+        margins = factor * np.array(differences)
+        return -np.mean(target * log_expit(margins) + (1 - target) * log_expit(-margins))
+
+    return minimize_scalar(loss, bounds=(0, 50), method="bounded").x
+
+
 def held_out_differences(ranker, Y):
     differences = []
     for train, test in KFold(3).split(X):
@@ -59,45 +69,20 @@ def held_out_differences(ranker, Y):
 @pytest.mark.parametrize("Y", [Y, INCOMPLETE], ids=["complete", "incomplete"])
 def test_logistic_function_of_the_differences(Y):
     ranker = RANKERS["votes"]
-    differences = held_out_differences(ranker, Y)
-    target = (len(differences) + 1) / (len(differences) + 2)
-
-    def loss(factor):
-        margins = factor * differences
-        return -np.mean(target * log_expit(margins) + (1 - target) * log_expit(-margins))
-
-    expected = minimize_scalar(loss, bounds=(0, 50), method="bounded").x
+    expected = maximum_likelihood(held_out_differences(ranker, Y))
     found = CalibratedLabelRanker(ranker, cv=KFold(3)).fit(X, Y)
-    assert found.calibrator_ == pytest.approx(expected, rel=1e-3)
+    assert found.pair_scale_ == pytest.approx(expected, rel=1e-3)
     scores = clone(ranker).fit(X, Y).decision_function(X)
     assert_array_equal(found.decision_function(X), scores)
     gaps = scores[:, :, np.newaxis] - scores[:, np.newaxis]
-    assert_allclose(found.predict_pair_proba(X), 1 / (1 + np.exp(-found.calibrator_ * gaps)))
+    assert_allclose(found.predict_pair_proba(X), 1 / (1 + np.exp(-found.pair_scale_ * gaps)))
 
 
-def test_isotonic_function_of_the_differences():
-    """It is fitted to both orders of each pair, which makes it symmetric."""
-    ranker = RANKERS["ridge"]
-    differences = held_out_differences(ranker, Y)
-    both = np.concatenate([differences, -differences])
-    outcomes = np.repeat([1.0, 0.0], len(differences))
-    expected = IsotonicRegression(out_of_bounds="clip").fit(both, outcomes)
-    found = CalibratedLabelRanker(ranker, cv=KFold(3), method="isotonic").fit(X, Y)
-    scores = clone(ranker).fit(X, Y).decision_function(X)
-    gaps = scores[:, :, np.newaxis] - scores[:, np.newaxis]
-    chances = found.predict_pair_proba(X)
-    # Between the smallest differences of the data, the two interpolate differently.
-    far = np.abs(gaps) > np.abs(differences).min()
-    assert far.mean() > 0.7
-    assert_allclose(chances[far], expected.predict(gaps[far]), atol=1e-9)
-
-
-@pytest.mark.parametrize("method", ["logistic", "isotonic"])
 @pytest.mark.parametrize("name", RANKERS)
-def test_probabilities_are_calibrated(name, method):
+def test_probabilities_are_calibrated(name):
     """In bins of the predicted probability, on new samples."""
     more, truth = draw(3000)
-    ranker = CalibratedLabelRanker(RANKERS[name], method=method, random_state=0).fit(X, Y)
+    ranker = CalibratedLabelRanker(RANKERS[name], random_state=0).fit(X, Y)
     chances = ranker.predict_pair_proba(more)
     assert_allclose(chances + chances.transpose(0, 2, 1), 1.0)
     assert_array_equal(chances[:, np.arange(4), np.arange(4)], 0.5)
@@ -110,6 +95,22 @@ def test_probabilities_are_calibrated(name, method):
             assert abs(predicted[bins == b].mean() - outcome[bins == b].mean()) < 0.07
     assert pair_brier_score(truth, chances) < 0.25
     assert_array_equal(ranker.predict(more), ranker.ranker_.predict(more))
+
+
+def test_a_part_of_many_pairs_is_used(monkeypatch):
+    monkeypatch.setattr(_calibrated, "MAX_COMPARISONS", 300 * 16 // 3)
+    ranker = RANKERS["ridge"]
+    scores, positions = clone(ranker).fit(X, Y).decision_function(X)[::3], Y[::3]
+    differences = [
+        row[a] - row[b]
+        for row, truth in zip(scores, positions)
+        for a in range(4)
+        for b in range(4)
+        if truth[a] < truth[b]
+    ]
+    found = CalibratedLabelRanker(FrozenEstimator(clone(ranker).fit(X, Y)), cv=[(range(300),) * 2])
+    expected = pytest.approx(maximum_likelihood(differences), rel=1e-3)
+    assert found.fit(X, Y).pair_scale_ == expected
 
 
 def test_labels_that_a_fold_does_not_rank():
@@ -130,7 +131,7 @@ def test_labels_that_a_fold_does_not_rank():
                 for b in range(len(labels))
                 if rare[i, labels[a]] < rare[i, labels[b]]
             ]
-    assert found.calibrator_ == pytest.approx(calibrate(np.array(differences), "logistic"))
+    assert found.pair_scale_ == pytest.approx(maximum_likelihood(differences), rel=1e-3)
 
 
 def test_a_frozen_ranker_with_labels_that_a_fold_does_not_rank():
@@ -150,7 +151,7 @@ def test_a_frozen_ranker_with_labels_that_a_fold_does_not_rank():
         for b in range(4)
         if row[a] < row[b]
     ]
-    assert found.calibrator_ == pytest.approx(calibrate(np.array(differences), "logistic"))
+    assert found.pair_scale_ == pytest.approx(maximum_likelihood(differences), rel=1e-3)
     stack = StackedRanker([("frozen", frozen)], cv=KFold(3)).fit(X, rare)
     assert_array_equal(stack.predict(X), frozen.predict(X))
 
@@ -165,12 +166,12 @@ def test_frozen_estimators_of_other_targets():
 
 def test_shuffled_folds_and_parallel_fits():
     ranker = CalibratedLabelRanker(RANKERS["ridge"], random_state=3)
-    expected = clone(ranker).fit(X, Y).calibrator_
+    expected = clone(ranker).fit(X, Y).pair_scale_
     seed = np.random.RandomState(3).randint(np.iinfo(np.int32).max)
     folds = KFold(5, shuffle=True, random_state=seed)
     for parameters in ({"n_jobs": 2}, {"cv": folds}, {"cv": [*folds.split(X)]}):
-        assert clone(ranker).set_params(**parameters).fit(X, Y).calibrator_ == expected
-    assert clone(ranker).set_params(random_state=4).fit(X, Y).calibrator_ != expected
+        assert clone(ranker).set_params(**parameters).fit(X, Y).pair_scale_ == expected
+    assert clone(ranker).set_params(random_state=4).fit(X, Y).pair_scale_ != expected
 
 
 @pytest.mark.parametrize("other", [LogisticRegression(), PredtronLabelRanker()])
@@ -196,7 +197,7 @@ def test_folds_may_be_masks():
     masks = [(~held_out, held_out), (held_out, ~held_out)]
     indices = [tuple(np.flatnonzero(mask) for mask in fold) for fold in masks]
     factors = [
-        CalibratedLabelRanker(RANKERS["ridge"], cv=cv).fit(X, Y).calibrator_
+        CalibratedLabelRanker(RANKERS["ridge"], cv=cv).fit(X, Y).pair_scale_
         for cv in (masks, indices)
     ]
     assert factors[0] == factors[1]

@@ -29,7 +29,7 @@ from sklearn.linear_model import (
     RidgeCV,
 )
 from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+from sklearn.multioutput import MultiOutputClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
@@ -622,41 +622,6 @@ def test_estimators_of_the_wrong_kind():
     for classifier in (GaussianNB(), DummyClassifier()):
         with pytest.raises(ValueError, match="estimator must be a regressor.*use PairwiseRanker"):
             LabelwiseRanker(classifier).fit(X, Y)
-
-
-RIDGES = MultiOutputRegressor(Ridge())
-
-
-@pytest.mark.parametrize(
-    ("ranker", "y", "part"),
-    [
-        (
-            LabelwiseRanker(RIDGES, incomplete="relative"),
-            INCOMPLETE,
-            "label",
-        ),
-        (LabelwiseRanker(RIDGES), Y, "label"),
-        (PairwiseRanker(MultiOutputClassifier(GaussianNB())), INCOMPLETE, "pair of labels"),
-    ],
-)
-def test_estimators_of_several_targets_only(ranker, y, part):
-    with pytest.raises(ValueError, match=f"MultiOutput.*one model for each {part}: use the est"):
-        clone(ranker).fit(X, y)
-    for multi_output in (True, "auto"):
-        jointly = clone(ranker).set_params(multi_output=multi_output).fit(X, Y)
-        assert len(jointly.estimators_) == 1
-
-
-@pytest.mark.parametrize("multi_output", [True, "auto"])
-def test_a_single_target_for_estimators_of_several(multi_output):
-    """There is one label, or one pair of labels whose order varies, or none."""
-    single = LabelwiseRanker(RIDGES, multi_output=multi_output).fit(X, Y[:, :1])
-    assert_array_equal(single.predict(X), 1)
-    pairs = PairwiseRanker(MultiOutputClassifier(GaussianNB()), multi_output=multi_output)
-    expected = PairwiseRanker(GaussianNB()).fit(X, Y[:, :2])
-    assert_allclose(pairs.fit(X, Y[:, :2]).decision_function(X), expected.decision_function(X))
-    constant = np.tile([1, 2], (len(X), 1))
-    assert_array_equal(pairs.fit(X, constant).predict(X), constant)
 
 
 @pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")

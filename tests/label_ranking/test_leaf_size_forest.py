@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 
-from sklrank.label_ranking._leaf_size_forest import LeafSizeForest, OutOfBag
+from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(200, 4)).astype(np.float32)
@@ -17,19 +18,18 @@ NOISY = 0.3 * PRECISE + 2 * RANDOM.normal(size=200)
 def test_leaves_adapt_to_the_noise():
     precise = LeafSizeForest(random_state=0).fit(X, PRECISE)
     noisy = LeafSizeForest(random_state=0).fit(X, NOISY)
-    assert precise.forest_.min_samples_leaf == 1
-    assert noisy.forest_.min_samples_leaf == 20
+    assert precise.min_samples_leaf == 1
+    assert noisy.min_samples_leaf == 20
+    assert clone(noisy).fit(X, PRECISE).min_samples_leaf == 1
 
 
 @pytest.mark.parametrize("y", [PRECISE, NOISY, np.column_stack([PRECISE, NOISY])])
 def test_it_is_the_forest_with_the_chosen_leaves(y):
-    model = LeafSizeForest(30, random_state=3, oob_score=True).fit(X, y)
-    seed = np.random.RandomState(3).randint(np.iinfo(np.int32).max)
+    model = LeafSizeForest(random_state=3, oob_score=True).fit(X, y)
     forest = RandomForestRegressor(
-        30,
         max_features=3,  # a third, at least three
-        min_samples_leaf=model.forest_.min_samples_leaf,
-        random_state=seed,
+        min_samples_leaf=model.min_samples_leaf,
+        random_state=3,
         oob_score=True,
     ).fit(X, y)
     assert_array_equal(model.predict(X), forest.predict(X))
@@ -39,29 +39,36 @@ def test_it_is_the_forest_with_the_chosen_leaves(y):
 @pytest.mark.parametrize(("n_features", "n_considered"), [(1, 1), (2, 2), (4, 3), (9, 3), (12, 4)])
 def test_splits_consider_a_third_of_the_features_and_at_least_three(n_features, n_considered):
     samples = RANDOM.normal(size=(30, n_features))
-    forest = LeafSizeForest(2, random_state=0).fit(samples, samples[:, 0]).forest_
+    forest = LeafSizeForest(random_state=0).fit(samples, samples[:, 0])
     assert {tree.max_features_ for tree in forest.estimators_} == {n_considered}
 
 
-def test_error_is_that_of_many_trees():
-    """Without the variance of few trees, which is larger for small leaves."""
-    errors = []
-    for seed in range(40):
-        few = RandomForestRegressor(15, random_state=seed).fit(X, NOISY)
-        held_out = OutOfBag(few.estimators_, few.estimators_samples_, X, NOISY)
-        errors.append(held_out.error(NOISY))
-    many = RandomForestRegressor(600, random_state=0, oob_score=True).fit(X, NOISY)
-    expected = np.mean((many.oob_prediction_ - NOISY) ** 2)
-    assert np.mean(errors) == pytest.approx(expected, rel=0.02)
-    few = RandomForestRegressor(40, random_state=0, oob_score=True).fit(X, NOISY)
-    assert np.mean((few.oob_prediction_ - NOISY) ** 2) > 1.02 * expected
+def test_the_size_with_the_least_error_of_the_first_trees():
+    """The error of the samples that a tree was fitted without; others count as 0."""
+    seed = np.random.RandomState(2).randint(2**31 - 1)
+    errors = {}
+    for size in (1, 5, 20):
+        forest = RandomForestRegressor(
+            10, max_features=3, min_samples_leaf=size, random_state=seed
+        ).fit(X, NOISY)
+        predicted = [
+            [
+                tree.predict(X[[i]])[0]
+                for tree, drawn in zip(forest.estimators_, forest.estimators_samples_)
+                if i not in drawn
+            ]
+            for i in range(len(X))
+        ]
+        errors[size] = sum(
+            ((np.mean(each) if each else 0.0) - NOISY[i]) ** 2 for i, each in enumerate(predicted)
+        )
+    model = LeafSizeForest(random_state=2).fit(X, NOISY)
+    assert model.min_samples_leaf == min(errors, key=errors.get)
 
 
-def test_samples_without_out_of_bag_predictions_have_those_of_all_trees():
-    model = LeafSizeForest(1, random_state=0, oob_score=True).fit(X, PRECISE)
-    [samples] = model.forest_.estimators_samples_
-    assert_array_equal(model.oob_prediction_[samples], model.predict(X[samples]))
-    assert LeafSizeForest(random_state=0).fit(X[:1], PRECISE[:1]).predict(X[:1]) == PRECISE[:1]
+def test_a_single_sample():
+    model = LeafSizeForest(random_state=0, oob_score=True).fit(X[:1], PRECISE[:1])
+    assert model.predict(X[:1]) == PRECISE[:1]
 
 
 def test_sparse_samples_and_missing_values():

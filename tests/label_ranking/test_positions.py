@@ -164,11 +164,10 @@ def test_ties():
         (
             [[0, 1], [1, 0], [0]],
             None,
-            "orderings must have the same number of places in each row, but row 0 has 2 and row 2 "
-            r"has 1: fill the end of shorter rows with None or NaN\.$",
+            "orderings must have the same number of places in each row.* end of shorter rows",
         ),
-        ([[0, 1], 1], None, "row 0 has 2 and row 1 has 0"),
-        ([[[0]], [[0, 1]]], None, r"the shape \(n_samples, n_places\), but its entries are seq"),
+        ([[0, 1], 1], None, "same number of places in each row"),
+        ([[[0]], [[0, 1]]], None, "one label at each"),
         ([[{"a"}, object()]], None, "orderings must list labels that have an order"),
         ([[0, 1]], [0, 0], "classes must name .* each once"),
         ([[0, 1]], [0, None], "classes must name labels .* without NaN or None"),

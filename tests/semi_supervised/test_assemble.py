@@ -134,13 +134,10 @@ def test_the_objective_never_rises(learning_rate):
 
 
 @pytest.mark.parametrize("weighting", ["auto", "resampling"])
-def test_seeds_pickles_and_warm_starts(weighting):
+def test_seeds_and_pickles(weighting):
     model = assemble(weighting=weighting).fit(X, Y)
     assert_same(clone(model).fit(X, Y), model)
     assert_same(pickle.loads(pickle.dumps(model)), model)
-    grown = assemble(weighting=weighting, warm_start=True, n_estimators=3).fit(X, Y)
-    grown.set_params(n_estimators=10).fit(X, Y)
-    assert_same(grown, model)
 
 
 def test_labeled_samples_keep_their_label_and_classes_their_names():
