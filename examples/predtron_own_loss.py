@@ -32,7 +32,7 @@ from sklrank.linear_model import PredtronClassifier, PredtronQueryRanker
 from sklrank.metrics import coverage_score, reject_loss, selective_accuracy_score
 from sklrank.model_selection import RejectOptionClassifier
 
-RECOMMENDED = {"average": True, "max_iter": 10, "shuffle": True, "random_state": 0}
+RECOMMENDED = {"average": True, "max_iter": 10}
 N_SPLITS = 20
 RATES = (0.01, 0.1, 1.0)
 N_DOCUMENTS = 20
@@ -171,7 +171,7 @@ def mirror_maps():
     X = np.hstack([X, np.random.RandomState(0).normal(size=(len(X), 300))])
     X_train, X_test, y_train, y_test = halves(X, y)
     models = {
-        name: PredtronClassifier(mirror_map=mirror_map, max_iter=10, shuffle=True, random_state=0)
+        name: PredtronClassifier(mirror_map=mirror_map, max_iter=10)
         for name, mirror_map in {
             "euclidean": "euclidean",
             **{f"SoftThreshold({size})": SoftThreshold(size) for size in (5, 20, 40)},

@@ -64,7 +64,6 @@ def test_it_is_called_once_for_a_step_of_all_classes():
             return dual_weights
 
     mirror_map = make_mirror_map(Counted(), 3, 4)
-    assert mirror_map.convexity is None
     calls.clear()
     X, y = stream(5)
     mirror_map.take_steps(Rows(X, 0.0), np.eye(3)[y])

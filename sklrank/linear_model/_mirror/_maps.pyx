@@ -15,13 +15,9 @@ some classes, Theta_k += size x. The maps of this file are
 starts from Theta = 1/d. This gives the same uniform weights as Theta = 0. `_norms.pyx` has the maps
 of other norms.
 
-Let Phi = 1/2 ||W||^2 be `convexity`-strongly convex in its norm. Let the radius |||x||| be a norm
-of rows with ||u x'||_* <= ||u||_2 |||x||| for rank-one steps u x'. The learning rate of the
-theorems follows from `convexity` and the radii of the rows (Jain et al. 2015, Appendix B.2, Eq. 6
-and Theorem 15).
 """
 
-from libc.math cimport exp, fabs, pow
+from libc.math cimport exp
 
 import numpy as np
 
@@ -37,8 +33,6 @@ cdef class MirrorMap:
     If an error occurs in a step, or in a score that was not prepared, the compiled loops cannot
     raise it. The error is kept in `error`, and the caller of a loop calls `raise_error` afterwards.
     """
-
-    convexity = None
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         self.duals = np.zeros((n_classes, width))
@@ -115,8 +109,6 @@ cdef class MirrorMap:
 cdef class EuclideanMap(MirrorMap):
     """Euclidean map: the weights are the dual weights."""
 
-    convexity = 1.0
-
     @classmethod
     def of(cls, weights):
         """Return a map with the given weights, `(n_classes, width)`."""
@@ -124,10 +116,6 @@ cdef class EuclideanMap(MirrorMap):
         mirror_map.duals = np.array(weights, dtype=np.float64, order="C")
         mirror_map.start()
         return mirror_map
-
-    def radii(self, X, double constant):
-        """Return the Euclidean norms of the rows, `(n_samples,)`."""
-        return row_norms(X, constant, 2.0)
 
 
 cdef class PositiveMap(MirrorMap):
@@ -304,31 +292,3 @@ cdef void add_scaled(
     cdef Py_ssize_t i
     for i in range(n):
         sums[i] += factor * values[i]
-
-
-def row_norms(X, double constant, double q):
-    """Return the l_q norms of the rows of X including the constant, `(n_samples,)`."""
-    cdef Rows rows = Rows(X, constant)
-    cdef double[::1] norms = np.empty(rows.n_rows)
-    cdef Row row
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(rows.n_rows):
-            rows.read(i, &row)
-            norms[i] = row_norm(&row, q)
-    return np.asarray(norms)
-
-
-cdef double row_norm(const Row* row, double q) noexcept nogil:
-    # Entries are divided by the largest absolute value, so that the sum of their powers neither
-    # overflows nor underflows.
-    cdef double largest = fabs(row.constant), total
-    cdef Py_ssize_t i
-    for i in range(row.n):
-        largest = max(largest, fabs(row.values[i]))
-    if largest == 0.0:
-        return 0.0
-    total = pow(fabs(row.constant) / largest, q)
-    for i in range(row.n):
-        total += pow(fabs(row.values[i]) / largest, q)
-    return largest * pow(total, 1.0 / q)

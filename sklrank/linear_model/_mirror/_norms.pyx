@@ -43,7 +43,6 @@ from sklrank.linear_model._mirror._maps import (
     EntropicMap,
     EuclideanMap,
     PositiveMap,
-    row_norms,
 )
 
 # Smallest unit of a Gram matrix. Products of smaller numbers may underflow.
@@ -93,18 +92,6 @@ cdef class GroupedMap(MirrorMap):
 
     cdef Py_ssize_t count_groups(self, Py_ssize_t n_classes, Py_ssize_t width) noexcept:
         return n_classes * width
-
-    @property
-    def convexity(self):
-        """Constant of strong convexity of the potential, r - 1."""
-        return 1.0 / (self.exponent - 1.0)
-
-    def radii(self, X, double constant):
-        """Return the l_q norms of the rows, `(n_samples,)`.
-
-        ||u x'||_* is the product of the l_q norm of x and a norm of u.
-        """
-        return row_norms(X, constant, self.exponent)
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         cdef Py_ssize_t k
@@ -217,18 +204,6 @@ cdef class SchattenMap(MirrorMap):
             self.left_factor, self.is_stale = np.zeros((n, n)), True
             self.direction, self.products = np.zeros(n), np.empty(n)
         return 0
-
-    @property
-    def convexity(self):
-        """Constant of strong convexity of the potential, r - 1."""
-        return 1.0 / (self.exponent - 1.0)
-
-    def radii(self, X, double constant):
-        """Return the Euclidean norms of the rows, `(n_samples,)`.
-
-        The only nonzero singular value of u x' is ||u||_2 ||x||_2.
-        """
-        return row_norms(X, constant, 2.0)
 
     cdef int prepare(self) except -1:
         if self.exponent > 2.0:

@@ -1,12 +1,13 @@
 """Models of Predtrons: weights of the features, or dual coefficients of support vectors.
 
 A model plays rounds, which means that it predicts and learns, and scores samples. A round uses one
-row of X. If `starts` are given, round i uses the rows of a query instead, which are the rows
-`starts[i]:starts[i + 1]` of `rows`: ::
+row of X, or the rows `starts[i]:starts[i + 1]` of a query: ::
 
-    model.play(X, rows, starts, task, scores)       # rows: a slice or indices of X
+    model.play_rows(X, rows, task, scores)          # rows: a slice
+    model.play_queries(X, starts, task)
 """
 
+from contextlib import contextmanager
 from copy import copy, deepcopy
 
 import numpy as np
@@ -37,21 +38,19 @@ class LinearModel:
     constant : float
         Value of the constant feature, whose weight is the intercept. If 0, there is no intercept.
     learning_rate : float
-        Learning rate that multiplies each step. If NaN, the rate of the theorems is used.
+        Learning rate that multiplies each step.
     average : bool
         Whether samples are scored with the mean of the weights over the rounds.
     """
 
     max_rows = BATCH  # maximum number of rows of a batch
     calls = staticmethod(timed_slices)  # divides batches into compiled calls
-    is_precomputed = False
 
     def __init__(self, mirror_map, constant, learning_rate, average):
-        convexity = getattr(mirror_map, "convexity", None) or np.nan
         sums = make_sums(mirror_map) if average else None
         self.constant = constant
         self.n_scores = mirror_map.n_classes
-        self.rounds = PredtronRounds(mirror_map, learning_rate, convexity, sums)
+        self.rounds = PredtronRounds(mirror_map, learning_rate, sums)
 
     @property
     def may_fail(self):
@@ -63,28 +62,17 @@ class LinearModel:
         shared = getattr(self.rounds.mirror_map, "mirror_map", None)
         return deepcopy(self, {id(shared): shared})
 
-    def play(self, X, rows, starts, task, scores=None):
+    def play_rows(self, X, rows, task, scores=None):
         """Play rounds on rows of X, and write the scores before each round into `scores`."""
-        X = X[rows]
-        radii = self.radii(X, starts) if np.isnan(self.rounds.learning_rate) else None
-        _play_rounds(self.rounds, Rows(X, self.constant), starts, task, radii, scores)
+        self.rounds.play_rows(Rows(X[rows], self.constant), task, scores)
+
+    def play_queries(self, X, starts, task):
+        """Play rounds on queries of X."""
+        rows = slice(starts[0], starts[-1])
+        self.rounds.play_queries(Rows(X[rows], self.constant), starts - starts[0], task)
 
     def finish(self):
         """End a call of a training method."""
-
-    def radii(self, X, starts=None):
-        """Return the radius of each round, `(n_rounds,)`. R of the theorems is the largest one."""
-        mirror_map = self.rounds.mirror_map
-        if starts is None:
-            return mirror_map.radii(X, self.constant)
-        queries = [X[first:last] for first, last in zip(starts[:-1], starts[1:])]
-        if type(mirror_map) is EuclideanMap:
-            # X X' and X' X have the same eigenvalues, apart from zeros.
-            grams = [q @ q.T if q.shape[0] <= q.shape[1] else q.T @ q for q in queries]
-            return np.sqrt([_largest_eigenvalue(gram) for gram in grams])
-        norm = sparse.linalg.norm if sparse.issparse(X) else np.linalg.norm
-        columns = np.array([norm(query, axis=0) for query in queries])
-        return mirror_map.radii(columns, self.constant)
 
     @property
     def weights(self):
@@ -111,10 +99,7 @@ class KernelModel:
         Number of scores of a sample.
     kernel : str or callable
         Name of a kernel of scikit-learn, or a function that returns the kernel values `(n, m)` of
-        two sets of points. If "precomputed", the rows of X are the kernel values with the points of
-        `fit`.
-    gamma : float
-        Parameter of the kernels of scikit-learn that have it.
+        two sets of points.
     constant : float
         Number whose square is added to the kernel values, which has the effect of an intercept.
     learning_rate, average : float and bool
@@ -127,22 +112,16 @@ class KernelModel:
     calls = staticmethod(iter)
     may_fail = True  # The kernel may be a user's function.
 
-    def __init__(self, n_scores, kernel, gamma, constant, learning_rate, average):
+    def __init__(self, n_scores, kernel, constant, learning_rate, average):
         self.n_scores = n_scores
         self.kernel = kernel
-        self.gamma = gamma
         self.constant = constant
         coefs = EuclideanMap(n_scores, 0)
         sums = make_sums(coefs) if average else None
-        self.rounds = PredtronRounds(coefs, learning_rate, 1.0, sums)
-        self.points = None  # rows, or their indices if the kernel is precomputed
+        self.rounds = PredtronRounds(coefs, learning_rate, sums)
+        self.points = None
         # Rows of X of the current call that are the points, or -1 for points of earlier calls.
         self.rows_of_points = np.zeros(0, dtype=np.intp)
-
-    @property
-    def is_precomputed(self):
-        """True if the rows of X are kernel values."""
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def copy(self):
         """Return a copy, which shares the arrays: they are replaced and not changed in place."""
@@ -150,22 +129,29 @@ class KernelModel:
         model.rounds = copy(self.rounds)
         return model
 
-    def play(self, X, rows, starts, task, scores=None):
+    def play_rows(self, X, rows, task, scores=None):
         """Play rounds on rows of X, and write the scores before each round into `scores`."""
-        chosen = np.arange(X.shape[0])[rows]
-        X = X[rows]
-        points = _stack(self.points, chosen if self.is_precomputed else X)
+        with self._kernel_rows(X, rows) as kernel_rows:
+            self.rounds.play_rows(kernel_rows, task, scores)
+
+    def play_queries(self, X, starts, task):
+        """Play rounds on queries of X."""
+        with self._kernel_rows(X, slice(starts[0], starts[-1])) as kernel_rows:
+            self.rounds.play_queries(kernel_rows, starts - starts[0], task)
+
+    @contextmanager
+    def _kernel_rows(self, X, rows):
+        """Yield the kernel values of rows, and keep the points that then have coefficients."""
+        chosen, X = np.arange(rows.start, rows.stop), X[rows]
+        points = _stack(self.points, X)
         rows_of_points = np.append(self.rows_of_points, chosen)
         # A row may be a support vector since an earlier pass, and then it is two points.
         known, first = np.unique(rows_of_points, return_index=True)
         own_point = first[np.searchsorted(known, chosen)]
         values = self._kernel_values(X, points)
-        radii = None
-        if np.isnan(self.rounds.learning_rate):
-            radii = _radii_of_kernel(values[:, own_point], starts)
         kernel_rows = KernelRows(values, own_point, len(self.rows_of_points))
         self._set_width(len(rows_of_points))
-        _play_rounds(self.rounds, kernel_rows, starts, task, radii, scores)
+        yield kernel_rows
         supports = kernel_rows.supports
         self._set_width(len(supports))
         self.points, self.rows_of_points = points[supports], rows_of_points[supports]
@@ -185,10 +171,7 @@ class KernelModel:
         rounds.set_weights(EuclideanMap.of(coefs), sums)
 
     def _kernel_values(self, X, points):
-        if self.is_precomputed:
-            values = to_dense(X[:, points])
-        else:
-            values = _checked_kernel(self.kernel, self.gamma, X, points)
+        values = _checked_kernel(self.kernel, X, points)
         return np.ascontiguousarray(values, dtype=np.float64) + self.constant**2
 
     weights = LinearModel.weights  # dual coefficients `(n_scores, n_supports)`
@@ -205,12 +188,12 @@ class KernelModel:
         return np.concatenate(scores)
 
 
-def _checked_kernel(kernel, gamma, A, B):
+def _checked_kernel(kernel, A, B):
     """Return the kernel values of the rows of `A` and `B`, `(n_rows_a, n_rows_b)`."""
     # Values that overflow are rejected below, with an error message that names the kernel.
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(kernel, str):
-            values = pairwise_kernels(A, B, metric=kernel, filter_params=True, gamma=gamma)
+            values = pairwise_kernels(A, B, metric=kernel)
         else:
             values = kernel(A, B)
     values = as_numbers(to_dense(values), "kernel")
@@ -226,28 +209,9 @@ def _checked_kernel(kernel, gamma, A, B):
     return values
 
 
-def _play_rounds(rounds, rows, starts, task, radii, scores):
-    if starts is None:
-        rounds.play_rows(rows, task, radii, scores)
-    else:
-        rounds.play_queries(rows, starts, task, radii)
-
-
 def _stack(points, X):
     if points is None:
         return X
     if sparse.issparse(points) or sparse.issparse(X):
         return sparse.vstack([points, X], "csr")
     return np.concatenate([points, X])
-
-
-def _radii_of_kernel(gram, starts):
-    """Return the radius of each round in the feature space of the kernel, `(n_rounds,)`."""
-    if starts is None:
-        return np.sqrt(np.maximum(np.diagonal(gram), 0.0))
-    queries = [slice(first, last) for first, last in zip(starts[:-1], starts[1:])]
-    return np.sqrt([_largest_eigenvalue(gram[query, query]) for query in queries])
-
-
-def _largest_eigenvalue(gram):
-    return max(np.linalg.eigvalsh(to_dense(gram))[-1], 0.0)

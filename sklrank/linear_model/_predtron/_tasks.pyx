@@ -55,32 +55,17 @@ cdef inline bint is_preferred(
     return value > other_value or (value == other_value and loss > other_loss)
 
 
-cdef LossRange range_of(const double* losses, Py_ssize_t n) noexcept nogil:
-    cdef LossRange found = LossRange(INFINITY, 0.0)
-    cdef Py_ssize_t k
-    for k in range(n):
-        if losses[k] > 0.0:
-            found.min = min(found.min, losses[k])
-            found.max = max(found.max, losses[k])
-    return found
-
-
 cdef class Task:
     """Base of the tasks. A subclass calls `set_size` in its constructor."""
 
-    cdef int set_size(self, Py_ssize_t n_all) except -1:
-        self.n_all = n_all
-        self.choose(slice(None))
-        return 0
+    cdef void set_size(self, Py_ssize_t n_all) noexcept:
+        self.n_all = self.n_rounds = n_all
 
-    def choose(self, rounds):
-        """Choose the rounds to play, given as a slice or as an array of indices in any order."""
-        if isinstance(rounds, slice):
-            rounds = np.arange(*rounds.indices(self.n_all))
-        rounds = np.ascontiguousarray(rounds, dtype=np.intp)
-        if rounds.ndim != 1 or len(rounds) and not 0 <= rounds.min() <= rounds.max() < self.n_all:
+    def choose(self, Py_ssize_t first, Py_ssize_t last):
+        """Choose the rounds to play: first, ..., last - 1."""
+        if not 0 <= first <= last <= self.n_all:
             raise ValueError(f"rounds must be numbers from 0 to {self.n_all - 1}")
-        self.chosen, self.n_rounds = rounds, len(rounds)
+        self.first, self.n_rounds = first, last - first
 
     def evaluate(self, Py_ssize_t i, scores):
         """Return the loss of round `i` and its direction `(n_scores,)`, 0 if it is 0. For tests."""
@@ -99,12 +84,6 @@ cdef class Task:
             loss = self.loss_and_direction(i, &values[0], &direction[0])
         return loss, np.array(direction[: len(scores)])
 
-    def loss_ranges(self):
-        """Return the least nonzero and the greatest loss of each round, `(n_rounds, 2)`. For tests.
-        """
-        ranges = [self.loss_range(i) for i in range(self.n_rounds)]
-        return np.array([(r["min"], r["max"]) for r in ranges]).reshape(-1, 2)
-
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
         return 0
 
@@ -112,9 +91,6 @@ cdef class Task:
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
         return 0.0
-
-    cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
-        return LossRange(INFINITY, 0.0)
 
 
 cdef class ClassTask(Task):
@@ -146,20 +122,16 @@ cdef class ClassTask(Task):
             raise ValueError(f"labels are outside the {n_classes} classes")
         self.loss_driven, self.costs, self.labels = loss_driven, costs, labels
         self.set_size(labels.shape[0])
-        self.costs_range = range_of(&costs[0, 0], n_classes * n_predictions)
         self.codes, self.n_basis = codes, n_predictions - codes.shape[0]
         self.similarities = np.empty(n_predictions)
 
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
         return self.codes.shape[1]
 
-    cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
-        return self.costs_range
-
     cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
-        cdef const double* costs = &self.costs[self.labels[self.chosen[i]], 0]
+        cdef const double* costs = &self.costs[self.labels[self.first + i], 0]
         cdef const double* similarities = &self.similarities[0]
         cdef Py_ssize_t k, predicted = 0, augmented, correct = -1
         self.write_similarities(scores)
@@ -247,11 +219,6 @@ cdef class SubsetTask(Task):
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
         return self.n_labels
 
-    cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
-        cdef Py_ssize_t which = self.chosen[i]
-        cdef Py_ssize_t r = self.indptr[which + 1] - self.indptr[which]
-        return range_of(&self.losses[self.offsets[r]], (r + 1) * (self.n_labels - r + 1))
-
     cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
@@ -260,7 +227,7 @@ cdef class SubsetTask(Task):
         cdef const double* losses
         cdef double loss, similarity
         cdef Py_ssize_t a, b
-        self.split_labels(self.chosen[i], scores, &relevant, &irrelevant)
+        self.split_labels(self.first + i, scores, &relevant, &irrelevant)
         losses = &self.losses[self.offsets[relevant.n]]
         predicted = predict(losses, &relevant, &irrelevant)
         if predicted.loss == 0.0:
