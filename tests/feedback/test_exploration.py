@@ -1,6 +1,5 @@
 """Records of the labels shown, and checks of them."""
 
-import builtins
 import pickle
 from types import SimpleNamespace
 
@@ -46,24 +45,20 @@ def test_records_are_indexed_like_arrays(rows, positions):
     assert_array_equal(part.propensities, SHOWN.propensities[positions])
 
 
-def test_pickles_and_concatenation():
+def test_pickles():
     assert_same(pickle.loads(pickle.dumps(SHOWN)), SHOWN)
-    assert_same(Exploration.concatenate([SHOWN[:2], SHOWN[2:3], SHOWN[3:]]), SHOWN)
 
 
 def test_records_of_single_labels():
-    """The arrays have one dimension, or the dimensions of k = 1: both are read and joined."""
+    """The arrays have one dimension, or the dimensions of k = 1: both are read."""
     flat = Exploration([3, 0, 1], [0.5, 0.25, 1.0])
     deep = Exploration([[3], [0], [1]], [[[0.5]], [[0.25]], [[1.0]]])
     for record in (flat, deep):
         assert_same(Exploration.from_frame(record.to_frame()), flat)
-        assert_same(Exploration.concatenate([flat[:1], record[1:]]), flat)
         for single, expected in ((False, deep), (True, flat)):
             actions, propensities = check_exploration(record, 3, 4, single=single)
             assert_array_equal(actions, expected.actions)
             assert_array_equal(propensities, expected.propensities)
-    with pytest.raises(ValueError, match="cannot be concatenated"):
-        Exploration.concatenate([flat, SHOWN])
     for shape in ((3,), (3, 1)):
         for given in ([1, 0, 1], [[1], [0], [1]]):
             assert_array_equal(check_rewards(given, shape), np.reshape([1, 0, 1], shape))
@@ -112,19 +107,6 @@ def test_invalid_frames():
             Exploration.from_frame(lacking, classes=names)
     with pytest.raises(ValueError, match="rewards must have the shape"):
         SHOWN.to_frame(rewards=[[1, 0]])
-
-
-def test_without_pandas(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args):
-        if name == "pandas":
-            raise ImportError
-        return real(name, *args)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match="pip install pandas"):
-        SHOWN.to_frame()
 
 
 HALF = np.full((2, 2, 2), 0.5)
@@ -234,8 +216,8 @@ def test_records_of_misfitting_shapes_have_no_data_frame(actions, propensities):
         ([[0, 1]], "ab", "classes must name labels"),
         ([[0, 1]], 3, "classes must name labels"),
         ([[0, 1]], {"a": 1}, "classes must name labels"),
-        ([[0, 1]], ["a"], "classes has 1 names, but labels 0 to 1 were shown"),
-        ([[-1, 0]], ["a", "b"], "classes has 2 names, but labels -1 to 0 were shown"),
+        ([[0, 1]], ["a"], r"must be integers from 0 to 0, .* got \[0, 1\]"),
+        ([[-1, 0]], ["a", "b"], r"must be integers from 0 to 1, .* got \[-1, 0\]"),
         ([[0.0, 1.0]], ["a", "b"], "actions must be integers"),
         ([[True, False]], ["a", "b"], "actions must be integers"),
         ([["a", "b"]], ["a", "b"], "actions must be integers"),
@@ -254,9 +236,9 @@ def test_records_without_rows_have_data_frames():
 
 def test_names_of_two_kinds_are_refused():
     frame = SHOWN.to_frame(classes=list("abcde"))
-    with pytest.raises(ValueError, match="must be names of one kind"):
+    with pytest.raises(ValueError, match=r"actions \[1\] in frame are not in `classes`"):
         Exploration.from_frame(frame.replace("a", 1).astype(object), classes=list("abcde"))
-    with pytest.raises(ValueError, match="classes must name each label once, got 'c' twice"):
+    with pytest.raises(ValueError, match="classes must name each label once, got"):
         Exploration.from_frame(frame, classes=list("abcdec"))
     with pytest.raises(ValueError, match="classes must name labels"):
         Exploration.from_frame(frame, classes=[list("abcde")])
