@@ -12,7 +12,7 @@ from sklrank._validation import MAX_FACTOR
 from sklrank.linear_model._bandit._base import BaseBanditClassifier
 from sklrank.linear_model._bandit._kernel_map import KernelMap
 from sklrank.linear_model._bandit._model import MirrorDescent
-from sklrank.linear_model._mirror import CONSTRAINTS, make_mirror_map, scores_poorly
+from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS, scores_poorly
 
 if TYPE_CHECKING:
     from sklrank._typing import ExplorationRate, MirrorMap
@@ -58,7 +58,7 @@ class BanditronClassifier(BaseBanditClassifier):
         Name of an exploration policy of :mod:`sklrank.feedback`, which draws the class to show:
         "uniform" is that of the papers. "plackett-luce" explores by the softmax of the scores, and
         "softmax" always draws the class in this way.
-    mirror_map : str or object, default="euclidean"
+    mirror_map : str, default="euclidean"
         Function that maps :math:`\Theta` to the weights W.
 
         - "euclidean": the identity.
@@ -72,9 +72,6 @@ class BanditronClassifier(BaseBanditClassifier):
           gradient). This map is suited to data with many features if only a few are relevant and
           large values of these indicate a class.
         - "positive": negative weights are set to zero after each step.
-        - An object with a method ``weights(dual_weights)``. The method is called after each step
-          with :math:`\Theta`, a read-only array of shape
-          `(n_classes, n_features_in_ + fit_intercept)`, and returns W, an array of the same shape.
     kernel : {"rbf", "poly"} or None, default=None
         Kernel in whose feature space the classifier is linear, as in [2]_, Section 5.3.1: the
         Gaussian kernel ``exp(-gamma * |x - z|**2)``, or the polynomial ``(1 + gamma * x . z)**3``.
@@ -87,7 +84,7 @@ class BanditronClassifier(BaseBanditClassifier):
     gamma : float or None, default=None
         Parameter of the kernel. If None, it is ``1 / n_features``.
     learning_rate : float or "auto", default="auto"
-        Step size :math:`\eta`. For all named mirror maps except "entropy", it multiplies the
+        Step size :math:`\eta`. For all mirror maps except "entropy", it multiplies the
         weights and does not change the predictions. If "auto", the step size for "entropy" is given
         by [2]_, Eq. 5.12, where the total number of rounds is replaced by the current number, and
         samples are divided by the largest absolute value observed so far. For other maps it is 1.
@@ -212,9 +209,7 @@ class BanditronClassifier(BaseBanditClassifier):
             learning_rate = np.nan if self.mirror_map == "entropy" else 1.0
         n_features = self.n_features_in_
         if self.kernel is None:
-            mirror_map = make_mirror_map(
-                self.mirror_map, n_classes, n_features + self.fit_intercept
-            )
+            mirror_map = MIRROR_MAPS[self.mirror_map](n_classes, n_features + self.fit_intercept)
         elif self.mirror_map == "euclidean":
             gamma = 1 / n_features if self.gamma is None else self.gamma
             mirror_map = KernelMap(n_classes, n_features, self.kernel, gamma)

@@ -88,8 +88,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or contain only one class, if a parameter is invalid, or if
-            the custom `mirror_map` of a :class:`BanditronClassifier` returns invalid weights. In
+            If the data are malformed or contain only one class, or if a parameter is invalid. In
             these cases, a fitted model does not change.
         """
         return super().fit(X, y)
@@ -118,10 +117,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         ------
         ValueError
             If the data are malformed or contain labels that are not in `classes`. In this case, the
-            model does not change. The error is also raised if the custom `mirror_map` of a
-            :class:`BanditronClassifier` returns invalid weights. If this happens during training,
-            the model has already learned from some of the samples.
-            After an error in the first call, there is no model.
+            model does not change. After an error in the first call, there is no model.
         """
         return super().partial_fit(X, y, classes)
 
@@ -238,8 +234,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         ValueError
             If the data are malformed, for example if classes are not in `classes_`, propensities
             are missing or outside (0, 1], or rewards are neither 0 nor 1. In this case, the model
-            does not change. The error is also raised if a custom `mirror_map` returns invalid
-            weights, as in `partial_fit`.
+            does not change.
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """

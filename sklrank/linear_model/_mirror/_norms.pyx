@@ -38,12 +38,7 @@ from sklrank._state cimport Archive
 from sklrank.linear_model._mirror._maps cimport add_scaled, is_inaccurate
 from sklrank.linear_model._rows cimport Row, add_outer, add_row, table_products
 
-from sklrank.linear_model._mirror._maps import (
-    CustomMap,
-    EntropicMap,
-    EuclideanMap,
-    PositiveMap,
-)
+from sklrank.linear_model._mirror._maps import EntropicMap, EuclideanMap, PositiveMap
 
 # Smallest unit of a Gram matrix. Products of smaller numbers may underflow.
 cdef double MIN_UNIT = 1e-100
@@ -340,23 +335,3 @@ MIRROR_MAPS = {
     "entropy": EntropicMap,
     "positive": PositiveMap,
 }
-
-
-def make_mirror_map(mirror_map, n_classes, width):
-    """Return the map with the given name, or of a user's object, with dual weights of zero."""
-    if isinstance(mirror_map, str):
-        return MIRROR_MAPS[mirror_map](n_classes, width)
-    return CustomMap(n_classes, width, mirror_map)
-
-
-def scores_poorly(mirror_map, *, one_score):
-    """Return whether a map may fail on linearly separable data, scikit-learn's tag `poor_score`.
-
-    Weights that are a distribution may fail if a feature is evidence against a class. Nonnegative
-    weights can use such a feature as evidence for the other classes. But if two classes share one
-    score (`one_score`), no feature can be evidence for the first class. A user-defined map may
-    always fail, since nothing is known about it.
-    """
-    if not isinstance(mirror_map, str):
-        return True
-    return mirror_map == "entropy" or (mirror_map == "positive" and one_score)

@@ -12,7 +12,7 @@ from sklrank._base_online import BaseOnline, slices
 from sklrank._model_lock import shared_call
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import MAX_FACTOR, unchanged_on_error
-from sklrank.linear_model._mirror import CONSTRAINTS, make_mirror_map
+from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS
 from sklrank.linear_model._predtron._models import KernelModel, LinearModel
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class BasePredtron(BaseOnline):
         rate = float(self.learning_rate)
         if self.kernel is None:
             width = self.n_features_in_ + (constant != 0)
-            mirror_map = make_mirror_map(self.mirror_map, n_scores, width)
+            mirror_map = MIRROR_MAPS[self.mirror_map](n_scores, width)
             return LinearModel(mirror_map, constant, rate, self.average)
         if self.mirror_map != "euclidean":
             raise ValueError(

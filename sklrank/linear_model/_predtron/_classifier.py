@@ -86,7 +86,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         If `y` holds class labels, the names "subset_zero_one", "hamming" and "error_set_size" mean
         "zero_one".
     {update}
-    mirror_map : str or object, default="euclidean"
+    mirror_map : str, default="euclidean"
         Map from the sum of the steps :math:`\Theta` to the weights. It determines the norm in which
         the margin is large ([1]_, Algorithm 3).
 
@@ -100,16 +100,14 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         - "entropy": exponentiated gradient. The weights of a class are a distribution over the
           features;
         - "positive": negative weights are set to zero. Two classes share one score, so with this
-          map and with "entropy" no feature can be evidence for the first class;
-        - an object with a method ``weights(dual_weights)``, which maps an array `(n_scores,
-          n_weights)` to an array of the same shape.
+          map and with "entropy" no feature can be evidence for the first class.
     learning_rate : float, default=1.0
         Learning rate :math:`\eta` that multiplies each step. It can change predictions only with
-        "entropy", with a user-defined mirror map, or with "loss-augmented" steps of a loss that has
-        more than two values. Otherwise it only scales the scores. For the loss bounds of [1]_, it
-        is :math:`c / (4 R^2)` with the least nonzero loss c and the greatest norm R of a sample
-        (Theorem 1), or :math:`1 / (4 C R^2)` with the greatest loss C for "loss-driven" steps
-        (Theorem 14); Theorem 15 has the rate of the other mirror maps.
+        "entropy", or with "loss-augmented" steps of a loss that has more than two values. Otherwise
+        it only scales the scores. For the loss bounds of [1]_, it is :math:`c / (4 R^2)` with the
+        least nonzero loss c and the greatest norm R of a sample (Theorem 1), or
+        :math:`1 / (4 C R^2)` with the greatest loss C for "loss-driven" steps (Theorem 14); Theorem
+        15 has the rate of the other mirror maps.
     representation : str, array-like or callable, default="one_hot"
         Unit vectors :math:`rep(\sigma)` of the predictions if `y` holds class labels. A step for a
         mistake among two predictions is shorter if their vectors are closer.

@@ -17,7 +17,7 @@ from sklearn.utils import gen_batches
 
 from sklrank._base_online import BATCH, timed_slices, to_dense
 from sklrank._validation import as_numbers
-from sklrank.linear_model._mirror._maps import CustomMap, EuclideanMap
+from sklrank.linear_model._mirror._maps import EuclideanMap
 from sklrank.linear_model._predtron._rounds import (
     EuclideanSums,
     KernelRows,
@@ -45,6 +45,7 @@ class LinearModel:
 
     max_rows = BATCH  # maximum number of rows of a batch
     calls = staticmethod(timed_slices)  # divides batches into compiled calls
+    may_fail = False  # True if a compiled call may fail after its first round
 
     def __init__(self, mirror_map, constant, learning_rate, average):
         sums = make_sums(mirror_map) if average else None
@@ -52,15 +53,9 @@ class LinearModel:
         self.n_scores = mirror_map.n_classes
         self.rounds = PredtronRounds(mirror_map, learning_rate, sums)
 
-    @property
-    def may_fail(self):
-        """True if a compiled call may fail after its first round."""
-        return isinstance(self.rounds.mirror_map, CustomMap)
-
     def copy(self):
-        """Return a copy, which shares a user's mirror map."""
-        shared = getattr(self.rounds.mirror_map, "mirror_map", None)
-        return deepcopy(self, {id(shared): shared})
+        """Return a copy."""
+        return deepcopy(self)
 
     def play_rows(self, X, rows, task, scores=None):
         """Play rounds on rows of X, and write the scores before each round into `scores`."""

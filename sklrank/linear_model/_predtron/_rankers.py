@@ -77,10 +77,10 @@ power : float, default=1.1
     Exponent of the "power" representation. It is ignored for other representations.
 """,
     "mirror_map": r"""
-mirror_map : str or object, default="euclidean"
+mirror_map : str, default="euclidean"
     Map from the sum of the steps to the weights: "euclidean", "p-norm", "group-norm", "schatten",
-    "entropy", "positive" or an object. See :class:`PredtronClassifier` for their descriptions. For
-    one vector of weights, "group-norm" is identical to "p-norm", and "schatten" to "euclidean".
+    "entropy" or "positive". See :class:`PredtronClassifier` for their descriptions. For one vector
+    of weights, "group-norm" is identical to "p-norm", and "schatten" to "euclidean".
 learning_rate : float, default=1.0
     Learning rate :math:`\eta` that multiplies each step. The rates of the loss bounds of [1]_
     (Theorems 1, 14 and 15) are usually small; see :class:`PredtronClassifier`.
