@@ -109,9 +109,7 @@ ESTIMATORS = [
     LinUCBClassifier(kernel="rbf", n_components=10),
     LinUCBClassifier(covariance="diagonal", exploration=0.1),
     SemiBanditRanker(),
-    SemiBanditRanker(
-        k=2, exploration="decay", estimators=[HoeffdingTreeClassifier(grace_period=20)], max_iter=2
-    ),
+    SemiBanditRanker(k=2, exploration="decay", max_iter=2),
     PredtronClassifier(),
     PredtronClassifier(average=True, max_iter=5),
     PredtronClassifier(loss="absolute", update="loss-driven"),
