@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sklrank._docstrings import shares_text
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR
-from sklrank.linear_model._bandit._base import BaseBanditClassifier
+from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._kernel_map import KernelMap
 from sklrank.linear_model._bandit._model import MirrorDescent
 from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS, scores_poorly
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from sklrank._typing import ExplorationRate, MirrorMap
 
 
+@shares_text(**TEXTS)
 class BanditronClassifier(BaseBanditClassifier):
     r"""Linear classifier that learns from bandit feedback by online mirror descent.
 
@@ -35,9 +37,7 @@ class BanditronClassifier(BaseBanditClassifier):
     [1]_ is the special case of the Euclidean mirror map, for which the weights W are equal to
     :math:`\Theta`.
 
-    `fit` and `partial_fit` simulate the rounds: they use `y` only to determine whether the class
-    shown is correct. With real feedback, `explore` returns the classes to show, and
-    `partial_fit_feedback` learns from their rewards.
+    {simulation}
 
     Parameters
     ----------
@@ -54,10 +54,7 @@ class BanditronClassifier(BaseBanditClassifier):
           exponents of the support functions.
         - A callable, such as a :class:`~sklrank.feedback.DecayingExploration`: it maps the round
           t = 1, 2, ... to its rate, a number in (0, 1].
-    randomization : str, default="uniform"
-        Name of an exploration policy of :mod:`sklrank.feedback`, which draws the class to show:
-        "uniform" is that of the papers. "plackett-luce" explores by the softmax of the scores, and
-        "softmax" always draws the class in this way.
+    {randomization}
     mirror_map : str, default="euclidean"
         Function that maps :math:`\Theta` to the weights W.
 
@@ -91,8 +88,7 @@ class BanditronClassifier(BaseBanditClassifier):
     fit_intercept : bool, default=True
         Whether to add a constant feature with value one, or one to the kernel values. The models in
         the papers have no intercept.
-    max_iter : int, default=5
-        Number of passes over the samples in `fit`. `partial_fit` makes one pass.
+    {max_iter}
     random_state : int, RandomState instance or None, default=None
         Controls the random draws of the classes to show.
 
@@ -105,18 +101,7 @@ class BanditronClassifier(BaseBanditClassifier):
         and the first class.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts; zero if `fit_intercept` is False. Like `coef_`, not defined with a kernel.
-    exploration_ : float
-        Exploration rate :math:`\gamma_t` of the next round.
-    error_rate_ : float
-        Fraction of the rounds in which the class shown was wrong. It is NaN before the first round.
-    n_rounds_ : int
-        Number of rounds, which is equal to the number of samples learned.
-    n_iter_ : int
-        Number of passes over the samples in `fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {rounds}
 
     See Also
     --------
@@ -127,9 +112,7 @@ class BanditronClassifier(BaseBanditClassifier):
 
     Notes
     -----
-    The parameters are read in `fit` and, if the model is not fitted, in the first call of
-    `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later changes do not
-    affect the model until `fit` is called.
+    {reading}
 
     With real feedback, schedules are updated in `partial_fit_feedback`, not in `explore`. All
     samples of one call of `explore` therefore have the same exploration rate. The schedules that
