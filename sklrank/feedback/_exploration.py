@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklrank._rankings import is_missing
 from sklrank._validation import names_of
 
 if TYPE_CHECKING:
@@ -178,10 +177,6 @@ class Exploration:
         if missing:
             raise ValueError(f"frame has no column {missing[0]!r}; see Exploration.to_frame")
         actions = np.column_stack([np.asarray(frame[f"action_{i}"]) for i in range(k)])
-        if not len(actions):
-            raise ValueError("frame has no rows")
-        if is_missing(actions).any():
-            raise ValueError("frame lacks actions in some rows: remove these rows")
         actions = _whole_numbers(actions) if classes is None else _indices_of(actions, classes)
         propensities = np.empty((len(actions), k, k))
         for name, i, j in _propensity_columns(k):
@@ -226,8 +221,8 @@ def _whole_numbers(actions):
         if np.array_equal(whole, actions):
             return whole
     raise ValueError(
-        f"actions in frame are names, such as {actions.tolist()[0][0]!r}: pass `classes`, the "
-        "names in the order of the labels (an estimator's classes_)"
+        f"actions in frame are missing or names, such as {actions.tolist()[0][0]!r}: remove such "
+        "rows, or pass `classes`, the names in the order of the labels (an estimator's classes_)"
     )
 
 
@@ -282,27 +277,19 @@ def check_exploration(exploration, n_samples: int, n_labels: int, *, single: boo
 
 
 def _check_pairs(propensities):
-    """Raise if the propensity of two labels contradicts the propensities of each of them.
-
-    If a label is shown with probability p and another one with probability q, the probability that
-    both are shown is at least p + q - 1 and at most min(p, q).
-    """
-    if np.any(np.abs(propensities - propensities.swapaxes(1, 2)) > TOLERANCE):
-        raise ValueError(
-            "propensities of exploration must be symmetric: entries (i, j) and (j, i) are both the "
-            "probability that the i-th and the j-th label of a sample were shown"
-        )
+    """Raise if the propensity of two labels contradicts the propensities of each of them."""
     alone = np.diagonal(propensities, axis1=1, axis2=2)
     first, second = alone[:, :, np.newaxis], alone[:, np.newaxis]
-    wrong = propensities > np.minimum(first, second) + TOLERANCE
+    wrong = np.abs(propensities - propensities.swapaxes(1, 2)) > TOLERANCE
+    wrong |= propensities > np.minimum(first, second) + TOLERANCE
     wrong |= propensities < first + second - 1 - SUM_TOLERANCE
     if wrong.any():
         row, i, j = np.argwhere(wrong)[0]
         raise ValueError(
             f"propensities of exploration are impossible in row {row}: labels {i} and {j} are "
             f"both shown with probability {propensities[row, i, j]:g}, but each of them with "
-            f"probability {alone[row, i]:g} and {alone[row, j]:g}. For probabilities p and q of "
-            "two labels and r of both, p + q - 1 <= r <= min(p, q)"
+            f"probability {alone[row, i]:g} and {alone[row, j]:g}. They must be symmetric, and for "
+            "probabilities p and q of two labels and r of both, p + q - 1 <= r <= min(p, q)"
         )
 
 

@@ -37,21 +37,18 @@ class Randomization:
        class of the sampler, and its docstring states what `exploration` means for it.
     3. Add its outcomes to `OUTCOMES` in `tests/conftest.py`; the tests of all schemes follow.
 
-    For k of at least 2, each pair of labels must have a positive propensity. If k is the number of
-    labels, all propensities must be exactly 1. Propensities must be symmetric and must not
-    underflow to 0; boosters clip them from below at their parameter `propensity_clip`, and at
-    `MIN_PROPENSITY` (`_exploration.py`). The tests require that they are accurate to 1e-12. A
-    booster computes them in each round. Only one thread uses a sampler at a time.
+    For k of at least 2, each pair of labels must have a positive propensity; boosters clip it from
+    below. If k is the number of labels, all propensities must be exactly 1. The tests require that
+    they are accurate to 1e-12. A booster computes them in each round.
 
     The parameter `exploration` is a number in (0, 1]; estimators may also pass 0 to the sampler. As
     it approaches 0, a scheme should show the *greedy top k*: the k labels of largest score, best
     first, labels of equal score in the order of their indices. A scheme that draws labels by their
-    scores is therefore mixed with the greedy top k. (A low temperature is not sufficient, since it
-    does not order equal scores.) The exception is `SoftmaxRandomization`, which always draws
-    labels. In the theoretical learning rate of `TopKAdaptive`, ``n_labels**2 / exploration`` stands
-    for a bound on the estimated gradients, which are sums over the pairs of labels shown, divided
-    by their propensities (Raman et al. 2020, Lemmas 6 and 10). Up to a constant, a scheme should
-    satisfy this bound, or the docstring of `TopKAdaptive` should say that it does not.
+    scores is therefore mixed with the greedy top k; the exception is `SoftmaxRandomization`. In the
+    theoretical learning rate of `TopKAdaptive`, ``n_labels**2 / exploration`` stands for a bound on
+    the estimated gradients, which are sums over the pairs of labels shown, divided by their
+    propensities (Raman et al. 2020, Lemmas 6 and 10). Up to a constant, a scheme should satisfy
+    this bound, or the docstring of `TopKAdaptive` should say that it does not.
 
     Parameters
     ----------

@@ -114,34 +114,22 @@ cdef class GreedyMixtureSampler(TopKSampler):
     a sample explores. `explore` may use the set of the greedy top k, but not the scores.
     """
 
-    cdef double[::1] explored_single, explored_pair
-    cdef double[::1] single, pair           # the same for any sample
+    cdef double[::1] single, pair
 
     def __init__(
         self, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t n_uniforms, double exploration, single,
         pair,
     ):
-        self.explored_single, self.explored_pair = np.array(single, float), np.array(pair, float)
-        self.single, self.pair = np.empty(2), np.empty(3)
+        self.single, self.pair = np.array(single, float), np.array(pair, float)
         super().__init__(n_labels, k, n_uniforms, exploration)
 
-    cdef void set_exploration(self, double exploration) noexcept nogil:
-        cdef double greedy = 1.0 - exploration
-        self.drawn = exploration
-        self.single[0] = greedy + exploration * self.explored_single[0]
-        self.single[1] = exploration * self.explored_single[1]
-        self.pair[0] = greedy + exploration * self.explored_pair[0]
-        self.pair[1] = exploration * self.explored_pair[1]
-        self.pair[2] = exploration * self.explored_pair[2]
-        if self.k == self.n_labels:
-            # All labels are shown, in any order. Set the probabilities to 1 to avoid rounding
-            # errors.
-            self.single[0] = self.pair[0] = 1.0
-
     cdef double propensity(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
-        if a == b:
-            return self.single[not self.is_greedy[a]]
-        return self.pair[2 - self.is_greedy[a] - self.is_greedy[b]]
+        cdef Py_ssize_t n_outside = 2 - self.is_greedy[a] - self.is_greedy[b]
+        cdef double explored
+        if self.k == self.n_labels:
+            return 1.0
+        explored = self.drawn * (self.single[n_outside // 2] if a == b else self.pair[n_outside])
+        return 1.0 - self.drawn + explored if n_outside == 0 else explored
 
 
 cdef class UniformSampler(GreedyMixtureSampler):
@@ -159,12 +147,11 @@ cdef class UniformSampler(GreedyMixtureSampler):
         single, pair = [k / n_labels] * 2, [k * (k - 1) / max(n_labels * (n_labels - 1), 1)] * 3
         super().__init__(n_labels, k, k if k > 1 else 0, exploration, single, pair)
 
-    cdef void set_exploration(self, double exploration) noexcept nogil:
-        GreedyMixtureSampler.set_exploration(self, exploration)
-        if self.k == 1:
-            # The usual formula, which differs from the general one in the last bit.
-            self.single[1] = exploration / self.n_labels
-            self.single[0] = self.single[1] + (1.0 - exploration)
+    cdef double propensity(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+        if self.k > 1:
+            return GreedyMixtureSampler.propensity(self, a, b)
+        # The usual formula, which differs from the general one in the last bit.
+        return self.drawn / self.n_labels + (1.0 - self.drawn if self.is_greedy[a] else 0.0)
 
     cdef void explore(
         self, double first, const double* uniforms, Py_ssize_t* actions
