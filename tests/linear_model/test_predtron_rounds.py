@@ -590,7 +590,9 @@ def test_perceptron_on_data(load):
     X, y = load(return_X_y=True)
     X, y = scale(X), y % 2
     classic = Perceptron(shuffle=False, tol=None, max_iter=3).fit(X, y)
-    model = PredtronClassifier(learning_rate=0.5, max_iter=3).fit(X, y)
+    model = PredtronClassifier(learning_rate=0.5)
+    for _ in range(3):
+        model.partial_fit(X, y)
     assert_allclose(model.coef_, classic.coef_, atol=1e-9)
     assert_allclose(model.intercept_, classic.intercept_, atol=1e-9)
     assert_array_equal(model.predict(X), classic.predict(X))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
-from sklrank._base_online import BaseOnline, slices
+from sklrank._base_online import BaseOnline, lists_of, slices
 from sklrank._model_lock import shared_call
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import MAX_FACTOR, unchanged_on_error
@@ -49,9 +49,10 @@ fit_intercept : bool, default=True
 """,
     "passes": """
 max_iter : int, default=1
-    Number of passes over the training data in `fit`; `partial_fit` always makes one pass. The
-    rounds are played in the order of the data. Data that are sorted by class should be shuffled
-    first, for example by :func:`sklearn.utils.shuffle`.
+    Number of passes over the training data in `fit`; `partial_fit` always makes one pass. The first
+    pass is in the order of the data, and each later pass in a random order, which depends on the
+    number of rounds only. If there is a single pass over data that are sorted by class, they should
+    be shuffled first, for example by :func:`sklearn.utils.shuffle`.
 """,
     "weights": """
 coef_ : ndarray of shape (n_scores, n_features)
@@ -137,9 +138,11 @@ class BasePredtron(BaseOnline):
     def _fit_from_scratch(self, *data):
         with unchanged_on_error(self):
             X, task, starts = self._make_task(*data, restart=True)
+            random = np.random.RandomState(0)
             for i in self._track(range(self.max_iter), "pass"):
                 self.n_iter_ = i + 1
-                self._play_pass(X, task, starts)
+                order = random.permutation(task.n_all) if i > 0 else None
+                self._play_pass(X, task, starts, order)
             self._model.finish()
         return self
 
@@ -154,20 +157,19 @@ class BasePredtron(BaseOnline):
                 self._model = self._model.copy()
             if return_scores:
                 scores = np.empty((task.n_all, self._model.n_scores))
-            self._play_pass(X, task, starts, scores)
+            self._play_pass(X, task, starts, None, scores)
             self._model.finish()
         return scores
 
-    def _play_pass(self, X, task, starts, scores=None):
+    def _play_pass(self, X, task, starts, order, scores=None):
         model = self._model
         # Queries have several rows; all rounds have about the same number.
         batches = slices(task.n_all, max(1, model.max_rows * task.n_all // X.shape[0]))
         for batch in model.calls(self._track(batches, "batch", may_stop=scores is None)):
-            task.choose(batch.start, batch.stop)
-            if starts is None:
-                model.play_rows(X, batch, task, None if scores is None else scores[batch])
-            else:
-                model.play_queries(X, starts[batch.start : batch.stop + 1], task)
+            rounds = batch if order is None else order[batch]
+            task.choose(rounds)
+            of_queries, rows = (None, rounds) if starts is None else lists_of(starts, rounds)
+            model.play(X, rows, of_queries, task, None if scores is None else scores[batch])
 
     @shared_call
     def _scores(self, X):

@@ -1,13 +1,12 @@
 """Models of Predtrons: weights of the features, or dual coefficients of support vectors.
 
 A model plays rounds, which means that it predicts and learns, and scores samples. A round uses one
-row of X, or the rows `starts[i]:starts[i + 1]` of a query: ::
+row of X. If `starts` are given, round i uses the rows of a query instead, which are the rows
+`starts[i]:starts[i + 1]` of `rows`: ::
 
-    model.play_rows(X, rows, task, scores)          # rows: a slice
-    model.play_queries(X, starts, task)
+    model.play(X, rows, starts, task, scores)       # rows: a slice or indices of X
 """
 
-from contextlib import contextmanager
 from copy import copy, deepcopy
 
 import numpy as np
@@ -57,14 +56,9 @@ class LinearModel:
         """Return a copy."""
         return deepcopy(self)
 
-    def play_rows(self, X, rows, task, scores=None):
+    def play(self, X, rows, starts, task, scores=None):
         """Play rounds on rows of X, and write the scores before each round into `scores`."""
-        self.rounds.play_rows(Rows(X[rows], self.constant), task, scores)
-
-    def play_queries(self, X, starts, task):
-        """Play rounds on queries of X."""
-        rows = slice(starts[0], starts[-1])
-        self.rounds.play_queries(Rows(X[rows], self.constant), starts - starts[0], task)
+        _play_rounds(self.rounds, Rows(X[rows], self.constant), starts, task, scores)
 
     def finish(self):
         """End a call of a training method."""
@@ -124,20 +118,9 @@ class KernelModel:
         model.rounds = copy(self.rounds)
         return model
 
-    def play_rows(self, X, rows, task, scores=None):
+    def play(self, X, rows, starts, task, scores=None):
         """Play rounds on rows of X, and write the scores before each round into `scores`."""
-        with self._kernel_rows(X, rows) as kernel_rows:
-            self.rounds.play_rows(kernel_rows, task, scores)
-
-    def play_queries(self, X, starts, task):
-        """Play rounds on queries of X."""
-        with self._kernel_rows(X, slice(starts[0], starts[-1])) as kernel_rows:
-            self.rounds.play_queries(kernel_rows, starts - starts[0], task)
-
-    @contextmanager
-    def _kernel_rows(self, X, rows):
-        """Yield the kernel values of rows, and keep the points that then have coefficients."""
-        chosen, X = np.arange(rows.start, rows.stop), X[rows]
+        chosen, X = np.arange(X.shape[0])[rows], X[rows]
         points = _stack(self.points, X)
         rows_of_points = np.append(self.rows_of_points, chosen)
         # A row may be a support vector since an earlier pass, and then it is two points.
@@ -146,7 +129,7 @@ class KernelModel:
         values = self._kernel_values(X, points)
         kernel_rows = KernelRows(values, own_point, len(self.rows_of_points))
         self._set_width(len(rows_of_points))
-        yield kernel_rows
+        _play_rounds(self.rounds, kernel_rows, starts, task, scores)
         supports = kernel_rows.supports
         self._set_width(len(supports))
         self.points, self.rows_of_points = points[supports], rows_of_points[supports]
@@ -202,6 +185,13 @@ def _checked_kernel(kernel, A, B):
             "kernel has values that are NaN or infinity: scale the features, or choose another one"
         )
     return values
+
+
+def _play_rounds(rounds, rows, starts, task, scores):
+    if starts is None:
+        rounds.play_rows(rows, task, scores)
+    else:
+        rounds.play_queries(rows, starts, task)
 
 
 def _stack(points, X):

@@ -115,13 +115,13 @@ cdef class RankingTask(Task):
             self.best[i] += self.sorted[j].first * self.discounts[j]
 
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
-        return self.starts[self.first + i + 1] - self.starts[self.first + i]
+        return self.starts[self.chosen[i] + 1] - self.starts[self.chosen[i]]
 
     cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
         cdef const double* gains
-        cdef Py_ssize_t j, k, which = self.first + i, n = self.n_scores(i)
+        cdef Py_ssize_t j, k, which = self.chosen[i], n = self.n_scores(i)
         cdef double loss, length
         cdef AssignmentValue value
         if self.best[which] == 0.0:

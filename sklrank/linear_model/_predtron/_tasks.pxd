@@ -6,11 +6,11 @@ from sklrank._sorting cimport Item
 cdef class Task:
     cdef readonly bint loss_driven              # whether to use the steps of Predtron.LD
     cdef readonly Py_ssize_t n_rounds           # number of chosen rounds
-    cdef Py_ssize_t first                       # the first of them
+    cdef const Py_ssize_t[::1] chosen           # (n_rounds,) their indices among all rounds
     cdef readonly Py_ssize_t n_all              # number of all rounds
 
     # Set the number of all rounds, and choose all rounds.
-    cdef void set_size(self, Py_ssize_t n_all) noexcept
+    cdef int set_size(self, Py_ssize_t n_all) except -1
 
     # In the methods below, `i` is the index of a round among the chosen rounds.
 

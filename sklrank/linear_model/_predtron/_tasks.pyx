@@ -58,14 +58,19 @@ cdef inline bint is_preferred(
 cdef class Task:
     """Base of the tasks. A subclass calls `set_size` in its constructor."""
 
-    cdef void set_size(self, Py_ssize_t n_all) noexcept:
-        self.n_all = self.n_rounds = n_all
+    cdef int set_size(self, Py_ssize_t n_all) except -1:
+        self.n_all = n_all
+        self.choose(slice(None))
+        return 0
 
-    def choose(self, Py_ssize_t first, Py_ssize_t last):
-        """Choose the rounds to play: first, ..., last - 1."""
-        if not 0 <= first <= last <= self.n_all:
+    def choose(self, rounds):
+        """Choose the rounds to play, given as a slice or as an array of indices in any order."""
+        if isinstance(rounds, slice):
+            rounds = np.arange(*rounds.indices(self.n_all))
+        rounds = np.ascontiguousarray(rounds, dtype=np.intp)
+        if rounds.ndim != 1 or len(rounds) and not 0 <= rounds.min() <= rounds.max() < self.n_all:
             raise ValueError(f"rounds must be numbers from 0 to {self.n_all - 1}")
-        self.first, self.n_rounds = first, last - first
+        self.chosen, self.n_rounds = rounds, len(rounds)
 
     def evaluate(self, Py_ssize_t i, scores):
         """Return the loss of round `i` and its direction `(n_scores,)`, 0 if it is 0. For tests."""
@@ -131,7 +136,7 @@ cdef class ClassTask(Task):
     cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
-        cdef const double* costs = &self.costs[self.labels[self.first + i], 0]
+        cdef const double* costs = &self.costs[self.labels[self.chosen[i]], 0]
         cdef const double* similarities = &self.similarities[0]
         cdef Py_ssize_t k, predicted = 0, augmented, correct = -1
         self.write_similarities(scores)
@@ -227,7 +232,7 @@ cdef class SubsetTask(Task):
         cdef const double* losses
         cdef double loss, similarity
         cdef Py_ssize_t a, b
-        self.split_labels(self.first + i, scores, &relevant, &irrelevant)
+        self.split_labels(self.chosen[i], scores, &relevant, &irrelevant)
         losses = &self.losses[self.offsets[relevant.n]]
         predicted = predict(losses, &relevant, &irrelevant)
         if predicted.loss == 0.0:
