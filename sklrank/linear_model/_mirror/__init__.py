@@ -13,4 +13,7 @@ def scores_poorly(mirror_map, *, one_score):
     weights can use such a feature as evidence for the other classes. But if two classes share one
     score (`one_score`), no feature can be evidence for the first class.
     """
+    # Tags must be available for invalid parameters, too.
+    if not isinstance(mirror_map, str):
+        return True
     return mirror_map == "entropy" or (mirror_map == "positive" and one_score)

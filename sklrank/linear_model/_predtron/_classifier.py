@@ -184,7 +184,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     ... )
     >>> model = PredtronClassifier(average=True, max_iter=10).fit(X_train, y_train)
     >>> round(model.score(X_test, y_test), 2)
-    0.96
+    0.97
 
     Here a rejection costs .2 and a mistake 1:
 
