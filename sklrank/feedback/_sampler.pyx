@@ -114,21 +114,27 @@ cdef class GreedyMixtureSampler(TopKSampler):
     a sample explores. `explore` may use the set of the greedy top k, but not the scores.
     """
 
-    cdef double[::1] single, pair
+    cdef double[::1] single, pair           # multiples of `divisor`
+    cdef double divisor, factor             # factor = exploration / divisor
 
     def __init__(
         self, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t n_uniforms, double exploration, single,
-        pair,
+        pair, double divisor=1.0,
     ):
         self.single, self.pair = np.array(single, float), np.array(pair, float)
+        self.divisor = divisor
         super().__init__(n_labels, k, n_uniforms, exploration)
+
+    cdef void set_exploration(self, double exploration) noexcept nogil:
+        self.drawn, self.factor = exploration, exploration / self.divisor
 
     cdef double propensity(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
         cdef Py_ssize_t n_outside = 2 - self.is_greedy[a] - self.is_greedy[b]
         cdef double explored
         if self.k == self.n_labels:
             return 1.0
-        explored = self.drawn * (self.single[n_outside // 2] if a == b else self.pair[n_outside])
+        explored = self.single[n_outside // 2] if a == b else self.pair[n_outside]
+        explored *= self.factor
         return 1.0 - self.drawn + explored if n_outside == 0 else explored
 
 
@@ -144,14 +150,13 @@ cdef class UniformSampler(GreedyMixtureSampler):
     def __init__(self, n_labels, k, double exploration):
         self.labels = np.arange(n_labels, dtype=np.intp)
         self.drawn_labels = np.empty(k, dtype=np.intp)
-        single, pair = [k / n_labels] * 2, [k * (k - 1) / max(n_labels * (n_labels - 1), 1)] * 3
-        super().__init__(n_labels, k, k if k > 1 else 0, exploration, single, pair)
-
-    cdef double propensity(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
-        if self.k > 1:
-            return GreedyMixtureSampler.propensity(self, a, b)
-        # The usual formula, which differs from the general one in the last bit.
-        return self.drawn / self.n_labels + (1.0 - self.drawn if self.is_greedy[a] else 0.0)
+        if k == 1:
+            # The usual formula, exploration / n_labels, which differs from that of more labels in
+            # the last bit.
+            super().__init__(n_labels, k, 0, exploration, [1.0] * 2, [0.0] * 3, n_labels)
+            return
+        single, pair = [k / n_labels] * 2, [k * (k - 1) / (n_labels * (n_labels - 1))] * 3
+        super().__init__(n_labels, k, k, exploration, single, pair)
 
     cdef void explore(
         self, double first, const double* uniforms, Py_ssize_t* actions

@@ -173,7 +173,8 @@ cdef class LinUCBModel(BanditModel):
                     row.values[j] - mean, self.minima[j] - mean, self.maxima[j] - mean,
                     self.clip * deviation,
                 )
-                z[j] = z_score(row.values[j] - mean, deviation, self.clip)
+                if self.n_components > 0:
+                    z[j] = z_score(row.values[j] - mean, deviation, self.clip)
             if self.n_components > 0:
                 self.add_random_features(
                     scratch, z, root_mean_square(self.linear_sum_squares, self.n_seen)
