@@ -13,7 +13,7 @@
 
 In 3 to 6 features are standardized; in 7 a second column has them standardized within each query.
 "As printed" is one pass and the last weights, with the learning rate 1 unless another one is named.
-The other models are averaged over ten shuffled passes, "recommended" in 7 over twenty. The
+The other models are averaged over ten passes, "recommended" in 7 over twenty. The
 recommended setting for documents is the best one on the validation parts of the five folds, which
 are parts of the other folds' tests; "by validation" selects one in each fold separately.
 

@@ -1,4 +1,4 @@
-"""User-defined parts of Predtron: losses, a representation and a mirror map; and the reject option.
+"""User-defined parts of Predtron: losses and a representation; and the reject option.
 
 1. Costs of classes, as a function and as a table: five grades of the progress of diabetes, where
    predicting a grade too low costs three times as much as one too high. The table shows the mean
@@ -7,9 +7,7 @@
    The second one is that of a reader who stops after each document with probability one half. The
    representation decreases as a logarithm. The table shows the share of the greatest possible gain,
    on generated test queries.
-3. A mirror map that sets weights with small sums of steps to zero (dual averaging with an l1 norm).
-   The table counts the nonzero weights of 30 features of the data and of 300 noise features.
-4. The reject option: a sample may be rejected at a cost. The table shows the share of samples that
+3. The reject option: a sample may be rejected at a cost. The table shows the share of samples that
    are not rejected, the accuracy on them, and the mean cost. A threshold of the margin is chosen by
    cross-validation. Beside it are Predtron with REJECT as a prediction, as in its paper, and
    logistic regression, which rejects a sample if a mistake is more likely than the cost.
@@ -23,7 +21,7 @@ Run:  python examples/predtron_own_loss.py [--plot FILE]
 import argparse
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.datasets import load_diabetes, load_digits
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import cross_val_predict, train_test_split
 from sklearn.preprocessing import StandardScaler
@@ -31,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklrank.linear_model import PredtronClassifier, PredtronQueryRanker
 from sklrank.metrics import reject_loss
 
-RECOMMENDED = {"average": True, "max_iter": 10, "shuffle": True, "random_state": 0}
+RECOMMENDED = {"average": True, "max_iter": 10}
 N_SPLITS = 20
 RATES = (0.01, 0.1, 1.0)
 N_DOCUMENTS = 20
@@ -66,17 +64,6 @@ class Reader:
 def decreasing_logarithm(positions):
     """Return the values at the positions: a representation is a decreasing function."""
     return -np.log(positions)
-
-
-class SoftThreshold:
-    """Mirror map with soft thresholds: sums of steps below the threshold give weights of zero."""
-
-    def __init__(self, threshold):
-        self.threshold = threshold
-
-    def weights(self, dual_weights):
-        sizes = np.maximum(np.abs(dual_weights) - self.threshold, 0.0)
-        return np.sign(dual_weights) * sizes
 
 
 def halves(X, y, seed=0):
@@ -165,28 +152,6 @@ def ranking_losses():
     print_rows("2. A ranking loss and a representation", ["FirstThree", "Reader"], rows)
 
 
-def mirror_maps():
-    X, y = load_breast_cancer(return_X_y=True)
-    X = np.hstack([X, np.random.RandomState(0).normal(size=(len(X), 300))])
-    X_train, X_test, y_train, y_test = halves(X, y)
-    models = {
-        name: PredtronClassifier(mirror_map=mirror_map, max_iter=10, shuffle=True, random_state=0)
-        for name, mirror_map in {
-            "euclidean": "euclidean",
-            **{f"SoftThreshold({size})": SoftThreshold(size) for size in (5, 20, 40)},
-        }.items()
-    }
-    models["LogisticRegression, l1, C=0.1"] = LogisticRegression(
-        C=0.1, l1_ratio=1.0, solver="liblinear"
-    )
-    rows = []
-    for name, model in models.items():
-        kept = model.fit(X_train, y_train).coef_[0] != 0
-        rows.append([name, f"{model.score(X_test, y_test):.3f}", kept[:30].sum(), kept[30:].sum()])
-    columns = ["accuracy", "nonzero of 30", "nonzero noise"]
-    print_rows("3. A mirror map", columns, rows)
-
-
 def outcomes(y, predictions, cost):
     """Return the coverage, the accuracy on samples that are not rejected, and the mean cost."""
     return (
@@ -237,7 +202,7 @@ def rejections():
         for cost, of_cost in zip(REJECT_COSTS, values)
     ]
     columns = ["coverage", "accuracy", "mean cost"]
-    print_rows("4. The reject option: digits", columns, rows)
+    print_rows("3. The reject option: digits", columns, rows)
     return {name: np.array(values) for name, values in found.items()}
 
 
@@ -267,7 +232,6 @@ def main():
     arguments = parser.parse_args()
     class_costs()
     ranking_losses()
-    mirror_maps()
     found = rejections()
     if arguments.plot:
         draw(found, arguments.plot)

@@ -171,7 +171,7 @@ class ShownLabelsRanker(OnlineLabelRanker):
         sampler = self._make_sampler()
         batches = timed_slices(row_blocks(X, BATCH))
         shown = [self._show(to_dense(X[batch]), sampler) for batch in batches]
-        return Exploration.concatenate([Exploration(*of_batch) for of_batch in shown])
+        return Exploration(*(np.concatenate(arrays) for arrays in zip(*shown)))
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit_feedback(

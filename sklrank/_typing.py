@@ -12,12 +12,6 @@ from sklearn.utils import Bunch
 from sklrank.feedback import SelfTunedExploration
 
 
-class HasWeights(Protocol):
-    """Type of a user-defined mirror map."""
-
-    def weights(self, dual_weights: np.ndarray, /) -> ArrayLike: ...
-
-
 class RankingLoss(Protocol):
     """Type of a user-defined loss of rankings."""
 
@@ -38,9 +32,7 @@ ExplorationRate = (
     | Callable[[int], float]
 )
 
-MirrorMap = (
-    Literal["euclidean", "p-norm", "group-norm", "schatten", "entropy", "positive"] | HasWeights
-)
+MirrorMap = Literal["euclidean", "p-norm", "group-norm", "schatten", "entropy", "positive"]
 
 # The file readers return a Bunch or tuples, depending on their arguments. With a union of both
 # types, type checkers would require every caller to check the type of the result.

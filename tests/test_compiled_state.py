@@ -125,20 +125,12 @@ def decreasing_rate(t):
     return 1 / (t + 1)
 
 
-class Cubes:
-    """A mirror map of a user."""
-
-    def weights(self, duals):
-        return duals**3
-
-
 MODELS = [
     *ESTIMATORS,
     *(BanditronClassifier(exploration=name) for name in ("decay", "ag1", "ag2")),
     BanditronClassifier(exploration=decreasing_rate),
     BanditronClassifier(exploration=SelfTunedExploration(power=0.5)),
     BanditronClassifier(kernel="poly"),
-    BanditronClassifier(mirror_map=Cubes()),
     AdaOLMR(GaussianNB(), n_estimators=1),
 ]
 

@@ -34,7 +34,6 @@ from sklrank.label_ranking._label_ranker import LabelRanker
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
-    PredtronClassifier,
     PredtronLabelRanker,
     PredtronQueryRanker,
     SemiBanditRanker,
@@ -110,8 +109,6 @@ def training_data(estimator):
         return IRIS, 3 - POSITIONS, {}
     if is_regressor(estimator):
         return IRIS, POSITIONS[:, 0].astype(float), {}
-    if getattr(estimator, "kernel", None) == "precomputed":
-        return IRIS @ IRIS.T, CLASSES, {}
     return IRIS, CLASSES, {}
 
 
@@ -710,17 +707,3 @@ def test_verbose_of_feedback(capsys):
     for i, n in enumerate((40, 80, 120, 150)):
         loss = f"rank loss {np.mean(losses[:n]):.6g}, rounds {n}"
         assert lines[i] == f"[TopKBBM] batch {i + 1} of 4: {loss}"
-
-
-def test_verbose_of_predtron(capsys):
-    model = PredtronClassifier(verbose=1, max_iter=2).fit(IRIS, CLASSES)
-    lines = capsys.readouterr().out.splitlines()
-    first = PredtronClassifier().fit(IRIS, CLASSES)
-    mistakes = (first.n_mistakes_, model.n_mistakes_ - first.n_mistakes_)
-    for i in range(2):
-        loss = f"mean loss {mistakes[i] / 150:.6g}, mistakes {mistakes[i]}, rounds 150"
-        assert lines[i] == f"[PredtronClassifier] pass {i + 1} of 2: {loss}"
-    assert len(lines) == 2
-    model.partial_fit(IRIS, CLASSES)
-    [line] = capsys.readouterr().out.splitlines()
-    assert line.startswith("[PredtronClassifier] pass 1 of 1: mean loss ")

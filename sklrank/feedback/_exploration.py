@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklrank._rankings import is_missing
 from sklrank._validation import names_of
 
 if TYPE_CHECKING:
@@ -90,28 +89,6 @@ class Exploration:
             rows = rows if rows.size else rows.astype(np.intp)
         return Exploration(self.actions[rows], self.propensities[rows])
 
-    @classmethod
-    def concatenate(cls, explorations: Sequence[Exploration]) -> Exploration:
-        """Concatenate records with the same number of labels per sample.
-
-        Parameters
-        ----------
-        explorations : sequence of Exploration
-            At least one record.
-
-        Returns
-        -------
-        Exploration
-            The record of all samples, in the order of the given records.
-        """
-        explorations = list(explorations)
-        if any(part.actions.ndim == 1 for part in explorations):
-            explorations = [_as_singles(part) for part in explorations]
-        return cls(
-            np.concatenate([part.actions for part in explorations]),
-            np.concatenate([part.propensities for part in explorations]),
-        )
-
     def to_frame(
         self, rewards: ArrayLike | None = None, classes: ArrayLike | None = None
     ) -> pd.DataFrame:
@@ -134,20 +111,24 @@ class Exploration:
 
         Raises
         ------
-        ImportError
-            If pandas is not installed.
         ValueError
             If the shapes of the record or of `rewards` are invalid, or if actions are not indices
             into `classes`.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("Exploration.to_frame needs pandas: pip install pandas") from error
+        import pandas as pd
+
         actions, propensities = _as_pairs(self.actions, self.propensities)
         k = actions.shape[1]
         if classes is not None:
-            actions = _names_of_actions(actions, names_of(classes))
+            names = names_of(classes)
+            if actions.size and (
+                actions.dtype.kind not in "iu" or not _are_below(actions, len(names))
+            ):
+                raise ValueError(
+                    f"actions must be integers from 0 to {len(names) - 1}, indices into classes; "
+                    f"got {np.unique(actions)[:5].tolist()}"
+                )
+            actions = names[actions.astype(np.intp)]
         columns = {f"action_{i}": actions[:, i] for i in range(k)}
         if rewards is not None:
             rewards = np.asarray(rewards)
@@ -196,19 +177,11 @@ class Exploration:
         if missing:
             raise ValueError(f"frame has no column {missing[0]!r}; see Exploration.to_frame")
         actions = np.column_stack([np.asarray(frame[f"action_{i}"]) for i in range(k)])
-        if not len(actions):
-            raise ValueError("frame has no rows")
-        if is_missing(actions).any():
-            raise ValueError("frame lacks actions in some rows: remove these rows")
-        if classes is not None:
-            actions = _indices_of_names(actions, names_of(classes))
-        else:
-            actions = _whole_numbers(actions)
+        actions = _whole_numbers(actions) if classes is None else _indices_of(actions, classes)
         propensities = np.empty((len(actions), k, k))
         for name, i, j in _propensity_columns(k):
             propensities[:, i, j] = propensities[:, j, i] = np.asarray(frame[name])
-        record = cls(actions, propensities)
-        return _as_singles(record) if k == 1 else record
+        return cls(actions.ravel(), propensities.ravel()) if k == 1 else cls(actions, propensities)
 
 
 def _as_pairs(actions, propensities):
@@ -223,48 +196,19 @@ def _as_pairs(actions, propensities):
     )
 
 
-def _as_singles(record):
-    """Return a record of one label per sample whose arrays have the shape `(n_samples,)`."""
-    actions, propensities = record.actions, record.propensities
-    if actions.size != len(actions) or propensities.size != len(actions):
-        raise ValueError(
-            "records with one label per sample cannot be concatenated with records of more labels, "
-            f"got actions of shape {actions.shape}"
-        )
-    return Exploration(actions.ravel(), propensities.ravel())
+def _are_below(actions, n_labels):
+    return actions.min() >= 0 and actions.max() < n_labels
 
 
-def _names_of_actions(actions, names):
-    """Return the names of actions, which are indices into `names`."""
-    if actions.size == 0:
-        return names[:0].reshape(actions.shape)
-    if actions.dtype.kind not in "iu":
-        raise ValueError(f"actions must be integers, indices into classes, got {actions.dtype}")
-    if actions.min() < 0 or actions.max() >= len(names):
-        raise ValueError(
-            f"classes has {len(names)} names, but labels {actions.min()} to {actions.max()} were "
-            "shown"
-        )
-    return names[actions]
-
-
-def _indices_of_names(actions, names):
-    """Return the index of each action in `names`."""
-    try:
-        order = np.argsort(names)
-        repeated = np.flatnonzero(names[order][1:] == names[order][:-1])
-        unknown = np.setdiff1d(actions, names)
-    except TypeError as error:
-        raise ValueError(
-            f"classes and the actions in frame must be names of one kind, such as strings: {error}"
-        ) from error
-    if len(repeated):
-        raise ValueError(
-            f"classes must name each label once, got {names[order].tolist()[repeated[0]]!r} twice"
-        )
-    if len(unknown):
-        raise ValueError(f"actions {unknown.tolist()} in frame are not in `classes`")
-    return order[np.searchsorted(names, actions, sorter=order)]
+def _indices_of(actions, classes):
+    """Return the index of each action in `classes`."""
+    names, logged = names_of(classes).tolist(), actions.ravel().tolist()
+    index = {name: i for i, name in enumerate(names)}
+    if len(index) < len(names):
+        raise ValueError(f"classes must name each label once, got {names}")
+    if unknown := set(logged) - set(index):
+        raise ValueError(f"actions {list(unknown)[:5]} in frame are not in `classes`")
+    return np.array([index[name] for name in logged], dtype=np.intp).reshape(actions.shape)
 
 
 def _whole_numbers(actions):
@@ -277,8 +221,8 @@ def _whole_numbers(actions):
         if np.array_equal(whole, actions):
             return whole
     raise ValueError(
-        f"actions in frame are names, such as {actions.tolist()[0][0]!r}: pass `classes`, the "
-        "names in the order of the labels (an estimator's classes_)"
+        f"actions in frame are missing or names, such as {actions.tolist()[0][0]!r}: remove such "
+        "rows, or pass `classes`, the names in the order of the labels (an estimator's classes_)"
     )
 
 
@@ -288,26 +232,11 @@ def _propensity_columns(k):
 
 
 def check_exploration(exploration, n_samples: int, n_labels: int, *, single: bool = False):
-    """Check a record, and return its arrays with the types of the compiled loops.
+    """Check a record, or an object with its attributes. Return the arrays for compiled loops.
 
-    Parameters
-    ----------
-    exploration : Exploration, or an object with its attributes
-        The record.
-    n_samples, n_labels : int
-        Number of samples, and number of labels of the model.
-    single : bool, default=False
-        Whether there must be one label per sample. Then the arrays have the shape (n_samples,).
-
-    Returns
-    -------
-    actions : ndarray of shape (n_samples, k), C-contiguous intp
-    propensities : ndarray of shape (n_samples, k, k), C-contiguous float64
-
-    Raises
-    ------
-    ValueError
-        If the record is invalid; the message names the attribute.
+    These are C-contiguous, `(n_samples, k)` intp and `(n_samples, k, k)` float64. If `single`,
+    there must be one label per sample, and both have the shape `(n_samples,)`. Raise ValueError if
+    the record is invalid for `n_samples` samples and a model of `n_labels` labels.
     """
     arrays = [getattr(exploration, name, None) for name in ("actions", "propensities")]
     if arrays[0] is None:
@@ -324,7 +253,7 @@ def check_exploration(exploration, n_samples: int, n_labels: int, *, single: boo
             f"actions of exploration must be {one} for each of {n_samples} samples, got an array "
             f"of shape {arrays[0].shape}"
         )
-    if actions.dtype.kind not in "iu" or actions.min() < 0 or actions.max() >= n_labels:
+    if actions.dtype.kind not in "iu" or not _are_below(actions, n_labels):
         raise ValueError(
             f"actions of exploration must be integers from 0 to {n_labels - 1}, indices into "
             f"classes_; got {np.unique(actions)[:5].tolist()}"
@@ -348,27 +277,19 @@ def check_exploration(exploration, n_samples: int, n_labels: int, *, single: boo
 
 
 def _check_pairs(propensities):
-    """Raise if the propensity of two labels contradicts the propensities of each of them.
-
-    If a label is shown with probability p and another one with probability q, the probability that
-    both are shown is at least p + q - 1 and at most min(p, q).
-    """
-    if np.any(np.abs(propensities - propensities.swapaxes(1, 2)) > TOLERANCE):
-        raise ValueError(
-            "propensities of exploration must be symmetric: entries (i, j) and (j, i) are both the "
-            "probability that the i-th and the j-th label of a sample were shown"
-        )
+    """Raise if the propensity of two labels contradicts the propensities of each of them."""
     alone = np.diagonal(propensities, axis1=1, axis2=2)
     first, second = alone[:, :, np.newaxis], alone[:, np.newaxis]
-    wrong = propensities > np.minimum(first, second) + TOLERANCE
+    wrong = np.abs(propensities - propensities.swapaxes(1, 2)) > TOLERANCE
+    wrong |= propensities > np.minimum(first, second) + TOLERANCE
     wrong |= propensities < first + second - 1 - SUM_TOLERANCE
     if wrong.any():
         row, i, j = np.argwhere(wrong)[0]
         raise ValueError(
             f"propensities of exploration are impossible in row {row}: labels {i} and {j} are "
             f"both shown with probability {propensities[row, i, j]:g}, but each of them with "
-            f"probability {alone[row, i]:g} and {alone[row, j]:g}. For probabilities p and q of "
-            "two labels and r of both, p + q - 1 <= r <= min(p, q)"
+            f"probability {alone[row, i]:g} and {alone[row, j]:g}. They must be symmetric, and for "
+            "probabilities p and q of two labels and r of both, p + q - 1 <= r <= min(p, q)"
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -11,71 +10,53 @@ from sklearn.utils import check_array
 from sklrank._validation import check_k, check_random_state, is_number
 from sklrank.feedback._exploration import Exploration
 from sklrank.feedback._sampler import (
-    GreedyMixtureSampler,
     PlackettLuceSampler,
     SingleSwapSampler,
+    SoftmaxSampler,
     TopKSampler,
     UniformSampler,
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
 # The values of the parameter `randomization`, and the schemes that have these names.
 RANDOMIZATIONS: dict[str, type[Randomization]] = {}
 
 
-class Randomization(metaclass=ABCMeta):
+class Randomization:
     """Base class of the exploration schemes.
 
     To add a scheme, for rankers that show k labels and for bandit classifiers, which show one:
 
-    1. Write its sampler, a subclass of `TopKSampler` (`_sampler.pyx`) that draws the labels to show
-       for one sample and writes their propensities.
+    1. Write its sampler, a subclass of `TopKSampler` (`_sampler.pyx`, whose declarations state what
+       to override). If propensities do not depend on the scores, derive it from
+       `GreedyMixtureSampler`, which needs `explore` and two tables of probabilities.
     2. Write a subclass of this class with its name, as in ``class MyScheme(Randomization,
-       name="my-scheme")``. Then all estimators accept the name. Its method `_new_sampler` returns
-       the sampler, and its method `_propensities` the propensities of all pairs of labels. Its
-       docstring states what `exploration` means for it.
+       name="my-scheme")``. Then all estimators accept the name. Its attribute `_sampler` is the
+       class of the sampler, and its docstring states what `exploration` means for it.
     3. Add its outcomes to `OUTCOMES` in `tests/conftest.py`; the tests of all schemes follow.
 
-    The sampler implements `draw_labels`, whose signature and purpose `TopKSampler` states. It
-    writes propensities of shape (k, k) for the labels shown: the probability that each label is
-    shown (diagonal), and that each two labels are both shown. For k of at least 2, each pair of
-    labels must have a positive propensity. If k is the number of labels, all propensities must be
-    exactly 1. Propensities must be symmetric and must not underflow to 0; boosters clip them from
-    below at their parameter `propensity_clip`, and at `MIN_PROPENSITY` (`_exploration.py`). The
-    tests require that propensities are accurate to 1e-12. They may be computed by numerical
-    integration, but a booster computes them in each round. The propensities of a record must be
-    bit-identical to those of the method `propensities`. Both must therefore use the same tables or,
-    if propensities depend on the scores, the same function of `_sampler.pyx`, which a `def` method
-    makes available to this module. Only one thread uses a sampler at a time.
+    For k of at least 2, each pair of labels must have a positive propensity; boosters clip it from
+    below. If k is the number of labels, all propensities must be exactly 1. The tests require that
+    they are accurate to 1e-12. A booster computes them in each round.
 
-    The parameter `exploration` is a number in (0, 1]. As it approaches 0, a scheme should show the
-    *greedy top k*: the k labels of largest score, best first, labels of equal score in the order of
-    their indices. A scheme that draws labels by their scores is therefore mixed with the greedy top
-    k. (A low temperature is not sufficient, since it does not order equal scores.) The exception is
-    `SoftmaxRandomization`, which always draws labels. In the
+    The parameter `exploration` is a number in (0, 1]; estimators may also pass 0 to the sampler. As
+    it approaches 0, a scheme should show the *greedy top k*: the k labels of largest score, best
+    first, labels of equal score in the order of their indices. A scheme that draws labels by their
+    scores is therefore mixed with the greedy top k; the exception is `SoftmaxRandomization`. In the
     theoretical learning rate of `TopKAdaptive`, ``n_labels**2 / exploration`` stands for a bound on
     the estimated gradients, which are sums over the pairs of labels shown, divided by their
     propensities (Raman et al. 2020, Lemmas 6 and 10). Up to a constant, a scheme should satisfy
     this bound, or the docstring of `TopKAdaptive` should say that it does not.
-
-    There are two kinds of schemes:
-
-    - In the schemes derived from `GreedyMixture`, a sample explores with a given probability, and
-      otherwise shows the greedy top k. The docstring of `GreedyMixture` states what replaces steps
-      1 and 2 for such a scheme.
-    - Other schemes, such as `PlackettLuceRandomization`, derive from `Randomization` and
-      `TopKSampler` directly, since their propensities depend on the scores.
-
-    A sampler overrides `set_exploration`, which estimators call for each sample, as the amount of
-    exploration may change. They may also pass 0.
 
     Parameters
     ----------
     exploration : float, default=0.05
         Amount of exploration, in (0, 1].
     """
+
+    _sampler: ClassVar[type[TopKSampler]]
 
     def __init_subclass__(cls, name: str | None = None) -> None:
         super().__init_subclass__()
@@ -90,17 +71,9 @@ class Randomization(metaclass=ABCMeta):
     def __repr__(self):
         return f"{type(self).__name__}(exploration={self.exploration!r})"
 
-    @abstractmethod
-    def _new_sampler(self, n_labels: int, k: int) -> TopKSampler:
-        """Return the sampler that draws `k` of `n_labels` labels."""
-
-    @abstractmethod
-    def _propensities(self, scores: NDArray, k: int) -> NDArray:
-        """Return the propensities `(n_samples, n_labels, n_labels)` for valid scores."""
-
-    def _make_sampler(self, n_labels: int, k: int) -> TopKSampler:
+    def _make_sampler(self, n_labels, k):
         """Check `k`, and return the sampler that draws `k` of `n_labels` labels."""
-        return self._new_sampler(n_labels, check_k(k, n_labels))
+        return self._sampler(n_labels, check_k(k, n_labels), self.exploration)
 
     def explore(
         self,
@@ -157,51 +130,10 @@ class Randomization(metaclass=ABCMeta):
             If `k` is out of range or `scores` are invalid.
         """
         scores = check_array(scores, dtype=np.float64, order="C", input_name="scores")
-        self._make_sampler(scores.shape[1], k)
-        return self._propensities(scores, k)
+        return self._make_sampler(scores.shape[1], k).propensities(scores)
 
 
-class GreedyMixture(Randomization):
-    """Base class of schemes that show the greedy top k, or explore with probability rho.
-
-    The probability that exploration shows a label must be equal for all labels of the greedy top k,
-    and equal for all other labels. The probability that it shows two labels must depend only on how
-    many of the two belong to the greedy top k. Then all propensities are contained in two tables,
-    one for single labels and one for pairs, whose index is the number of these labels outside of
-    the greedy top k.
-
-    A subclass needs a sampler derived from `GreedyMixtureSampler` that overrides `explore`. It sets
-    `_sampler` to the class of this sampler and defines `_explored`. These are steps 1 and 2 of
-    `Randomization`; its step 3 remains to be done.
-    """
-
-    _sampler: ClassVar[type[GreedyMixtureSampler]]
-
-    @abstractmethod
-    def _explored(self, m: int, k: int) -> tuple[NDArray, NDArray]:
-        """Return the tables `(2,)` and `(3,)` of propensities, given that a sample explores.
-
-        Entry i of the first table is the probability that a label is shown, and entry i of the
-        second that two labels are both shown, if i of them are outside of the greedy top k. There
-        are `m` labels, of which `k` are shown.
-        """
-
-    def _new_sampler(self, n_labels, k):
-        return self._sampler(n_labels, k, self.exploration, *self._explored(n_labels, k))
-
-    def _propensities(self, scores, k):
-        n_labels = scores.shape[1]
-        single, pair = self._new_sampler(n_labels, k).tables()
-        outside = np.ones(scores.shape, dtype=np.intp)
-        greedy = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-        np.put_along_axis(outside, greedy, 0, axis=1)
-        both = pair[outside[:, :, None] + outside[:, None, :]]
-        labels = np.arange(n_labels)
-        both[:, labels, labels] = single[outside]
-        return both
-
-
-class UniformRandomization(GreedyMixture, name="uniform"):
+class UniformRandomization(Randomization, name="uniform"):
     """Exploration scheme that shows the greedy top k, or k labels drawn uniformly at random.
 
     With probability 1 - rho, a sample shows the greedy top k, the k labels of largest score among
@@ -243,12 +175,8 @@ class UniformRandomization(GreedyMixture, name="uniform"):
 
     _sampler = UniformSampler
 
-    def _explored(self, m, k):
-        pair = k * (k - 1) / max(m * (m - 1), 1)
-        return np.full(2, k / m), np.full(3, pair)
 
-
-class SingleSwapRandomization(GreedyMixture, name="single-swap"):
+class SingleSwapRandomization(Randomization, name="single-swap"):
     """Exploration scheme that shows the greedy top k, or swaps up to two of its labels.
 
     With probability 1 - rho, a sample shows the greedy top k, the k labels of largest score among
@@ -298,18 +226,6 @@ class SingleSwapRandomization(GreedyMixture, name="single-swap"):
 
     _sampler = SingleSwapSampler
 
-    def _explored(self, m, k):
-        u = m - k
-        if u == 0:
-            return np.ones(2), np.ones(3)
-        stays = (k - 1) / k
-        within = stays**2 + 1 / (k * u)
-        outside = stays / u + (u - 1) / u**2
-        both = ((k - 2) / k) ** 2 + 2 * stays / (k * u)
-        mixed = stays / u * ((k - 2) / k + 1 / (k * u) + (u - 1) / u * stays)
-        neither = 2 * stays / u**2
-        return np.array([within, outside]), np.array([both, mixed, neither])
-
 
 class PlackettLuceRandomization(Randomization, name="plackett-luce"):
     """Exploration scheme that shows the greedy top k, or draws labels by the softmax of scores.
@@ -348,14 +264,10 @@ class PlackettLuceRandomization(Randomization, name="plackett-luce"):
     array([0.032, 0.91 , 0.839, 0.039])
     """
 
-    def _new_sampler(self, n_labels, k):
-        return PlackettLuceSampler(n_labels, k, self.exploration, True)
-
-    def _propensities(self, scores, k):
-        return self._new_sampler(scores.shape[1], k).all_propensities(scores)
+    _sampler = PlackettLuceSampler
 
 
-class SoftmaxRandomization(PlackettLuceRandomization, name="softmax"):
+class SoftmaxRandomization(Randomization, name="softmax"):
     """Exploration scheme that always draws labels by the softmax of scores, mixed with the uniform.
 
     Labels are drawn one after the other, without replacement, in proportion to their strengths
@@ -392,8 +304,7 @@ class SoftmaxRandomization(PlackettLuceRandomization, name="softmax"):
     array([0.151, 0.577, 0.213, 0.213])
     """
 
-    def _new_sampler(self, n_labels, k):
-        return PlackettLuceSampler(n_labels, k, self.exploration, False)
+    _sampler = SoftmaxSampler
 
 
 def make_sampler(randomization, n_labels, k, exploration=1.0):

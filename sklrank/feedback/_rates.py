@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
 from sklrank._validation import is_number
-from sklrank.feedback._schedules import RoundSchedule, SelfTunedSchedule
+from sklrank.feedback._schedules import Schedule
 
 
+@dataclass(eq=False)
 class DecayingExploration:
     """Amount of exploration ``scale * t ** -power`` of round t = 1, 2, ...
 
@@ -48,16 +50,16 @@ class DecayingExploration:
     0.1
     """
 
-    def __init__(self, power: float = 0.25, scale: float = 1.0) -> None:
+    power: float = 0.25
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        power, scale = self.power, self.scale
         if not is_number(power) or not power >= 0 or not is_number(scale) or not 0 < scale <= 1:
             raise ValueError(
                 f"power must be 0 or more and scale in (0, 1], got {power!r} and {scale!r}"
             )
-        self.power = float(power)
-        self.scale = float(scale)
-
-    def __repr__(self):
-        return f"{type(self).__name__}(power={self.power!r}, scale={self.scale!r})"
+        self.power, self.scale = float(power), float(scale)
 
     def __call__(self, t: float) -> float:
         """Return the amount of round t.
@@ -75,6 +77,7 @@ class DecayingExploration:
         return self.scale * t**-self.power
 
 
+@dataclass(eq=False)
 class SelfTunedExploration:
     r"""Self-tuned exploration rate of the bandit classifiers.
 
@@ -128,30 +131,22 @@ class SelfTunedExploration:
     >>> model = BanditronClassifier(exploration=exploration, random_state=0).fit(X, y)
     """
 
-    def __init__(
-        self,
-        rule: Literal["ag1", "ag2", "ag3"] = "ag3",
-        *,
-        power: float = 1 / 3,
-        miss_power: float = 2 / 3,
-    ) -> None:
-        if rule not in ("ag1", "ag2", "ag3"):
-            raise ValueError(f"rule must be 'ag1', 'ag2' or 'ag3', got {rule!r}")
-        if not is_number(power) or not 0 < power <= 1:
-            raise ValueError(f"power must be a number in (0, 1], got {power!r}")
-        if rule == "ag1":
-            miss_power = power
-        if not is_number(miss_power) or not power <= miss_power <= 1:
-            raise ValueError(
-                f"miss_power must be a number from power={power!r} to 1, got {miss_power!r}"
-            )
-        self.rule = rule
-        self.power = float(power)
-        self.miss_power = float(miss_power)
+    rule: Literal["ag1", "ag2", "ag3"] = "ag3"
+    power: float = field(default=1 / 3, kw_only=True)
+    miss_power: float = field(default=2 / 3, kw_only=True)
 
-    def __repr__(self):
-        parameters = f"power={self.power!r}, miss_power={self.miss_power!r}"
-        return f"{type(self).__name__}({self.rule!r}, {parameters})"
+    def __post_init__(self) -> None:
+        if self.rule not in ("ag1", "ag2", "ag3"):
+            raise ValueError(f"rule must be 'ag1', 'ag2' or 'ag3', got {self.rule!r}")
+        if not is_number(self.power) or not 0 < self.power <= 1:
+            raise ValueError(f"power must be a number in (0, 1], got {self.power!r}")
+        if self.rule == "ag1":
+            self.miss_power = self.power
+        if not is_number(self.miss_power) or not self.power <= self.miss_power <= 1:
+            raise ValueError(
+                f"miss_power must be a number from power={self.power!r} to 1, got "
+                f"{self.miss_power!r}"
+            )
 
 
 # The names of schedules. Those of the first dictionary depend on the number of the round only.
@@ -184,5 +179,5 @@ def make_schedule(exploration):
     if isinstance(exploration, str):
         exploration = SCHEDULES[exploration]
     if isinstance(exploration, SelfTunedExploration):
-        return SelfTunedSchedule(exploration.rule, exploration.power, exploration.miss_power)
-    return RoundSchedule(exploration_rates(exploration, [1])[0])
+        return Schedule(0.5, exploration.rule, exploration.power, exploration.miss_power)
+    return Schedule(exploration_rates(exploration, [1])[0])

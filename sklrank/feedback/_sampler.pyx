@@ -11,43 +11,70 @@ from libc.math cimport exp
 
 import numpy as np
 
-# Smallest share of the uniform distribution in the strengths of `PlackettLuceSampler`.
-SMALLEST_SHARE = 1e-4
+# Smallest share of the uniform distribution in the strengths of `SoftmaxSampler`. With smaller
+# ones, the last labels arrive so late that more nodes would be needed.
+cdef double SMALLEST_SHARE = 1e-4
 
 
 cdef class TopKSampler:
-    """Base class of the samplers. A subclass overrides `draw_labels`.
-
-    `draw_labels` draws the labels for a sample with the given `scores` (n_labels,). It writes the
-    labels to `actions` (k,), in the order in which they are shown, and to `propensities` (k, k) the
-    probability that each of these labels is shown (diagonal) and that each two of them are both
-    shown.
+    """Base class of the samplers, which show the greedy top k or explore.
 
     Parameters
     ----------
     n_labels, k : int
         Number of labels, and number of labels to show.
     n_uniforms : int
-        Number of random numbers in [0, 1) that the draw for a sample uses: the length of `uniforms`
-        in `draw_labels`.
+        Number of random numbers in [0, 1) that `explore` uses, beside the first one.
+    exploration : float
+        Amount of exploration.
     """
 
-    def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t n_uniforms):
-        self.n_labels, self.k, self.n_uniforms = n_labels, k, n_uniforms
-
-    cdef void draw_labels(
-        self, const double* scores, const double* uniforms, Py_ssize_t* actions,
-        double* propensities,
-    ) noexcept nogil:
-        pass
-
-    cdef void set_exploration(self, double exploration) noexcept nogil:
-        pass
+    def __init__(
+        self, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t n_uniforms, double exploration
+    ):
+        self.n_labels, self.k, self.n_uniforms = n_labels, k, 1 + n_uniforms
+        self.is_greedy = np.zeros(n_labels, dtype=np.int8)
+        self.greedy = np.zeros(k, dtype=np.intp)
+        self.set_exploration(exploration)
 
     cdef int require_ready(self) except -1:
         if not self.k:
             raise ValueError(f"this {type(self).__name__} was not created by its constructor")
         return 0
+
+    cdef void set_exploration(self, double exploration) noexcept nogil:
+        self.drawn = exploration
+
+    cdef void read_scores(self, const double* scores) noexcept nogil:
+        cdef Py_ssize_t i
+        for i in range(self.k):
+            self.is_greedy[self.greedy[i]] = False
+        best_labels(scores, self.n_labels, self.k, &self.greedy[0])
+        for i in range(self.k):
+            self.is_greedy[self.greedy[i]] = True
+
+    cdef void explore(
+        self, double first, const double* uniforms, Py_ssize_t* actions
+    ) noexcept nogil:
+        pass
+
+    cdef double propensity(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+        return 0.0
+
+    cdef void draw_labels(
+        self, const double* scores, const double* uniforms, Py_ssize_t* actions,
+        double* propensities,
+    ) noexcept nogil:
+        cdef Py_ssize_t i, j, k = self.k
+        self.read_scores(scores)
+        for i in range(k):
+            actions[i] = self.greedy[i]
+        if uniforms[0] < self.drawn:
+            self.explore(uniforms[0] / self.drawn, uniforms + 1, actions)
+        for i in range(k):
+            for j in range(i + 1):
+                propensities[i * k + j] = self.propensity(actions[i], actions[j])
+                propensities[j * k + i] = propensities[i * k + j]
 
     def draw_rows(
         self, const double[:, ::1] scores not None, const double[:, ::1] uniforms not None
@@ -64,93 +91,51 @@ cdef class TopKSampler:
                 )
         return np.asarray(actions), np.asarray(propensities)
 
+    def propensities(self, const double[:, ::1] scores not None):
+        """Return the propensities `(n_samples, n_labels, n_labels)` of all pairs of labels."""
+        self.require_ready()
+        cdef Py_ssize_t t, a, b, m = self.n_labels
+        cdef double[:, :, ::1] out = np.zeros((scores.shape[0], m, m))
+        with nogil:
+            for t in range(scores.shape[0]):
+                self.read_scores(&scores[t, 0])
+                for a in range(m):
+                    for b in range(a + 1):
+                        if self.k > 1 or a == b:
+                            out[t, a, b] = out[t, b, a] = self.propensity(a, b)
+        return np.asarray(out)
+
 
 cdef class GreedyMixtureSampler(TopKSampler):
-    """Sampler that shows the greedy top k, or explores with probability `exploration`.
+    """Sampler whose propensities depend only on the numbers of labels outside of the greedy top k.
 
-    If a sample does not explore, the labels are sorted by score, best first. A subclass overrides
-    `explore`, which replaces the labels of a sample that explores. It may use the set of the greedy
-    top k, but not the scores. Propensities must depend only on the number of labels outside of this
-    set.
-
-    Parameters
-    ----------
-    n_labels, k : int
-        Number of labels, and number of labels to show.
-    n_uniforms : int
-        Number of random numbers in [0, 1) that `explore` uses, beside the first one.
-    exploration : float
-        Probability that a sample explores.
-    single, pair : ndarray of float64, shape (2,) and (3,)
-        Probability that a label is shown, and that two labels are both shown, if 0, 1 or 2 of them
-        are outside of the greedy top k, given that a sample explores.
+    The parameters `single` (2,) and `pair` (3,) are the probabilities that a label is shown, and
+    that two labels are both shown, if 0, 1 or 2 of them are outside of the greedy top k, given that
+    a sample explores. `explore` may use the set of the greedy top k, but not the scores.
     """
 
-    cdef readonly double exploration
-    cdef double[::1] explored_single
-    cdef double[::1] explored_pair
-    cdef double[::1] single                 # the same for any sample
-    cdef double[::1] pair
-    cdef char[::1] is_greedy                # working memory: (n_labels,)
-    cdef Py_ssize_t[::1] greedy             # working memory: (k,)
+    cdef double[::1] single, pair           # multiples of `divisor`
+    cdef double divisor, factor             # factor = exploration / divisor
 
     def __init__(
         self, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t n_uniforms, double exploration, single,
-        pair,
+        pair, double divisor=1.0,
     ):
-        self.explored_single, self.explored_pair = single, pair
-        self.single, self.pair = np.empty(2), np.empty(3)
-        self.is_greedy = np.zeros(n_labels, dtype=np.int8)
-        self.greedy = np.empty(k, dtype=np.intp)
-        super().__init__(n_labels, k, 1 + n_uniforms)
-        self.set_exploration(exploration)
+        self.single, self.pair = np.array(single, float), np.array(pair, float)
+        self.divisor = divisor
+        super().__init__(n_labels, k, n_uniforms, exploration)
 
     cdef void set_exploration(self, double exploration) noexcept nogil:
-        cdef double greedy = 1.0 - exploration
-        self.exploration = exploration
-        self.single[0] = greedy + exploration * self.explored_single[0]
-        self.single[1] = exploration * self.explored_single[1]
-        self.pair[0] = greedy + exploration * self.explored_pair[0]
-        self.pair[1] = exploration * self.explored_pair[1]
-        self.pair[2] = exploration * self.explored_pair[2]
+        self.drawn, self.factor = exploration, exploration / self.divisor
+
+    cdef double propensity(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
+        cdef Py_ssize_t n_outside = 2 - self.is_greedy[a] - self.is_greedy[b]
+        cdef double explored
         if self.k == self.n_labels:
-            # All labels are shown, in any order. Set the probabilities to 1 to avoid rounding
-            # errors.
-            self.single[0] = self.pair[0] = 1.0
-
-    def tables(self):
-        """Return the probabilities `(2,)` and `(3,)` of one and of two labels; see `single`."""
-        self.require_ready()
-        return np.array(self.single), np.array(self.pair)
-
-    cdef void explore(
-        self, double first, const double* uniforms, Py_ssize_t* actions
-    ) noexcept nogil:
-        # Replace the greedy top k in `actions` by the labels that are shown if a sample explores.
-        # `first` is one more random number, which determined that the sample explores.
-        pass
-
-    cdef void draw_labels(
-        self, const double* scores, const double* uniforms, Py_ssize_t* actions,
-        double* propensities,
-    ) noexcept nogil:
-        cdef Py_ssize_t i, j, n_outside
-        best_labels(scores, self.n_labels, self.k, actions)
-        for i in range(self.k):
-            self.greedy[i] = actions[i]
-            self.is_greedy[actions[i]] = True
-        if uniforms[0] < self.exploration:
-            self.explore(uniforms[0] / self.exploration, uniforms + 1, actions)
-        for i in range(self.k):
-            for j in range(self.k):
-                n_outside = not self.is_greedy[actions[i]]
-                if i == j:
-                    propensities[i * self.k + j] = self.single[n_outside]
-                else:
-                    n_outside += not self.is_greedy[actions[j]]
-                    propensities[i * self.k + j] = self.pair[n_outside]
-        for i in range(self.k):
-            self.is_greedy[self.greedy[i]] = False
+            return 1.0
+        explored = self.single[n_outside // 2] if a == b else self.pair[n_outside]
+        explored *= self.factor
+        return 1.0 - self.drawn + explored if n_outside == 0 else explored
 
 
 cdef class UniformSampler(GreedyMixtureSampler):
@@ -160,19 +145,18 @@ cdef class UniformSampler(GreedyMixtureSampler):
     """
 
     cdef Py_ssize_t[::1] labels             # 0, 1, ..., n_labels - 1 between two draws
-    cdef Py_ssize_t[::1] drawn              # working memory: (k,)
+    cdef Py_ssize_t[::1] drawn_labels       # working memory: (k,)
 
-    def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, *args):
+    def __init__(self, n_labels, k, double exploration):
         self.labels = np.arange(n_labels, dtype=np.intp)
-        self.drawn = np.empty(k, dtype=np.intp)
-        super().__init__(n_labels, k, k if k > 1 else 0, *args)
-
-    cdef void set_exploration(self, double exploration) noexcept nogil:
-        GreedyMixtureSampler.set_exploration(self, exploration)
-        if self.k == 1:
-            # The usual formula, which differs from the general one in the last bit.
-            self.single[1] = exploration / self.n_labels
-            self.single[0] = self.single[1] + (1.0 - exploration)
+        self.drawn_labels = np.empty(k, dtype=np.intp)
+        if k == 1:
+            # The usual formula, exploration / n_labels, which differs from that of more labels in
+            # the last bit.
+            super().__init__(n_labels, k, 0, exploration, [1.0] * 2, [0.0] * 3, n_labels)
+            return
+        single, pair = [k / n_labels] * 2, [k * (k - 1) / (n_labels * (n_labels - 1))] * 3
+        super().__init__(n_labels, k, k, exploration, single, pair)
 
     cdef void explore(
         self, double first, const double* uniforms, Py_ssize_t* actions
@@ -183,11 +167,11 @@ cdef class UniformSampler(GreedyMixtureSampler):
             actions[0] = below(n, first)
             return
         for i in range(self.k):
-            self.drawn[i] = i + below(n - i, uniforms[i])
-            swap(&self.labels[i], &self.labels[self.drawn[i]])
+            self.drawn_labels[i] = i + below(n - i, uniforms[i])
+            swap(&self.labels[i], &self.labels[self.drawn_labels[i]])
             actions[i] = self.labels[i]
         for i in range(self.k - 1, -1, -1):
-            swap(&self.labels[i], &self.labels[self.drawn[i]])
+            swap(&self.labels[i], &self.labels[self.drawn_labels[i]])
 
 
 cdef class SingleSwapSampler(GreedyMixtureSampler):
@@ -195,9 +179,15 @@ cdef class SingleSwapSampler(GreedyMixtureSampler):
 
     cdef char[::1] is_shown                 # working memory: (n_labels,)
 
-    def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, *args):
+    def __init__(self, n_labels, k, double exploration):
         self.is_shown = np.zeros(n_labels, dtype=np.int8)
-        super().__init__(n_labels, k, 4, *args)
+        u, stays = n_labels - k, (k - 1) / k
+        single, pair = [1.0] * 2, [1.0] * 3
+        if u > 0:
+            single = stays**2 + 1 / (k * u), stays / u + (u - 1) / u**2
+            mixed = stays / u * ((k - 2) / k + 1 / (k * u) + (u - 1) / u * stays)
+            pair = ((k - 2) / k) ** 2 + 2 * stays / (k * u), mixed, 2 * stays / u**2
+        super().__init__(n_labels, k, 4, exploration, single, pair)
 
     cdef void explore(
         self, double first, const double* uniforms, Py_ssize_t* actions
@@ -238,23 +228,10 @@ cdef class PlackettLuceSampler(TopKSampler):
     equal distances of 1/4 (double exponential quadrature), with errors of about 1e-14. The
     propensities of a sample take O(n_labels k^3) operations at each of about 50 nodes.
 
-    Parameters
-    ----------
-    n_labels, k : int
-        Number of labels, and number of labels to show.
-    exploration : float
-        If `greedy` is True, the probability that labels are drawn, instead of showing the greedy
-        top k; the share of the uniform distribution in the strengths is then 1/2. If `greedy` is
-        False, labels are always drawn, and this is the share, at least `SMALLEST_SHARE`.
-    greedy : bool
-        Whether the distribution is mixed with the greedy top k.
+    The share of the uniform distribution in the strengths is `smallest_share`.
     """
 
-    cdef readonly double exploration
-    cdef readonly bint mixes_greedy
-    cdef double drawn                       # probability that labels are drawn
     cdef double share                       # share of the uniform distribution in the strengths
-    cdef double smallest_share
     cdef Py_ssize_t n_nodes
     cdef double[::1] times                  # (n_nodes,)
     cdef double[::1] node_weights           # (n_nodes,)
@@ -262,43 +239,33 @@ cdef class PlackettLuceSampler(TopKSampler):
     cdef double[::1] strengths              # (n_labels,)
     cdef double[:, ::1] survival            # (n_labels, n_nodes) e^(-p_l t)
     cdef double[:, ::1] counts              # (k, n_nodes) probabilities that j other labels arrived
-    cdef char[::1] is_greedy                # (n_labels,)
     cdef char[::1] is_drawn                 # (n_labels,)
-    cdef Py_ssize_t[::1] greedy             # (k,)
 
-    def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, double exploration, bint greedy):
-        self.mixes_greedy = greedy
-        self.smallest_share = 0.5 if greedy else SMALLEST_SHARE
+    def __init__(
+        self, Py_ssize_t n_labels, Py_ssize_t k, double exploration, double smallest_share=0.5
+    ):
+        self.share = smallest_share
         # The strengths are at least smallest_share / n_labels: later, all labels have arrived.
-        x = np.arange(-3.75, max(9.0, np.log(40.0 * n_labels / self.smallest_share)), 0.25)
+        x = np.arange(-3.75, max(9.0, np.log(40.0 * n_labels / smallest_share)), 0.25)
         self.n_nodes = len(x)
         self.times = np.exp(x - np.exp(-x))
         self.node_weights = 0.25 * np.asarray(self.times) * (1.0 + np.exp(-x))
         self.strengths = np.empty(n_labels)
         self.survival = np.empty((n_labels, len(x)))
         self.counts = np.empty((k, len(x)))
-        self.is_greedy, self.is_drawn = np.zeros((2, n_labels), dtype=np.int8)
-        self.greedy = np.empty(k, dtype=np.intp)
-        super().__init__(n_labels, k, 1 + k)
-        self.set_exploration(exploration)
+        self.is_drawn = np.zeros(n_labels, dtype=np.int8)
+        super().__init__(n_labels, k, k, exploration)
 
-    cdef void set_exploration(self, double exploration) noexcept nogil:
-        self.exploration = exploration
-        self.drawn = exploration if self.mixes_greedy else 1.0
-        self.share = 0.5 if self.mixes_greedy else max(exploration, self.smallest_share)
-
-    cdef void start(self, const double* scores) noexcept nogil:
-        # Find the greedy top k, and compute the strengths and the probabilities of arrival.
+    cdef void read_scores(self, const double* scores) noexcept nogil:
+        # Compute the strengths and the probabilities of arrival, too.
         cdef Py_ssize_t l, i
         cdef double largest, total = 0.0
-        best_labels(scores, self.n_labels, self.k, &self.greedy[0])
+        TopKSampler.read_scores(self, scores)
         largest = scores[self.greedy[0]]
         for l in range(self.n_labels):
-            self.is_greedy[l] = self.is_drawn[l] = False
+            self.is_drawn[l] = False
             self.strengths[l] = exp(scores[l] - largest)
             total += self.strengths[l]
-        for i in range(self.k):
-            self.is_greedy[self.greedy[i]] = True
         for l in range(self.n_labels):
             self.strengths[l] = (
                 (1.0 - self.share) * self.strengths[l] / total + self.share / self.n_labels
@@ -306,7 +273,9 @@ cdef class PlackettLuceSampler(TopKSampler):
             for i in range(self.n_nodes):
                 self.survival[l, i] = exp(-self.strengths[l] * self.times[i])
 
-    cdef void draw(self, const double* uniforms, Py_ssize_t* actions) noexcept nogil:
+    cdef void explore(
+        self, double first, const double* uniforms, Py_ssize_t* actions
+    ) noexcept nogil:
         cdef Py_ssize_t i, l
         cdef double rest
         for i in range(self.k):
@@ -347,7 +316,6 @@ cdef class PlackettLuceSampler(TopKSampler):
                 of[i] *= late[i]
 
     cdef double propensity(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil:
-        # Return the probability that both labels are shown, or that label a is shown if a = b.
         cdef Py_ssize_t i, j, n = self.k if a == b else self.k - 1
         cdef double p = self.strengths[a], q = self.strengths[b], early, late, at_most, total = 0.0
         if self.k == self.n_labels:
@@ -368,35 +336,15 @@ cdef class PlackettLuceSampler(TopKSampler):
             total += 1.0 - self.drawn
         return total
 
-    cdef void draw_labels(
-        self, const double* scores, const double* uniforms, Py_ssize_t* actions,
-        double* propensities,
-    ) noexcept nogil:
-        cdef Py_ssize_t i, j
-        self.start(scores)
-        if uniforms[0] < self.drawn:
-            self.draw(uniforms + 1, actions)
-        else:
-            for i in range(self.k):
-                actions[i] = self.greedy[i]
-        for i in range(self.k):
-            for j in range(i + 1):
-                propensities[i * self.k + j] = self.propensity(actions[i], actions[j])
-                propensities[j * self.k + i] = propensities[i * self.k + j]
 
-    def all_propensities(self, const double[:, ::1] scores not None):
-        """Return the propensities `(n_samples, n_labels, n_labels)` of all pairs of labels."""
-        self.require_ready()
-        cdef Py_ssize_t t, a, b, m = self.n_labels
-        cdef double[:, :, ::1] out = np.zeros((scores.shape[0], m, m))
-        with nogil:
-            for t in range(scores.shape[0]):
-                self.start(&scores[t, 0])
-                for a in range(m):
-                    for b in range(a + 1):
-                        if self.k > 1 or a == b:
-                            out[t, a, b] = out[t, b, a] = self.propensity(a, b)
-        return np.asarray(out)
+cdef class SoftmaxSampler(PlackettLuceSampler):
+    """Sampler that always draws labels, and whose exploration is the share of the uniform one."""
+
+    def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, double exploration):
+        super().__init__(n_labels, k, exploration, SMALLEST_SHARE)
+
+    cdef void set_exploration(self, double exploration) noexcept nogil:
+        self.drawn, self.share = 1.0, max(exploration, SMALLEST_SHARE)
 
 
 cdef void best_labels(

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Exploration schedules: they compute the exploration rate of a round from the previous rounds.
 
-A `RoundSchedule` has rates that depend on the number of the round only: a constant, a named decay,
-or a function of the user. The rates of a `SelfTunedSchedule` depend on the feedback. In round t
+Rates depend on the number of the round only (a constant, a named decay, or a function of the user),
+or on the feedback: these follow a rule. In round t
 with K labels and exploration rate g_t, the predicted label is shown with probability 1 - g_t +
 g_t/K, and each other label with probability g_t/K. A round is a *hit* if the predicted label was
 shown and is correct. Let
@@ -29,11 +29,36 @@ from sklrank._state cimport Archive
 
 
 cdef class Schedule:
-    """Base class of the schedules. A subclass overrides `record`, which counts the round."""
+    """The rate of the next round, and what it depends on.
+
+    Parameters
+    ----------
+    rate : float
+        First rate, if the rates do not depend on feedback.
+    rule : {"", "ag1", "ag2", "ag3"}
+        Formula of the rate. If empty, the rates are computed in advance by `prepare`.
+    power, miss_power : float
+        Exponents of the support functions w_2 and w_1.
+    """
+
+    def __init__(self, double rate, str rule="", double power=1.0, double miss_power=1.0):
+        self.rate, self.rule, self.power, self.miss_power = rate, rule, power, miss_power
+        self.start()
 
     cdef int exchange(self, Archive archive) except -1:
         cdef Schedule saved = archive.source
+        self.rule = archive.choice("rule", saved.rule, ("", "ag1", "ag2", "ag3"))
+        self.rate = archive.number("rate", saved.rate, 0.0, 1.0)
+        self.power = archive.number("power", saved.power, 0.0, 1.0)
+        self.miss_power = archive.number("miss_power", saved.miss_power, self.power, 1.0)
         self.n_rounds = archive.count("n_rounds", saved.n_rounds)
+        self.n_hits = archive.count("n_hits", saved.n_hits, 0, self.n_rounds)
+        self.needs_hits = self.rule != ""
+        self.counts_gains, self.counts_misses = self.rule != "ag2", self.rule != "ag1"
+        if self.needs_hits:
+            self.rate = self.next_rate()
+        elif archive.loads:
+            self.first, self.rates = self.n_rounds, np.array([self.rate])
         return 0
 
     def prepare(self, rates_of, Py_ssize_t n_rounds):
@@ -42,6 +67,15 @@ cdef class Schedule:
         `rates_of` maps an array of numbers of rounds to their rates. Python calls it here, since
         the compiled loops over `n_rounds` rounds cannot. If it raises, the schedule is unchanged.
         """
+        self.require_ready()
+        if self.needs_hits:
+            return
+        # The last one is the rate after these rounds.
+        cdef Py_ssize_t first = self.n_rounds + 1
+        cdef double[::1] rates = rates_of(np.arange(first, first + n_rounds + 1))
+        if rates.shape[0] != n_rounds + 1:
+            raise ValueError(f"there must be {n_rounds + 1} rates, got {rates.shape[0]}")
+        self.rates, self.first, self.rate = rates, self.n_rounds, rates[0]
 
     def record_rounds(self, hits):
         """Record rounds one after the other; return the list of the rates after each. For tests."""
@@ -54,60 +88,11 @@ cdef class Schedule:
 
     cdef void record(self, bint hit) noexcept nogil:
         self.n_rounds += 1
-
-
-cdef class RoundSchedule(Schedule):
-    """Schedule whose rates depend on the number of the round, and are computed in advance."""
-
-    def __init__(self, double rate):
-        self.rate = rate
-        self.start()
-
-    def prepare(self, rates_of, Py_ssize_t n_rounds):
-        self.require_ready()
-        # The last one is the rate after these rounds.
-        cdef Py_ssize_t first = self.n_rounds + 1
-        cdef double[::1] rates = rates_of(np.arange(first, first + n_rounds + 1))
-        if rates.shape[0] != n_rounds + 1:
-            raise ValueError(f"there must be {n_rounds + 1} rates, got {rates.shape[0]}")
-        self.rates, self.first, self.rate = rates, self.n_rounds, rates[0]
-
-    cdef int exchange(self, Archive archive) except -1:
-        cdef RoundSchedule saved = archive.source
-        Schedule.exchange(self, archive)
-        self.rate = archive.number("rate", saved.rate, 0.0, 1.0)
-        if archive.loads:
-            self.first, self.rates = self.n_rounds, np.array([self.rate])
-        return 0
-
-    cdef void record(self, bint hit) noexcept nogil:
-        self.n_rounds += 1
-        self.rate = self.rates[min(self.n_rounds - self.first, self.rates.shape[0] - 1)]
-
-
-cdef class SelfTunedSchedule(Schedule):
-    """Schedule whose rates depend on hits and misses."""
-
-    def __init__(self, str rule, double power, double miss_power):
-        self.rule, self.power, self.miss_power = rule, power, miss_power
-        self.start()
-
-    cdef int exchange(self, Archive archive) except -1:
-        cdef SelfTunedSchedule saved = archive.source
-        Schedule.exchange(self, archive)
-        self.rule = archive.choice("rule", saved.rule, ("ag1", "ag2", "ag3"))
-        self.power = archive.number("power", saved.power, 0.0, 1.0)
-        self.miss_power = archive.number("miss_power", saved.miss_power, self.power, 1.0)
-        self.n_hits = archive.count("n_hits", saved.n_hits, 0, self.n_rounds)
-        self.counts_gains, self.counts_misses = self.rule != "ag2", self.rule != "ag1"
-        self.needs_hits = True
-        self.rate = self.next_rate()
-        return 0
-
-    cdef void record(self, bint hit) noexcept nogil:
-        self.n_rounds += 1
         self.n_hits += hit
-        self.rate = self.next_rate()
+        if self.needs_hits:
+            self.rate = self.next_rate()
+        else:
+            self.rate = self.rates[min(self.n_rounds - self.first, self.rates.shape[0] - 1)]
 
     cdef double next_rate(self) noexcept nogil:
         cdef double n = self.n_rounds

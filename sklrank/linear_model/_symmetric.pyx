@@ -10,12 +10,8 @@ from sklrank.linear_model._rows cimport table_products
 
 cdef double quadratic_form(const double* matrix, Py_ssize_t width, const Row* row) noexcept nogil:
     # Each entry left of the diagonal is counted twice, for itself and its mirror image.
-    cdef double total, cross
+    cdef double total = features_form(matrix, width, row.columns, row.values, row.n), cross
     cdef Row features = row[0]
-    if row.columns == NULL:
-        total = dense_quadratic_form(matrix, width, row.values, row.n)
-    else:
-        total = sparse_quadratic_form(matrix, width, row.columns, row.values, row.n)
     if row.constant != 0.0:
         matrix += row.n_features * width
         features.constant = 0.0
@@ -76,78 +72,54 @@ cdef void rank_k_downdate(
         n_rows -= 1
 
 
-cdef double dense_quadratic_form(
-    const double* matrix, Py_ssize_t width, const double* x, Py_ssize_t n
-) noexcept nogil:
-    # Four rows are processed at a time, because the processor can overlap their independent sums.
-    cdef const double* p
-    cdef const double* q
-    cdef const double* r
-    cdef const double* s
-    cdef double a, b, c, d, total = 0.0
-    cdef Py_ssize_t i, j
-    for j in range(0, n - 3, 4):
-        p = matrix + j * width
-        q = p + width
-        r = q + width
-        s = r + width
-        a = b = c = d = 0.0
-        for i in range(j):
-            a += p[i] * x[i]
-            b += q[i] * x[i]
-            c += r[i] * x[i]
-            d += s[i] * x[i]
-        b += q[j] * x[j]
-        c += r[j] * x[j] + r[j + 1] * x[j + 1]
-        d += s[j] * x[j] + s[j + 1] * x[j + 1] + s[j + 2] * x[j + 2]
-        total += x[j] * (2.0 * a + p[j] * x[j]) + x[j + 1] * (2.0 * b + q[j + 1] * x[j + 1])
-        total += x[j + 2] * (2.0 * c + r[j + 2] * x[j + 2])
-        total += x[j + 3] * (2.0 * d + s[j + 3] * x[j + 3])
-    for j in range(n - n % 4, n):
-        p = matrix + j * width
-        a = 0.0
-        for i in range(j):
-            a += p[i] * x[i]
-        total += x[j] * (2.0 * a + p[j] * x[j])
-    return total
-
-
-cdef double sparse_quadratic_form(
+cdef double features_form(
     const double* matrix, Py_ssize_t width, const int* columns, const double* x, Py_ssize_t n
 ) noexcept nogil:
-    # Four rows are processed at a time, as in `dense_quadratic_form`.
+    # Return x'Px without the constant. Four rows are processed at a time, because the processor can
+    # overlap their independent sums.
     cdef const double* p
     cdef const double* q
     cdef const double* r
     cdef const double* s
     cdef double a, b, c, d, value, total = 0.0
-    cdef Py_ssize_t i, j, column
+    cdef Py_ssize_t i, j, column, j0, j1, j2, j3
     for j in range(0, n - 3, 4):
-        p = matrix + columns[j] * width
-        q = matrix + columns[j + 1] * width
-        r = matrix + columns[j + 2] * width
-        s = matrix + columns[j + 3] * width
+        j0, j1 = column_of(columns, j), column_of(columns, j + 1)
+        j2, j3 = column_of(columns, j + 2), column_of(columns, j + 3)
+        p, q = matrix + j0 * width, matrix + j1 * width
+        r, s = matrix + j2 * width, matrix + j3 * width
         a = b = c = d = 0.0
-        for i in range(j):
-            column, value = columns[i], x[i]
-            a += p[column] * value
-            b += q[column] * value
-            c += r[column] * value
-            d += s[column] * value
-        b += q[columns[j]] * x[j]
-        c += r[columns[j]] * x[j] + r[columns[j + 1]] * x[j + 1]
-        d += s[columns[j]] * x[j] + s[columns[j + 1]] * x[j + 1] + s[columns[j + 2]] * x[j + 2]
-        total += x[j] * (2.0 * a + p[columns[j]] * x[j])
-        total += x[j + 1] * (2.0 * b + q[columns[j + 1]] * x[j + 1])
-        total += x[j + 2] * (2.0 * c + r[columns[j + 2]] * x[j + 2])
-        total += x[j + 3] * (2.0 * d + s[columns[j + 3]] * x[j + 3])
+        if columns == NULL:
+            for i in range(j):
+                a += p[i] * x[i]
+                b += q[i] * x[i]
+                c += r[i] * x[i]
+                d += s[i] * x[i]
+        else:
+            for i in range(j):
+                column, value = columns[i], x[i]
+                a += p[column] * value
+                b += q[column] * value
+                c += r[column] * value
+                d += s[column] * value
+        b += q[j0] * x[j]
+        c += r[j0] * x[j] + r[j1] * x[j + 1]
+        d += s[j0] * x[j] + s[j1] * x[j + 1] + s[j2] * x[j + 2]
+        total += x[j] * (2.0 * a + p[j0] * x[j]) + x[j + 1] * (2.0 * b + q[j1] * x[j + 1])
+        total += x[j + 2] * (2.0 * c + r[j2] * x[j + 2])
+        total += x[j + 3] * (2.0 * d + s[j3] * x[j + 3])
     for j in range(n - n % 4, n):
-        p = matrix + columns[j] * width
+        j0 = column_of(columns, j)
+        p = matrix + j0 * width
         a = 0.0
         for i in range(j):
-            a += p[columns[i]] * x[i]
-        total += x[j] * (2.0 * a + p[columns[j]] * x[j])
+            a += p[column_of(columns, i)] * x[i]
+        total += x[j] * (2.0 * a + p[j0] * x[j])
     return total
+
+
+cdef inline Py_ssize_t column_of(const int* columns, Py_ssize_t i) noexcept nogil:
+    return i if columns == NULL else columns[i]
 
 
 cdef void sparse_matvec(

@@ -1,6 +1,5 @@
 """Records of the labels shown, and checks of them."""
 
-import builtins
 import pickle
 from types import SimpleNamespace
 
@@ -46,24 +45,20 @@ def test_records_are_indexed_like_arrays(rows, positions):
     assert_array_equal(part.propensities, SHOWN.propensities[positions])
 
 
-def test_pickles_and_concatenation():
+def test_pickles():
     assert_same(pickle.loads(pickle.dumps(SHOWN)), SHOWN)
-    assert_same(Exploration.concatenate([SHOWN[:2], SHOWN[2:3], SHOWN[3:]]), SHOWN)
 
 
 def test_records_of_single_labels():
-    """The arrays have one dimension, or the dimensions of k = 1: both are read and joined."""
+    """The arrays have one dimension, or the dimensions of k = 1: both are read."""
     flat = Exploration([3, 0, 1], [0.5, 0.25, 1.0])
     deep = Exploration([[3], [0], [1]], [[[0.5]], [[0.25]], [[1.0]]])
     for record in (flat, deep):
         assert_same(Exploration.from_frame(record.to_frame()), flat)
-        assert_same(Exploration.concatenate([flat[:1], record[1:]]), flat)
         for single, expected in ((False, deep), (True, flat)):
             actions, propensities = check_exploration(record, 3, 4, single=single)
             assert_array_equal(actions, expected.actions)
             assert_array_equal(propensities, expected.propensities)
-    with pytest.raises(ValueError, match="cannot be concatenated"):
-        Exploration.concatenate([flat, SHOWN])
     for shape in ((3,), (3, 1)):
         for given in ([1, 0, 1], [[1], [0], [1]]):
             assert_array_equal(check_rewards(given, shape), np.reshape([1, 0, 1], shape))
@@ -99,32 +94,17 @@ def test_invalid_frames():
         Exploration.from_frame(pd.DataFrame({"x": [1]}))
     with pytest.raises(ValueError, match="not in `classes`"):
         Exploration.from_frame(frame, classes=[0, 1])
-    with pytest.raises(ValueError, match="actions in frame are names, such as 'a'"):
+    with pytest.raises(ValueError, match="or names, such as 'a'"):
         Exploration.from_frame(SHOWN.to_frame(classes=list("aaaaa")))
-    with pytest.raises(ValueError, match=r"actions in frame are names, such as \d"):
+    with pytest.raises(ValueError, match=r"or names, such as \d"):
         Exploration.from_frame(frame.astype({"action_0": float}) + 0.5)
-    with pytest.raises(ValueError, match="frame has no rows"):
-        Exploration.from_frame(frame[:0])
     for names in (None, list("abcde")):
         lacking = SHOWN.to_frame(classes=names).astype({"action_0": object})
         lacking.loc[0, "action_0"] = None
-        with pytest.raises(ValueError, match="frame lacks actions in some rows"):
+        with pytest.raises(ValueError, match="actions in frame are missing|not in `classes`"):
             Exploration.from_frame(lacking, classes=names)
     with pytest.raises(ValueError, match="rewards must have the shape"):
         SHOWN.to_frame(rewards=[[1, 0]])
-
-
-def test_without_pandas(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args):
-        if name == "pandas":
-            raise ImportError
-        return real(name, *args)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match="pip install pandas"):
-        SHOWN.to_frame()
 
 
 HALF = np.full((2, 2, 2), 0.5)
@@ -155,7 +135,9 @@ BAD = {
         ([[0, 1], [1, 0]], HALF * np.nan),
         ([[0, 1], [1, 0]], HALF * np.inf),
     ],
-    "must be symmetric": [([[0, 1], [1, 0]], HALF * [[1, 1], [0.5, 1]])],
+    r"with probability 0.5, .* They must be symmetric": [
+        ([[0, 1], [1, 0]], HALF * [[1, 1], [0.5, 1]])
+    ],
     r"impossible in row 1: labels 0 and 1 are both shown with probability 0.6, .* 0.5 and 0.8": [
         ([[0, 1], [1, 0]], [HALF[0], [[0.5, 0.6], [0.6, 0.8]]]),
     ],
@@ -234,8 +216,8 @@ def test_records_of_misfitting_shapes_have_no_data_frame(actions, propensities):
         ([[0, 1]], "ab", "classes must name labels"),
         ([[0, 1]], 3, "classes must name labels"),
         ([[0, 1]], {"a": 1}, "classes must name labels"),
-        ([[0, 1]], ["a"], "classes has 1 names, but labels 0 to 1 were shown"),
-        ([[-1, 0]], ["a", "b"], "classes has 2 names, but labels -1 to 0 were shown"),
+        ([[0, 1]], ["a"], r"must be integers from 0 to 0, .* got \[0, 1\]"),
+        ([[-1, 0]], ["a", "b"], r"must be integers from 0 to 1, .* got \[-1, 0\]"),
         ([[0.0, 1.0]], ["a", "b"], "actions must be integers"),
         ([[True, False]], ["a", "b"], "actions must be integers"),
         ([["a", "b"]], ["a", "b"], "actions must be integers"),
@@ -254,9 +236,9 @@ def test_records_without_rows_have_data_frames():
 
 def test_names_of_two_kinds_are_refused():
     frame = SHOWN.to_frame(classes=list("abcde"))
-    with pytest.raises(ValueError, match="must be names of one kind"):
+    with pytest.raises(ValueError, match=r"actions \[1\] in frame are not in `classes`"):
         Exploration.from_frame(frame.replace("a", 1).astype(object), classes=list("abcde"))
-    with pytest.raises(ValueError, match="classes must name each label once, got 'c' twice"):
+    with pytest.raises(ValueError, match="classes must name each label once, got"):
         Exploration.from_frame(frame, classes=list("abcdec"))
     with pytest.raises(ValueError, match="classes must name labels"):
         Exploration.from_frame(frame, classes=[list("abcde")])

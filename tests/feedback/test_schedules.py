@@ -142,7 +142,7 @@ def test_self_tuned_exploration_of_a_model():
     again = clone(model).fit(X, y)
     assert_array_equal(again.decision_function(X), first)
     assert repr(model.exploration) == (
-        f"SelfTunedExploration('ag2', power={1 / 3}, miss_power={2 / 3})"
+        f"SelfTunedExploration(rule='ag2', power={1 / 3}, miss_power={2 / 3})"
     )
     assert repr(SCHEDULES["ag0"]) == f"DecayingExploration(power={1 / 3}, scale=0.5)"
 

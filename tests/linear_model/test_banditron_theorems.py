@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from sklrank.linear_model import BanditronClassifier
-from sklrank.linear_model._mirror import make_mirror_map
+from sklrank.linear_model._mirror import MIRROR_MAPS
 
 N_CLASSES, N_FEATURES, N_ROUNDS, RATE = 9, 60, 40_000, 0.2
 
@@ -83,12 +83,13 @@ def test_theorem_11(name, noise):
     norm of a step is then at most |delta|_2. The norm of Eq. 5.9 is not needed; for p = s = 2 it is
     the largest singular value, not the Frobenius norm of the text.
     """
-    mirror_map = make_mirror_map(name, N_CLASSES, N_FEATURES)
-    convexity = mirror_map.convexity
+    mirror_map = MIRROR_MAPS[name](N_CLASSES, N_FEATURES)
+    exponent = getattr(mirror_map, "exponent", 2.0)
+    convexity, q = 1 / (exponent - 1), 2.0 if name == "schatten" else exponent
     streams, found = [], []
     for seed in range(3):
         X, y = signs_stream(np.random.RandomState(seed), noise)
-        X /= mirror_map.radii(X, 0.0)[:, np.newaxis]
+        X /= np.linalg.norm(X, q, axis=1)[:, np.newaxis]
         # Scaled by the radius, the margin of 2 is 1.
         U = np.eye(N_CLASSES, N_FEATURES) / (2 * X[0, np.argmax(X[0])])
         divergence = NORMS[name](U, 1 + convexity) ** 2 / 2

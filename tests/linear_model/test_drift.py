@@ -192,5 +192,6 @@ def test_costs_of_a_booster_are_not_tested():
     ridge, Y_rows = OnlineRidgeClassifier(), np.eye(Y.max() + 1, dtype=int)[Y] if Y.ndim == 1 else Y
     model = AdaOLMR(ridge, n_estimators=1, random_state=0).fit(X, Y_rows)
     assert model.estimators_[0].n_drifts_ == 0
-    ranker = SemiBanditRanker(k=Y_rows.shape[1], estimators=[ridge], random_state=0)
+    ranker = SemiBanditRanker(k=Y_rows.shape[1], random_state=0)
+    ranker._templates = lambda: [ridge]
     assert ranker.fit(X, Y_rows).estimators_[0].n_drifts_ == 1

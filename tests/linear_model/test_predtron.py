@@ -3,6 +3,7 @@
 import inspect
 import pickle
 import warnings
+from functools import partial
 
 import joblib
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics.pairwise import polynomial_kernel
 
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
 
@@ -39,29 +41,27 @@ def stream(model, seed=0):
 LINEAR = {
     "classes": PredtronClassifier(),
     "classes, mean": PredtronClassifier(average=True, loss="absolute", update="loss-driven"),
-    "rejections": PredtronClassifier(reject_cost=[0.0, 0.1, 0.2], learning_rate="theory"),
+    "rejections": PredtronClassifier(reject_cost=[0.0, 0.1, 0.2], learning_rate=0.3),
     "rejections, mean": PredtronClassifier(
         reject_cost=0.3, average=True, mirror_map="positive", representation="ordinal"
     ),
     "sets": PredtronClassifier(loss="hamming", average=True, fit_intercept=False),
     "classes, entropy": PredtronClassifier(mirror_map="entropy", learning_rate=0.1, average=True),
     "classes, positive": PredtronClassifier(mirror_map="positive", average=True),
-    "classes, p-norm": PredtronClassifier(mirror_map="p-norm", learning_rate="theory"),
+    "classes, p-norm": PredtronClassifier(mirror_map="p-norm", learning_rate=0.3),
     "labels": PredtronLabelRanker(average=True),
     "labels, group": PredtronLabelRanker(mirror_map="group-norm", representation="linear", k=2),
     "labels, schatten": PredtronLabelRanker(mirror_map="schatten", update="loss-driven"),
     "documents": PredtronQueryRanker(),
-    "documents, mean": PredtronQueryRanker(
-        average=True, learning_rate="theory", loss="precision", k=2
-    ),
-    "documents, p-norm": PredtronQueryRanker(mirror_map="p-norm", learning_rate="theory"),
+    "documents, mean": PredtronQueryRanker(average=True, learning_rate=0.3, loss="precision", k=2),
+    "documents, p-norm": PredtronQueryRanker(mirror_map="p-norm", learning_rate=0.3),
 }
 KERNEL = {
     "classes, rbf": PredtronClassifier(kernel="rbf", average=True),
     "rejections, rbf": PredtronClassifier(kernel="rbf", reject_cost=0.2),
     "sets, poly": PredtronClassifier(kernel="poly", loss="hamming"),
-    "labels, rbf": PredtronLabelRanker(kernel="rbf", learning_rate="theory"),
-    "documents, rbf": PredtronQueryRanker(kernel="rbf", gamma=0.2, average=True),
+    "labels, rbf": PredtronLabelRanker(kernel="rbf", learning_rate=0.3),
+    "documents, rbf": PredtronQueryRanker(kernel="rbf", average=True),
     "documents, kernel": PredtronQueryRanker(kernel="linear", update="loss-driven"),
 }
 MODELS = LINEAR | KERNEL
@@ -211,42 +211,22 @@ def test_formats_of_X(name):
 
 @each_model
 def test_fit_starts_from_scratch(name, fingerprint):
-    """Its passes equal calls of partial_fit, and it does not change its arguments."""
+    """Its first pass equals a call of partial_fit, and later passes are in another order."""
     X, targets = stream(MODELS[name])
     kept = pickle.dumps((X, targets))
     twice = clone(MODELS[name]).set_params(max_iter=2).fit(X, *targets)
     assert twice.n_iter_ == 2
-    parts = partial_fit(partial_fit(clone(MODELS[name]), X, targets), X, targets)
-    # Under a kernel a repeated sample is another point.
-    if name in LINEAR:
-        assert_array_equal(scores_of(parts, X), scores_of(twice, X))
-    else:
-        assert_allclose(scores_of(parts, X), scores_of(twice, X), atol=1e-9)
+    rounds = np.split(np.arange(N), range(5, N, 5)) if len(targets) == 2 else np.arange(N)[:, None]
+    order = np.concatenate([rounds[i] for i in np.random.RandomState(0).permutation(len(rounds))])
+    parts = partial_fit(clone(MODELS[name]), X, targets)
+    parts = partial_fit(parts, X[order], [target[order] for target in targets])
+    # The sums over the documents of a query may be in another order, and under a kernel a repeated
+    # sample is another point.
+    assert_allclose(scores_of(parts, X), scores_of(twice, X), rtol=1e-9, atol=1e-9)
     before = fingerprint(twice)
     assert fingerprint(twice.fit(X, *targets)) == before
     assert fingerprint(pickle.loads(pickle.dumps(twice))) == before
     assert pickle.dumps((X, targets)) == kept
-
-
-@each_model
-def test_shuffling(name, fingerprint):
-    """Each pass is shuffled, and depends on the seed only."""
-    X, targets = stream(MODELS[name])
-    model = clone(MODELS[name]).set_params(shuffle=True, max_iter=3, random_state=0)
-    first = fingerprint(model.fit(X, *targets)._model)
-    assert fingerprint(clone(model).fit(X, *targets)._model) == first
-    generator = np.random.RandomState(0)
-    drawn = clone(model).set_params(random_state=generator)
-    assert fingerprint(drawn.fit(X, *targets)._model) == first
-    other = clone(model).set_params(random_state=1).fit(X, *targets)
-    assert not np.array_equal(scores_of(other, X), scores_of(model, X))
-    # A shuffled pass equals a pass over the rounds in that order.
-    X, targets = stream(model)
-    rounds = np.split(np.arange(N), range(5, N, 5)) if len(targets) == 2 else np.arange(N)[:, None]
-    order = np.concatenate([rounds[i] for i in np.random.RandomState(0).permutation(len(rounds))])
-    once = clone(model).set_params(max_iter=1).fit(X, *targets)
-    in_turn = partial_fit(clone(MODELS[name]), X[order], [target[order] for target in targets])
-    assert_allclose(scores_of(once, X), scores_of(in_turn, X), atol=1e-9)
 
 
 @each_model
@@ -268,51 +248,6 @@ def test_progressive_fit(name, fingerprint):
         if i > 0:
             assert_allclose(found[i], scores_of(learner, X[[i]])[0], atol=1e-9)
         partial_fit(learner, X, targets, [i])
-
-
-@each_model
-def test_progress_is_printed(name, capsys):
-    X, targets = stream(MODELS[name])
-    model = clone(MODELS[name]).set_params(verbose=1, max_iter=2).fit(X, *targets)
-    lines = capsys.readouterr().out.splitlines()
-    rounds, kind = model.n_rounds_ // 2, type(model).__name__
-    first = clone(MODELS[name]).fit(X, *targets)
-    assert lines[0] == (
-        f"[{kind}] pass 1 of 2: mean loss {first.mean_loss_:.6g}, mistakes {first.n_mistakes_}, "
-        f"rounds {rounds}"
-    )
-    rest = model.n_mistakes_ - first.n_mistakes_
-    start, _, end = lines[1].partition(": mean loss ")
-    loss, end = end.split(", ", 1)
-    assert (start, end) == (f"[{kind}] pass 2 of 2", f"mistakes {rest}, rounds {rounds}")
-    # The mean over both passes is the mean of the two.
-    assert float(loss) == pytest.approx(2 * model.mean_loss_ - first.mean_loss_, rel=1e-5)
-    assert len(lines) == 2
-
-
-# -- A user's mirror map.
-
-
-class Softmax:
-    """The map of the exponential gradient."""
-
-    def weights(self, dual_weights):
-        powers = np.exp(dual_weights - dual_weights.max(axis=1, keepdims=True))
-        return powers / powers.sum(axis=1, keepdims=True)
-
-
-@pytest.mark.parametrize("name", ["classes, mean", "sets", "labels", "documents"])
-@pytest.mark.parametrize("average", [False, True])
-def test_own_mirror_map(name, average):
-    """An object with the method `weights` equals the built-in map of the same formula."""
-    X, targets = stream(MODELS[name])
-    X = X + np.random.RandomState(0).normal(size=X.shape)
-    model = clone(MODELS[name]).set_params(learning_rate=0.1, average=average)
-    built_in = clone(model).set_params(mirror_map="entropy").fit(X, *targets)
-    own = clone(model).set_params(mirror_map=Softmax()).fit(X, *targets)
-    assert_allclose(own.coef_, built_in.coef_, atol=1e-9)
-    assert own.n_mistakes_ == built_in.n_mistakes_
-    assert_allclose(pickle.loads(pickle.dumps(own)).coef_, own.coef_)
 
 
 # -- Attributes.
@@ -343,22 +278,12 @@ def test_attributes(name):
         assert not model.intercept_.any()
 
 
-def test_precomputed_kernels_have_no_partial_fit():
-    """The kernel values of new samples with those before are not known."""
-    model = PredtronClassifier(kernel="precomputed")
-    for method in ("partial_fit", "progressive_fit"):
-        assert not hasattr(model, method)
-        with pytest.raises(AttributeError) as caught:
-            getattr(model, method)
-        assert "call fit with the kernel matrix" in str(caught.value.__cause__)
-
-
 @each_model
 def test_parameters_take_effect_when_a_model_is_started(name, fingerprint):
     """Later changes affect neither the data that it accepts nor its training."""
     X, targets = stream(MODELS[name])
     whole = partial_fit(clone(MODELS[name]), X, targets)
-    others = {"kernel": "precomputed", "mirror_map": "p-norm", "average": True}
+    others = {"kernel": "rbf", "mirror_map": "p-norm", "average": True}
     others |= {"update": "loss-driven", "learning_rate": 0.5}
     if isinstance(whole, PredtronClassifier):
         others |= {"loss": "absolute", "reject_cost": 0.4}
@@ -372,15 +297,6 @@ def test_parameters_take_effect_when_a_model_is_started(name, fingerprint):
         assert_allclose(scores_of(model, X), scores_of(whole, X), rtol=1e-9, atol=1e-9)
 
 
-def test_precomputed_kernels_have_no_partial_fit_after_the_parameter_changed():
-    """A row of the kernel matrix is not a vector of features."""
-    X, (y,) = stream(PredtronClassifier())
-    model = PredtronClassifier(kernel="precomputed").fit(X @ X.T, y).set_params(kernel=None)
-    assert not hasattr(model, "partial_fit")
-    assert model.fit(X, y).coef_.shape == (3, 12)
-    assert hasattr(model, "partial_fit")
-
-
 # -- Invalid arguments.
 
 
@@ -388,11 +304,6 @@ def replaced(X, value):
     X = X.copy()
     X[3, 2] = value
     return X
-
-
-class Nonsense:
-    def __init__(self, weights):
-        self.weights = weights
 
 
 def of_shape_2(A, B):
@@ -405,30 +316,14 @@ def of_infinity(A, B):
 
 BAD_PARAMETERS = {
     "update": ["newest", None],
-    "mirror_map": [
-        "hyperbolic",
-        None,
-        Nonsense(lambda duals: duals[:, :1]),
-        Nonsense(lambda duals: duals * np.nan),
-        Nonsense(lambda duals: "none"),
-    ],
+    "mirror_map": ["hyperbolic", None],
     "learning_rate": [0, -1.0, np.nan, np.inf, 1e61, "fast", None],
     "average": ["yes", None],
     "kernel": ["cubic", 3, of_shape_2, of_infinity, lambda A, B: "none"],
-    "gamma": [0, -1, "scale"],
     "max_iter": [0, 1.5],
-    "shuffle": ["yes"],
-    "random_state": ["seed", -1],
-    "verbose": ["loud"],
 }
 TOGETHER = [
     ({"mirror_map": "p-norm", "kernel": "rbf"}, "mirror_map='p-norm' does not go with kernel"),
-    ({"mirror_map": Softmax(), "kernel": "rbf"}, "mirror_map=.* does not go with kernel"),
-    ({"learning_rate": "theory", "mirror_map": "entropy"}, "learning_rate='theory' is not known"),
-    ({"learning_rate": "theory", "mirror_map": "positive"}, "learning_rate='theory' is not known"),
-    ({"learning_rate": "theory", "mirror_map": Softmax()}, "learning_rate='theory' is not known"),
-    ({"kernel": "precomputed"}, "X must be the kernel matrix"),
-    ({"kernel": "poly", "gamma": 1e300}, "kernel has values that are NaN or inf"),
 ]
 SOME = ["classes", "sets", "labels", "documents", "documents, rbf"]
 
@@ -497,28 +392,6 @@ def test_invalid_X_does_not_change_the_model(name, fingerprint):
             assert fingerprint(model) == before
 
 
-class FailsFarOut:
-    """The Euclidean map, which fails for large dual weights."""
-
-    def weights(self, dual_weights):
-        return dual_weights if abs(dual_weights).max() < 1e6 else np.nan * dual_weights
-
-
-@pytest.mark.parametrize("name", ["classes", "classes, mean", "sets", "labels", "documents, mean"])
-def test_a_map_that_fails_later_does_not_change_the_model(name, fingerprint):
-    """Earlier rounds of the same call are undone."""
-    X, targets = stream(MODELS[name])
-    model = clone(MODELS[name]).set_params(mirror_map=FailsFarOut(), learning_rate=1.0)
-    partial_fit(model, X, targets)
-    far = X.copy()
-    far[N // 2 :] *= 1e9
-    before = fingerprint(model)
-    for method in methods(model):
-        with pytest.raises(ValueError, match="mirror_map=.* returned NaN or infinity"):
-            getattr(model, method)(far, *targets)
-        assert fingerprint(model) == before
-
-
 @each_model
 @pytest.mark.filterwarnings("error")
 def test_extreme_values(name):
@@ -527,7 +400,7 @@ def test_extreme_values(name):
     for scale in (9e59, 1e-60, 1e-160, 1e-300, 0.0):
         model = clone(MODELS[name])
         if model.kernel == "poly":
-            model.set_params(gamma=1e-60)
+            model.set_params(kernel=partial(polynomial_kernel, gamma=1e-60))
         far = np.sign(X) * scale
         partial_fit(model.fit(far, *targets), far, targets)
         assert np.isfinite(scores_of(model, far)).all()

@@ -112,7 +112,6 @@ def test_classes_by_enumeration(problem, kind, loss_driven):
     labels = random.randint(CLASS_PROBLEMS[problem][0], size=60)
     task, costs, representations = class_task(*CLASS_PROBLEMS[problem], labels, loss_driven)
     assert (task.n_rounds, task.loss_driven) == (60, loss_driven)
-    assert_allclose(task.loss_ranges(), np.tile(loss_range(costs), (60, 1)))
     losses = [
         check_round(
             task, i, draw_scores(random, representations.shape[1], kind), representations, costs[y]
@@ -159,7 +158,6 @@ def test_subsets_by_enumeration(loss, kind, loss_driven):
                 np.sum(a & b, axis=1) for a, b in ((sets, y), (sets, ~y), (~sets, y), (~sets, ~y))
             ]
             losses = np.asarray(function(*counts), dtype=float)
-            assert_allclose(task.loss_ranges()[i], loss_range(losses))
             scores = draw_scores(random, m, kind)
             check_round(task, i, scores, (2.0 * sets - 1) / np.sqrt(m), losses)
 
@@ -210,7 +208,6 @@ def test_rankings_by_enumeration(loss, representation, max_states):
     for i, m in enumerate(sizes):
         positions = np.array(list(permutations(range(m))), dtype=int)
         losses = ranking_losses(gains[starts[i] : starts[i + 1]], discounts, positions)
-        assert_allclose(tasks[0].loss_ranges()[i], loss_range(losses), rtol=1e-9)
         if m == 0 or losses.max() == 0:
             for task in tasks:
                 assert task.evaluate(i, np.zeros(m))[0] == 0
@@ -281,13 +278,13 @@ def test_long_rankings_match_the_solver(m, grades):
             assert_allclose(values[np.arange(m), positions - 1].sum(), best_value, rtol=1e-9)
 
 
-def test_no_loss_no_range():
-    """Equal gains, no relevant items, no counted positions."""
+def test_no_loss():
+    """Equal gains, no relevant items, no counted positions: no ranking is a mistake."""
     discounts, f, starts = np.array([3.0, 2, 1]), position_values("linear", 3), np.array([0, 3])
     for gains in (np.ones(3), np.zeros(3)):
-        assert_array_equal(RankingTask(gains, starts, discounts, f).loss_ranges(), [[np.inf, 0]])
+        assert RankingTask(gains, starts, discounts, f).evaluate(0, [1, 3, 2])[0] == 0
     task = RankingTask(np.array([1.0, 0, 0]), starts, np.zeros(3), f)
-    assert_array_equal(task.loss_ranges(), [[np.inf, 0]])
+    assert task.evaluate(0, [1, 3, 2])[0] == 0
 
 
 def tasks_of_six_rounds():
@@ -342,7 +339,6 @@ def test_chosen_rounds_are_those_of_a_task_of_their_own(kind, loss_driven):
             expected_loss, expected = alone.evaluate(0, scores)
             assert loss == expected_loss
             assert_array_equal(direction, expected)
-            assert_array_equal(task.loss_ranges()[i], alone.loss_ranges()[0])
 
 
 @pytest.mark.parametrize("rounds", [[6], [-1], [[0]]])

@@ -26,8 +26,11 @@ PROPENSITIES = RANDOM.uniform(0.01, 1, (N, 1, 1)) * np.ones((N, K, K))
 WEIGHT = RANDOM.choice([0.0, 0.5, 1.0, 3.0], N)
 
 
-def semi_bandit(learner):
-    return SemiBanditRanker(k=K, estimators=[learner], random_state=0)
+def semi_bandit(learner, k=K):
+    """Return a ranker whose vote has a single learner."""
+    model = SemiBanditRanker(k=k, random_state=0)
+    model._templates = lambda: [learner]
+    return model
 
 
 def booster(learner):
@@ -116,7 +119,7 @@ def test_ridge_regresses_on_the_relevance_of_the_labels_shown():
 
 def test_ridge_on_relevance_where_all_labels_are_known():
     """Ridge regression on the relevance minus 1/2, in closed form."""
-    model = SemiBanditRanker(k=M, estimators=[OnlineRidgeClassifier(alpha=2.0)], random_state=0)
+    model = semi_bandit(OnlineRidgeClassifier(alpha=2.0), k=M)
     model.fit(X, Y, sample_weight=WEIGHT)
     played = WEIGHT > 0
     rows = X[played]

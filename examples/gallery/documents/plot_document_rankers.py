@@ -33,10 +33,9 @@ rankers = {
     "RankBoost": RankBoost(),
     "AdaRank": AdaRank(),
     "Predtron": PredtronQueryRanker(
-        representation="reciprocal", learning_rate=0.01, average=True, max_iter=10,
-        shuffle=True, random_state=0,
+        representation="reciprocal", learning_rate=0.01, average=True, max_iter=10
     ),
-}  # fmt: skip
+}
 scores = {}
 for name, ranker in rankers.items():
     predicted = ranker.fit(X, y, qid=qid).predict(X_test)

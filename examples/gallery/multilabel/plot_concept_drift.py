@@ -5,24 +5,23 @@ When the meaning of a label changes
 
 After 3000 samples the weights of all labels change at once. A model that was fitted before and is
 not updated stays wrong. Online rankers recover, at a speed that depends on how much they trust the
-past. Ridge regressions that learn relevance detect the change by a test of their losses, and forget
-the past (`drift_threshold`).
+past. The ridge regression of SemiBanditRanker detects the change by a test of its losses, and
+forgets the past. Here all eight labels of a sample are shown.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from sklrank.datasets import make_multilabel_ranking_stream
-from sklrank.linear_model import OnlineRidgeClassifier, SemiBanditRanker
+from sklrank.linear_model import SemiBanditRanker
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR
 
 X, Y = make_multilabel_ranking_stream(6000, n_labels=8, drift="abrupt", random_state=0)
-ridges = [OnlineRidgeClassifier()]
 models = {
     "AdaOLMR": AdaOLMR(random_state=0),
     "AdaOLMR of trees": AdaOLMR("trees", n_estimators=50, random_state=0),
-    "ridge regression": SemiBanditRanker(k=8, estimators=ridges, random_state=0),
+    "SemiBanditRanker": SemiBanditRanker(k=8, random_state=0),
 }
 losses = {
     name: rank_loss(Y, model.progressive_fit(X, Y), average=False) for name, model in models.items()

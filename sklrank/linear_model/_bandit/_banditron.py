@@ -7,17 +7,19 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sklrank._docstrings import shares_text
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR
-from sklrank.linear_model._bandit._base import BaseBanditClassifier
+from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._kernel_map import KernelMap
 from sklrank.linear_model._bandit._model import MirrorDescent
-from sklrank.linear_model._mirror import CONSTRAINTS, make_mirror_map, scores_poorly
+from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS, scores_poorly
 
 if TYPE_CHECKING:
     from sklrank._typing import ExplorationRate, MirrorMap
 
 
+@shares_text(**TEXTS)
 class BanditronClassifier(BaseBanditClassifier):
     r"""Linear classifier that learns from bandit feedback by online mirror descent.
 
@@ -35,9 +37,7 @@ class BanditronClassifier(BaseBanditClassifier):
     [1]_ is the special case of the Euclidean mirror map, for which the weights W are equal to
     :math:`\Theta`.
 
-    `fit` and `partial_fit` simulate the rounds: they use `y` only to determine whether the class
-    shown is correct. With real feedback, `explore` returns the classes to show, and
-    `partial_fit_feedback` learns from their rewards.
+    {simulation}
 
     Parameters
     ----------
@@ -54,11 +54,8 @@ class BanditronClassifier(BaseBanditClassifier):
           exponents of the support functions.
         - A callable, such as a :class:`~sklrank.feedback.DecayingExploration`: it maps the round
           t = 1, 2, ... to its rate, a number in (0, 1].
-    randomization : str, default="uniform"
-        Name of an exploration policy of :mod:`sklrank.feedback`, which draws the class to show:
-        "uniform" is that of the papers. "plackett-luce" explores by the softmax of the scores, and
-        "softmax" always draws the class in this way.
-    mirror_map : str or object, default="euclidean"
+    {randomization}
+    mirror_map : str, default="euclidean"
         Function that maps :math:`\Theta` to the weights W.
 
         - "euclidean": the identity.
@@ -72,9 +69,6 @@ class BanditronClassifier(BaseBanditClassifier):
           gradient). This map is suited to data with many features if only a few are relevant and
           large values of these indicate a class.
         - "positive": negative weights are set to zero after each step.
-        - An object with a method ``weights(dual_weights)``. The method is called after each step
-          with :math:`\Theta`, a read-only array of shape
-          `(n_classes, n_features_in_ + fit_intercept)`, and returns W, an array of the same shape.
     kernel : {"rbf", "poly"} or None, default=None
         Kernel in whose feature space the classifier is linear, as in [2]_, Section 5.3.1: the
         Gaussian kernel ``exp(-gamma * |x - z|**2)``, or the polynomial ``(1 + gamma * x . z)**3``.
@@ -87,15 +81,14 @@ class BanditronClassifier(BaseBanditClassifier):
     gamma : float or None, default=None
         Parameter of the kernel. If None, it is ``1 / n_features``.
     learning_rate : float or "auto", default="auto"
-        Step size :math:`\eta`. For all named mirror maps except "entropy", it multiplies the
+        Step size :math:`\eta`. For all mirror maps except "entropy", it multiplies the
         weights and does not change the predictions. If "auto", the step size for "entropy" is given
         by [2]_, Eq. 5.12, where the total number of rounds is replaced by the current number, and
         samples are divided by the largest absolute value observed so far. For other maps it is 1.
     fit_intercept : bool, default=True
         Whether to add a constant feature with value one, or one to the kernel values. The models in
         the papers have no intercept.
-    max_iter : int, default=5
-        Number of passes over the samples in `fit`. `partial_fit` makes one pass.
+    {max_iter}
     random_state : int, RandomState instance or None, default=None
         Controls the random draws of the classes to show.
 
@@ -108,18 +101,7 @@ class BanditronClassifier(BaseBanditClassifier):
         and the first class.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts; zero if `fit_intercept` is False. Like `coef_`, not defined with a kernel.
-    exploration_ : float
-        Exploration rate :math:`\gamma_t` of the next round.
-    error_rate_ : float
-        Fraction of the rounds in which the class shown was wrong. It is NaN before the first round.
-    n_rounds_ : int
-        Number of rounds, which is equal to the number of samples learned.
-    n_iter_ : int
-        Number of passes over the samples in `fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {rounds}
 
     See Also
     --------
@@ -130,9 +112,7 @@ class BanditronClassifier(BaseBanditClassifier):
 
     Notes
     -----
-    The parameters are read in `fit` and, if the model is not fitted, in the first call of
-    `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later changes do not
-    affect the model until `fit` is called.
+    {reading}
 
     With real feedback, schedules are updated in `partial_fit_feedback`, not in `explore`. All
     samples of one call of `explore` therefore have the same exploration rate. The schedules that
@@ -212,9 +192,7 @@ class BanditronClassifier(BaseBanditClassifier):
             learning_rate = np.nan if self.mirror_map == "entropy" else 1.0
         n_features = self.n_features_in_
         if self.kernel is None:
-            mirror_map = make_mirror_map(
-                self.mirror_map, n_classes, n_features + self.fit_intercept
-            )
+            mirror_map = MIRROR_MAPS[self.mirror_map](n_classes, n_features + self.fit_intercept)
         elif self.mirror_map == "euclidean":
             gamma = 1 / n_features if self.gamma is None else self.gamma
             mirror_map = KernelMap(n_classes, n_features, self.kernel, gamma)

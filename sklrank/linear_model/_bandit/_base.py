@@ -41,6 +41,45 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+# Texts that the docstrings of the classifiers share.
+TEXTS = {
+    "simulation": """
+`fit` and `partial_fit` simulate the rounds: they use `y` only to determine whether the class shown
+is correct. With real feedback, `explore` returns the classes to show, and `partial_fit_feedback`
+learns from their rewards.
+""",
+    "randomization": """
+randomization : str, default="uniform"
+    Name of an exploration policy of :mod:`sklrank.feedback`, which draws the class to show:
+    "uniform" is that of the papers. "plackett-luce" explores by the softmax of the scores, or of
+    the confidence bounds of LinUCB, and "softmax" always draws the class in this way.
+""",
+    "max_iter": """
+max_iter : int, default=5
+    Number of passes over the samples in `fit`. `partial_fit` makes one pass.
+""",
+    "rounds": """
+exploration_ : float
+    Exploration rate of the next round.
+error_rate_ : float
+    Fraction of the rounds in which the class shown was wrong. It is NaN before the first round.
+n_rounds_ : int
+    Number of rounds, which is equal to the number of samples learned.
+n_iter_ : int
+    Number of passes over the samples in `fit`.
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of the features. Defined only if `X` has feature names that are all strings.
+""",
+    "reading": """
+The parameters are read in `fit` and, if the model is not fitted, in the first call of
+`partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later changes do not affect
+the model until `fit` is called.
+""",
+}
+
+
 class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
     """Base class of linear classifiers that learn from bandit feedback.
 
@@ -88,8 +127,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or contain only one class, if a parameter is invalid, or if
-            the custom `mirror_map` of a :class:`BanditronClassifier` returns invalid weights. In
+            If the data are malformed or contain only one class, or if a parameter is invalid. In
             these cases, a fitted model does not change.
         """
         return super().fit(X, y)
@@ -118,10 +156,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         ------
         ValueError
             If the data are malformed or contain labels that are not in `classes`. In this case, the
-            model does not change. The error is also raised if the custom `mirror_map` of a
-            :class:`BanditronClassifier` returns invalid weights. If this happens during training,
-            the model has already learned from some of the samples.
-            After an error in the first call, there is no model.
+            model does not change. After an error in the first call, there is no model.
         """
         return super().partial_fit(X, y, classes)
 
@@ -238,8 +273,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         ValueError
             If the data are malformed, for example if classes are not in `classes_`, propensities
             are missing or outside (0, 1], or rewards are neither 0 nor 1. In this case, the model
-            does not change. The error is also raised if a custom `mirror_map` returns invalid
-            weights, as in `partial_fit`.
+            does not change.
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_frequencies
 from sklrank._sklearn import Interval, StrOptions
-from sklrank.linear_model._bandit._base import BaseBanditClassifier
+from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ AUTO = {
 }
 
 
+@shares_text(**TEXTS)
 class LinUCBClassifier(BaseBanditClassifier):
     r"""Classifier that learns from bandit feedback by upper confidence bounds (LinUCB).
 
@@ -67,9 +69,7 @@ class LinUCBClassifier(BaseBanditClassifier):
     `n_components` with the "rbf" kernel. The cost of a round is proportional to
     ``n_classes * m**2`` for "full" and ``n_classes * m`` for "diagonal" covariances.
 
-    `fit` and `partial_fit` simulate the rounds: they use `y` only to determine whether the class
-    shown is correct. With real feedback, `explore` returns the classes to show, and
-    `partial_fit_feedback` learns from their rewards.
+    {simulation}
 
     Parameters
     ----------
@@ -122,15 +122,11 @@ class LinUCBClassifier(BaseBanditClassifier):
         from 0 to 1, or a schedule, as in :class:`BanditronClassifier`. The confidence bounds
         explore without it. Use a number above 0 for logs in which each class must have a positive
         propensity.
-    randomization : str, default="uniform"
-        Name of an exploration policy of :mod:`sklrank.feedback`, which draws the class to show:
-        "uniform" is that of the papers. "plackett-luce" explores by the softmax of the bounds, and
-        "softmax" always draws the class in this way.
+    {randomization}
     fit_intercept : bool, default=True
         Whether to add a constant feature. If False, dense samples are scaled in the same way as
         sparse samples. The "rbf" kernel requires True.
-    max_iter : int, default=5
-        Number of passes over the samples in `fit`. `partial_fit` makes one pass.
+    {max_iter}
     random_state : int, RandomState instance or None, default=None
         Controls the random draws of the classes to show, and the random features of the "rbf"
         kernel.
@@ -146,20 +142,9 @@ class LinUCBClassifier(BaseBanditClassifier):
         the "rbf" kernel.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts; zero if `fit_intercept` is False. Not defined for the "rbf" kernel.
-    exploration_ : float
-        Exploration rate of the next round.
-    error_rate_ : float
-        Fraction of the rounds in which the class shown was wrong. It is NaN before the first round.
-    n_rounds_ : int
-        Number of rounds, which is equal to the number of samples learned.
     n_drifts_ : int
         Number of concept drifts detected.
-    n_iter_ : int
-        Number of passes over the samples in `fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {rounds}
 
     See Also
     --------
@@ -169,9 +154,7 @@ class LinUCBClassifier(BaseBanditClassifier):
 
     Notes
     -----
-    The parameters are read in `fit` and, if the model is not fitted, in the first call of
-    `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later changes do not
-    affect the model until `fit` is called.
+    {reading}
     The samples of this call also determine whether the model standardizes dense samples: a model
     that starts with sparse samples does not standardize dense samples later, unless `kernel` is
     "rbf". In the same way, they determine the kernel that "auto" stands for.

@@ -131,8 +131,8 @@ cdef class LinUCBModel(BanditModel):
             self.n_components == 0 or self.clip > 0.0, "random features need a clip above 0"
         )
         self.check_sizes(archive)
-        self.n_scratch = 2 * n + self.n_components if self.n_components else 0
         self.needs_dense = self.clip > 0.0
+        self.n_scratch = 2 * n + self.n_components if self.needs_dense else 0
         if archive.loads:
             self.scaled_values, self.z_scores = np.empty(n + self.n_components), np.empty(n)
             self.variances = np.empty(self.n_classes)
@@ -160,35 +160,27 @@ cdef class LinUCBModel(BanditModel):
 
     cdef void score(self, const Row* row, double* scores, double* scratch) noexcept nogil:
         cdef double scale = root_mean_square(self.sum_squares, self.n_seen)
-        cdef double n = max(self.n_seen, 1.0), mean, deviation, value
+        cdef double n = max(self.n_seen, 1.0), mean, deviation
         cdef double* z = scratch + self.n_features + self.n_components
-        cdef bint is_linear = self.n_components == 0
         cdef Row features = row[0]
         cdef Py_ssize_t j, k
         features.constant = 0.0
         if self.clip > 0.0:
-            for k in range(self.n_classes):
-                scores[k] = 0.0
             for j in range(row.n):
                 mean = self.means[j]
                 deviation = sqrt(self.m2[j] / n)
-                value = standardized(
+                scratch[j] = standardized(
                     row.values[j] - mean, self.minima[j] - mean, self.maxima[j] - mean,
                     self.clip * deviation,
                 )
-                if is_linear:
-                    for k in range(self.n_classes):
-                        scores[k] += value * self.coefficients[k, j]
-                else:
-                    scratch[j] = value
+                if self.n_components > 0:
                     z[j] = z_score(row.values[j] - mean, deviation, self.clip)
-        if not is_linear:
-            self.add_random_features(
-                scratch, z, root_mean_square(self.linear_sum_squares, self.n_seen)
-            )
+            if self.n_components > 0:
+                self.add_random_features(
+                    scratch, z, root_mean_square(self.linear_sum_squares, self.n_seen)
+                )
             self.set_features(&features, scratch)
-        if self.clip == 0.0 or not is_linear:
-            table_products(&self.coefficients[0, 0], self.n_classes, self.width, &features, scores)
+        table_products(&self.coefficients[0, 0], self.n_classes, self.width, &features, scores)
         for k in range(self.n_classes):
             scores[k] /= scale
             if row.constant != 0.0:

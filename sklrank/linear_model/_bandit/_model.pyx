@@ -130,6 +130,6 @@ cdef class MirrorDescent(BanditModel):
         return sqrt(k * (1.0 - exploration) * log(k) / (exploration * self.n_seen)) / self.largest
 
     def raise_error(self):
-        """Raise the error that a custom mirror map raised in a compiled loop, if there is one."""
+        """Raise the error that a mirror map raised in a compiled loop, if there is one."""
         self.require_ready()
         self.mirror_map.raise_error()

@@ -60,10 +60,3 @@ cdef class EntropicMap(MirrorMap):
 
     cdef void recompute(self, Py_ssize_t k) noexcept nogil
     cdef void add_to_dual(self, Py_ssize_t k, Py_ssize_t j, double addition) noexcept nogil
-
-
-cdef class CustomMap(MirrorMap):
-    cdef readonly object mirror_map
-    cdef double[:, ::1] primals             # (n_classes, width) weights
-
-    cdef void update_weights(self) noexcept with gil

@@ -9,24 +9,19 @@ some classes, Theta_k += size x. The maps of this file are
     Euclidean   W = Theta
     positive    W = Theta, and every step ends with the projection Theta = max(Theta, 0)
     entropic    W_kj = exp(Theta_kj) / sum_i exp(Theta_ki), a distribution over the features
-    custom      W = mirror_map.weights(Theta), a method of a user's object
 
 (Valizadegan 2010, Algorithm 8 and Section 5.4). The entropic map is that of Algorithm 9, which
 starts from Theta = 1/d. This gives the same uniform weights as Theta = 0. `_norms.pyx` has the maps
 of other norms.
 
-Let Phi = 1/2 ||W||^2 be `convexity`-strongly convex in its norm. Let the radius |||x||| be a norm
-of rows with ||u x'||_* <= ||u||_2 |||x||| for rank-one steps u x'. The learning rate of the
-theorems follows from `convexity` and the radii of the rows (Jain et al. 2015, Appendix B.2, Eq. 6
-and Theorem 15).
 """
 
-from libc.math cimport exp, fabs, pow
+from libc.math cimport exp
 
 import numpy as np
 
 from sklrank._state cimport Archive
-from sklrank.linear_model._rows cimport Row, Rows, add_outer, add_row, table_products
+from sklrank.linear_model._rows cimport Row, Rows, add_row, table_products
 
 
 cdef class MirrorMap:
@@ -37,8 +32,6 @@ cdef class MirrorMap:
     If an error occurs in a step, or in a score that was not prepared, the compiled loops cannot
     raise it. The error is kept in `error`, and the caller of a loop calls `raise_error` afterwards.
     """
-
-    convexity = None
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         self.duals = np.zeros((n_classes, width))
@@ -115,8 +108,6 @@ cdef class MirrorMap:
 cdef class EuclideanMap(MirrorMap):
     """Euclidean map: the weights are the dual weights."""
 
-    convexity = 1.0
-
     @classmethod
     def of(cls, weights):
         """Return a map with the given weights, `(n_classes, width)`."""
@@ -124,10 +115,6 @@ cdef class EuclideanMap(MirrorMap):
         mirror_map.duals = np.array(weights, dtype=np.float64, order="C")
         mirror_map.start()
         return mirror_map
-
-    def radii(self, X, double constant):
-        """Return the Euclidean norms of the rows, `(n_samples,)`."""
-        return row_norms(X, constant, 2.0)
 
 
 cdef class PositiveMap(MirrorMap):
@@ -228,107 +215,9 @@ cdef class EntropicMap(MirrorMap):
         self.n_changed[k] = 0
 
 
-cdef class CustomMap(MirrorMap):
-    """User-defined map: the method `weights` of an object computes the weights after each step.
-
-    The method receives a read-only array of the dual weights. The constructor calls it with random
-    numbers and with zeros, so that an object with a faulty method is rejected immediately. If the
-    method fails later, the weights do not change, and the method is not called again before the
-    error is raised.
-    """
-
-    def __init__(self, Py_ssize_t n_classes, Py_ssize_t width, mirror_map):
-        self.mirror_map = mirror_map
-        duals = np.zeros((n_classes, width))
-        self.compute_weights(np.random.RandomState(0).normal(size=duals.shape))
-        self.duals, self.primals = duals, self.compute_weights(duals)
-        self.start()
-
-    cdef int exchange(self, Archive archive) except -1:
-        cdef CustomMap saved = archive.source
-        MirrorMap.exchange(self, archive)
-        self.mirror_map = archive.anything("mirror_map", saved.mirror_map)
-        self.primals = archive.floats("primals", saved.primals, (self.n_classes, self.width))
-        return 0
-
-    def compute_weights(self, duals):
-        """Return the weights for the given dual weights, as a checked copy of the same shape."""
-        duals = duals.view()
-        duals.flags.writeable = False
-        weights = self.mirror_map.weights(duals)
-        try:
-            weights = np.array(weights, dtype=np.float64, order="C")
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"mirror_map={self.mirror_map!r} has a method `weights` that returned "
-                f"{type(weights).__name__}, not numbers: return an array of the shape that it gets"
-            ) from error
-        if weights.shape != duals.shape:
-            raise ValueError(
-                f"mirror_map={self.mirror_map!r} has a method `weights` that returned the shape "
-                f"{weights.shape} for dual weights of the shape {duals.shape}: return the same one"
-            )
-        if not np.all(np.isfinite(weights)):
-            raise ValueError(
-                f"mirror_map={self.mirror_map!r} has a method `weights` that returned NaN or "
-                "infinity: scale before exponentiating, or take a smaller learning_rate"
-            )
-        return weights
-
-    cdef void score(self, const Row* row, double* scores) noexcept nogil:
-        table_products(&self.primals[0, 0], self.n_classes, self.width, row, scores)
-
-    cdef void step(self, Py_ssize_t k, double size, const Row* row) noexcept nogil:
-        add_row(&self.duals[k, 0], size, row)
-        self.update_weights()
-
-    cdef void step_all(self, const double* direction, double size, const Row* row) noexcept nogil:
-        add_outer(&self.duals[0, 0], self.n_classes, self.width, direction, size, row)
-        self.update_weights()
-
-    cdef void add_weights(self, double factor, double* sums) noexcept nogil:
-        add_scaled(factor, &self.primals[0, 0], self.n_classes * self.width, sums)
-
-    cdef void update_weights(self) noexcept with gil:
-        if self.error is not None:
-            return
-        try:
-            np.copyto(np.asarray(self.primals), self.compute_weights(np.asarray(self.duals)))
-        except BaseException as error:
-            self.error = error
-
-
 cdef void add_scaled(
     double factor, const double* values, Py_ssize_t n, double* sums
 ) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
         sums[i] += factor * values[i]
-
-
-def row_norms(X, double constant, double q):
-    """Return the l_q norms of the rows of X including the constant, `(n_samples,)`."""
-    cdef Rows rows = Rows(X, constant)
-    cdef double[::1] norms = np.empty(rows.n_rows)
-    cdef Row row
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(rows.n_rows):
-            rows.read(i, &row)
-            norms[i] = row_norm(&row, q)
-    return np.asarray(norms)
-
-
-cdef double row_norm(const Row* row, double q) noexcept nogil:
-    # Entries are divided by the largest absolute value, so that the sum of their powers neither
-    # overflows nor underflows.
-    cdef double largest = fabs(row.constant), total
-    cdef Py_ssize_t i
-    for i in range(row.n):
-        largest = max(largest, fabs(row.values[i]))
-    if largest == 0.0:
-        return 0.0
-    total = pow(fabs(row.constant) / largest, q)
-    for i in range(row.n):
-        total += pow(fabs(row.values[i]) / largest, q)
-    return largest * pow(total, 1.0 / q)

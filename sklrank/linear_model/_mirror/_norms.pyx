@@ -38,13 +38,7 @@ from sklrank._state cimport Archive
 from sklrank.linear_model._mirror._maps cimport add_scaled, is_inaccurate
 from sklrank.linear_model._rows cimport Row, add_outer, add_row, table_products
 
-from sklrank.linear_model._mirror._maps import (
-    CustomMap,
-    EntropicMap,
-    EuclideanMap,
-    PositiveMap,
-    row_norms,
-)
+from sklrank.linear_model._mirror._maps import EntropicMap, EuclideanMap, PositiveMap
 
 # Smallest unit of a Gram matrix. Products of smaller numbers may underflow.
 cdef double MIN_UNIT = 1e-100
@@ -93,18 +87,6 @@ cdef class GroupedMap(MirrorMap):
 
     cdef Py_ssize_t count_groups(self, Py_ssize_t n_classes, Py_ssize_t width) noexcept:
         return n_classes * width
-
-    @property
-    def convexity(self):
-        """Constant of strong convexity of the potential, r - 1."""
-        return 1.0 / (self.exponent - 1.0)
-
-    def radii(self, X, double constant):
-        """Return the l_q norms of the rows, `(n_samples,)`.
-
-        ||u x'||_* is the product of the l_q norm of x and a norm of u.
-        """
-        return row_norms(X, constant, self.exponent)
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
         cdef Py_ssize_t k
@@ -217,18 +199,6 @@ cdef class SchattenMap(MirrorMap):
             self.left_factor, self.is_stale = np.zeros((n, n)), True
             self.direction, self.products = np.zeros(n), np.empty(n)
         return 0
-
-    @property
-    def convexity(self):
-        """Constant of strong convexity of the potential, r - 1."""
-        return 1.0 / (self.exponent - 1.0)
-
-    def radii(self, X, double constant):
-        """Return the Euclidean norms of the rows, `(n_samples,)`.
-
-        The only nonzero singular value of u x' is ||u||_2 ||x||_2.
-        """
-        return row_norms(X, constant, 2.0)
 
     cdef int prepare(self) except -1:
         if self.exponent > 2.0:
@@ -365,23 +335,3 @@ MIRROR_MAPS = {
     "entropy": EntropicMap,
     "positive": PositiveMap,
 }
-
-
-def make_mirror_map(mirror_map, n_classes, width):
-    """Return the map with the given name, or of a user's object, with dual weights of zero."""
-    if isinstance(mirror_map, str):
-        return MIRROR_MAPS[mirror_map](n_classes, width)
-    return CustomMap(n_classes, width, mirror_map)
-
-
-def scores_poorly(mirror_map, *, one_score):
-    """Return whether a map may fail on linearly separable data, scikit-learn's tag `poor_score`.
-
-    Weights that are a distribution may fail if a feature is evidence against a class. Nonnegative
-    weights can use such a feature as evidence for the other classes. But if two classes share one
-    score (`one_score`), no feature can be evidence for the first class. A user-defined map may
-    always fail, since nothing is known about it.
-    """
-    if not isinstance(mirror_map, str):
-        return True
-    return mirror_map == "entropy" or (mirror_map == "positive" and one_score)

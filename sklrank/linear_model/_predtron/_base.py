@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
-from sklearn.utils import check_random_state
 
-from sklrank._base_online import BaseOnline, slices
+from sklrank._base_online import BaseOnline, lists_of, slices
 from sklrank._model_lock import shared_call
-from sklrank._sklearn import Interval, StrOptions, _fit_context, available_if, print_progress
+from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import MAX_FACTOR, unchanged_on_error
-from sklrank.linear_model._mirror import CONSTRAINTS, make_mirror_map
+from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS
 from sklrank.linear_model._predtron._models import KernelModel, LinearModel
 
 if TYPE_CHECKING:
@@ -38,12 +37,10 @@ average : bool, default=False
 kernel : str, callable or None, default=None
     If None, the model learns weights of the features. Otherwise, it learns dual coefficients of
     support vectors. A string is the name of a kernel of
-    :func:`sklearn.metrics.pairwise.pairwise_kernels`, such as "rbf" or "poly", or "precomputed", in
-    which case `X` must be the kernel matrix. A callable ``kernel(A, B)`` returns the array `(n, m)`
-    of the kernel values between the n rows of A and the m rows of B, such as
-    ``functools.partial(sklearn.metrics.pairwise.polynomial_kernel, degree=2)``.
-gamma : float or None, default=None
-    Parameter of the kernels that are given by name. If None, ``1 / n_features`` is used.
+    :func:`sklearn.metrics.pairwise.pairwise_kernels`, such as "rbf" or "poly", which has its
+    default parameters. A callable ``kernel(A, B)`` returns the array `(n, m)` of the kernel values
+    between the n rows of A and the m rows of B, such as
+    ``functools.partial(sklearn.metrics.pairwise.rbf_kernel, gamma=0.1)``.
 """,
     "fit_intercept": """
 fit_intercept : bool, default=True
@@ -52,14 +49,10 @@ fit_intercept : bool, default=True
 """,
     "passes": """
 max_iter : int, default=1
-    Number of passes over the training data in `fit`; `partial_fit` always makes one pass.
-shuffle : bool, default=False
-    Whether `fit` shuffles the rounds before each pass. Shuffling is needed if the samples are
-    sorted by class.
-random_state : int, RandomState instance or None, default=None
-    Controls the order of the rounds if `shuffle` is True.
-verbose : int, default=0
-    If positive, the number of mistakes and the mean loss of each pass are printed.
+    Number of passes over the training data in `fit`; `partial_fit` always makes one pass. The first
+    pass is in the order of the data, and each later pass in a random order, which depends on the
+    number of rounds only. If there is a single pass over data that are sorted by class, they should
+    be shuffled first, for example by :func:`sklearn.utils.shuffle`.
 """,
     "weights": """
 coef_ : ndarray of shape (n_scores, n_features)
@@ -73,8 +66,7 @@ intercept_ : ndarray of shape (n_scores,)
 dual_coef_ : ndarray of shape (n_scores, n_supports)
     Dual coefficients of the support vectors. Defined only if the model has a kernel.
 support_vectors_ : {ndarray, sparse matrix} of shape (n_supports, n_features)
-    Rows of `X` that have dual coefficients, in the order of their first steps. With a precomputed
-    kernel, the indices of these rows, of shape (n_supports,).
+    Rows of `X` that have dual coefficients, in the order of their first steps.
 n_rounds_ : int
     Number of rounds that the model has been trained on.
 n_mistakes_ : int
@@ -105,23 +97,13 @@ predicts with unaveraged weights. The mistake bounds of [1]_ refer to these weig
 }
 
 
-def can_partial_fit(model):
-    """Return True, or raise AttributeError if the kernel is precomputed and cannot be extended."""
-    if model._is_precomputed:
-        raise AttributeError(
-            "kernel='precomputed' cannot continue training, since the kernel values of new samples "
-            "with the earlier ones are not known: call fit with the kernel matrix of all samples"
-        )
-    return True
-
-
 class BasePredtron(BaseOnline):
     """Base of the Predtrons.
 
     A subclass defines `_make_task(*data, restart)`. This method checks the data and returns X, the
-    task of the rounds, and None if round i uses row i, or otherwise a function: for given rounds,
-    it returns their rows of X and the index of the first row of each query. If `restart` is True,
-    `_make_task` creates a new model by setting `_model` to the result of `_make_model`.
+    task of the rounds, and None if round i uses row i, or otherwise an array `starts`: round i uses
+    the rows `starts[i]:starts[i + 1]`. If `restart` is True, `_make_task` creates a new model by
+    setting `_model` to the result of `_make_model`.
     """
 
     _accepts_sparse = True
@@ -129,14 +111,10 @@ class BasePredtron(BaseOnline):
     _parameter_constraints: dict = {
         "update": [StrOptions({"loss-augmented", "loss-driven"})],
         "mirror_map": CONSTRAINTS,
-        "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right"), StrOptions({"theory"})],
+        "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right")],
         "average": ["boolean"],
-        "kernel": [StrOptions({*PAIRWISE_KERNEL_FUNCTIONS, "precomputed"}), callable, None],
-        "gamma": [Interval(Real, 0, None, closed="neither"), None],
+        "kernel": [StrOptions(set(PAIRWISE_KERNEL_FUNCTIONS)), callable, None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def _multiplies_entries(self):
@@ -145,48 +123,26 @@ class BasePredtron(BaseOnline):
     def _make_model(self, n_scores, constant):
         """Return an untrained model, made from the current parameters."""
         self._loss_driven = self.update == "loss-driven"
-        by_theory = self.learning_rate == "theory"
-        rate = np.nan if by_theory else float(self.learning_rate)
+        rate = float(self.learning_rate)
         if self.kernel is None:
             width = self.n_features_in_ + (constant != 0)
-            mirror_map = make_mirror_map(self.mirror_map, n_scores, width)
-            if by_theory and mirror_map.convexity is None:
-                raise ValueError(
-                    f"learning_rate='theory' is not known for mirror_map={self.mirror_map!r}: give "
-                    "a number"
-                )
+            mirror_map = MIRROR_MAPS[self.mirror_map](n_scores, width)
             return LinearModel(mirror_map, constant, rate, self.average)
         if self.mirror_map != "euclidean":
             raise ValueError(
                 f"mirror_map={self.mirror_map!r} does not go with kernel={self.kernel!r}, whose "
                 "weights are never formed: leave one of them out"
             )
-        # The default value is set here, since not every kernel accepts None.
-        gamma = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
-        return KernelModel(n_scores, self.kernel, gamma, constant, rate, self.average)
-
-    @property
-    def _is_precomputed(self):
-        if hasattr(self, "_model"):
-            return self._model.is_precomputed
-        return self.kernel == "precomputed"
+        return KernelModel(n_scores, self.kernel, constant, rate, self.average)
 
     def _fit_from_scratch(self, *data):
         with unchanged_on_error(self):
-            X, task, rows_of = self._make_task(*data, restart=True)
-            if self._model.is_precomputed and X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    "X must be the kernel matrix of the samples under kernel='precomputed', which "
-                    f"is square; got the shape {X.shape}"
-                )
-            random_state = check_random_state(self.random_state) if self.shuffle else None
-            batches = self._batches(X, task)
+            X, task, starts = self._make_task(*data, restart=True)
+            random = np.random.RandomState(0)
             for i in self._track(range(self.max_iter), "pass"):
                 self.n_iter_ = i + 1
-                order = random_state.permutation(task.n_all) if self.shuffle else None
-                self._play_pass(
-                    X, task, rows_of, batches, order, None, f"{i + 1} of {self.max_iter}"
-                )
+                order = random.permutation(task.n_all) if i > 0 else None
+                self._play_pass(X, task, starts, order)
             self._model.finish()
         return self
 
@@ -194,43 +150,26 @@ class BasePredtron(BaseOnline):
         """Continue training. Return the scores before each round if `return_scores`, else None."""
         scores = None
         with unchanged_on_error(self, draws=False):
-            X, task, rows_of = self._make_task(*data, restart=not hasattr(self, "_model"))
-            batches = self._batches(X, task)
+            X, task, starts = self._make_task(*data, restart=not hasattr(self, "_model"))
             # After an error, the model is as before. Copying takes longer than a round, which
             # cannot be interrupted.
             if task.n_all > 1 or self._model.may_fail or self._task_tree is not None:
                 self._model = self._model.copy()
             if return_scores:
                 scores = np.empty((task.n_all, self._model.n_scores))
-            self._play_pass(X, task, rows_of, batches, None, scores, "1 of 1")
+            self._play_pass(X, task, starts, None, scores)
             self._model.finish()
         return scores
 
-    def _batches(self, X, task):
-        """Return slices that divide the rounds of a task into batches."""
-        # Queries have several rows; all rounds have about the same number.
-        return slices(task.n_all, max(1, self._model.max_rows * task.n_all // X.shape[0]))
-
-    def _play_pass(self, X, task, rows_of, batches, order, scores, number):
+    def _play_pass(self, X, task, starts, order, scores=None):
         model = self._model
-        before = self._totals() if self.verbose else None
+        # Queries have several rows; all rounds have about the same number.
+        batches = slices(task.n_all, max(1, model.max_rows * task.n_all // X.shape[0]))
         for batch in model.calls(self._track(batches, "batch", may_stop=scores is None)):
             rounds = batch if order is None else order[batch]
             task.choose(rounds)
-            rows, starts = (rounds, None) if rows_of is None else rows_of(rounds)
-            model.play(X, rows, starts, task, None if scores is None else scores[batch])
-        if before is not None:
-            n_rounds, n_mistakes, loss = np.subtract(self._totals(), before)
-            figures = {
-                "mean loss": loss / n_rounds,
-                "mistakes": int(n_mistakes),
-                "rounds": int(n_rounds),
-            }
-            print_progress(type(self).__name__, f"pass {number}", figures)
-
-    def _totals(self):
-        rounds = self._model.rounds
-        return rounds.n_rounds, rounds.n_mistakes, rounds.total_loss
+            of_queries, rows = (None, rounds) if starts is None else lists_of(starts, rounds)
+            model.play(X, rows, of_queries, task, None if scores is None else scores[batch])
 
     @shared_call
     def _scores(self, X):
@@ -270,7 +209,7 @@ class BasePredtron(BaseOnline):
     @property
     @shared_call
     def support_vectors_(self) -> np.ndarray:
-        """Support vectors, or their indices if the kernel is precomputed."""
+        """Support vectors."""
         return self._model_of_kind(KernelModel, "support_vectors_").points.copy()
 
     @property
@@ -289,11 +228,6 @@ class BasePredtron(BaseOnline):
         rounds = self._fitted_model().rounds
         return rounds.total_loss / rounds.n_rounds if rounds.n_rounds else np.nan
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
 
 class BaseSamplePredtron(BasePredtron):
     """Base of the Predtrons whose rounds have one sample each."""
@@ -305,7 +239,7 @@ class BaseSamplePredtron(BasePredtron):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples, or the kernel matrix `(n_samples, n_samples)` if the kernel is precomputed.
+            Samples.
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Targets. For a classifier, class labels or an indicator matrix. For a label ranker, the
             relevance of the labels, at least 0: grades, or an indicator matrix. Lists of labels
@@ -324,7 +258,6 @@ class BaseSamplePredtron(BasePredtron):
         """
         return self._fit_from_scratch(X, y, None)
 
-    @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue training with each sample in order.
@@ -361,7 +294,6 @@ class BaseSamplePredtron(BasePredtron):
         self._partial_fit(X, y, classes)
         return self
 
-    @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None

@@ -16,7 +16,7 @@ from sklearn.utils import gen_batches
 
 from sklrank._base_online import BATCH, timed_slices, to_dense
 from sklrank._validation import as_numbers
-from sklrank.linear_model._mirror._maps import CustomMap, EuclideanMap
+from sklrank.linear_model._mirror._maps import EuclideanMap
 from sklrank.linear_model._predtron._rounds import (
     EuclideanSums,
     KernelRows,
@@ -37,54 +37,31 @@ class LinearModel:
     constant : float
         Value of the constant feature, whose weight is the intercept. If 0, there is no intercept.
     learning_rate : float
-        Learning rate that multiplies each step. If NaN, the rate of the theorems is used.
+        Learning rate that multiplies each step.
     average : bool
         Whether samples are scored with the mean of the weights over the rounds.
     """
 
     max_rows = BATCH  # maximum number of rows of a batch
     calls = staticmethod(timed_slices)  # divides batches into compiled calls
-    is_precomputed = False
+    may_fail = False  # True if a compiled call may fail after its first round
 
     def __init__(self, mirror_map, constant, learning_rate, average):
-        convexity = getattr(mirror_map, "convexity", None) or np.nan
         sums = make_sums(mirror_map) if average else None
         self.constant = constant
         self.n_scores = mirror_map.n_classes
-        self.rounds = PredtronRounds(mirror_map, learning_rate, convexity, sums)
-
-    @property
-    def may_fail(self):
-        """True if a compiled call may fail after its first round."""
-        return isinstance(self.rounds.mirror_map, CustomMap)
+        self.rounds = PredtronRounds(mirror_map, learning_rate, sums)
 
     def copy(self):
-        """Return a copy, which shares a user's mirror map."""
-        shared = getattr(self.rounds.mirror_map, "mirror_map", None)
-        return deepcopy(self, {id(shared): shared})
+        """Return a copy."""
+        return deepcopy(self)
 
     def play(self, X, rows, starts, task, scores=None):
         """Play rounds on rows of X, and write the scores before each round into `scores`."""
-        X = X[rows]
-        radii = self.radii(X, starts) if np.isnan(self.rounds.learning_rate) else None
-        _play_rounds(self.rounds, Rows(X, self.constant), starts, task, radii, scores)
+        _play_rounds(self.rounds, Rows(X[rows], self.constant), starts, task, scores)
 
     def finish(self):
         """End a call of a training method."""
-
-    def radii(self, X, starts=None):
-        """Return the radius of each round, `(n_rounds,)`. R of the theorems is the largest one."""
-        mirror_map = self.rounds.mirror_map
-        if starts is None:
-            return mirror_map.radii(X, self.constant)
-        queries = [X[first:last] for first, last in zip(starts[:-1], starts[1:])]
-        if type(mirror_map) is EuclideanMap:
-            # X X' and X' X have the same eigenvalues, apart from zeros.
-            grams = [q @ q.T if q.shape[0] <= q.shape[1] else q.T @ q for q in queries]
-            return np.sqrt([_largest_eigenvalue(gram) for gram in grams])
-        norm = sparse.linalg.norm if sparse.issparse(X) else np.linalg.norm
-        columns = np.array([norm(query, axis=0) for query in queries])
-        return mirror_map.radii(columns, self.constant)
 
     @property
     def weights(self):
@@ -111,10 +88,7 @@ class KernelModel:
         Number of scores of a sample.
     kernel : str or callable
         Name of a kernel of scikit-learn, or a function that returns the kernel values `(n, m)` of
-        two sets of points. If "precomputed", the rows of X are the kernel values with the points of
-        `fit`.
-    gamma : float
-        Parameter of the kernels of scikit-learn that have it.
+        two sets of points.
     constant : float
         Number whose square is added to the kernel values, which has the effect of an intercept.
     learning_rate, average : float and bool
@@ -127,22 +101,16 @@ class KernelModel:
     calls = staticmethod(iter)
     may_fail = True  # The kernel may be a user's function.
 
-    def __init__(self, n_scores, kernel, gamma, constant, learning_rate, average):
+    def __init__(self, n_scores, kernel, constant, learning_rate, average):
         self.n_scores = n_scores
         self.kernel = kernel
-        self.gamma = gamma
         self.constant = constant
         coefs = EuclideanMap(n_scores, 0)
         sums = make_sums(coefs) if average else None
-        self.rounds = PredtronRounds(coefs, learning_rate, 1.0, sums)
-        self.points = None  # rows, or their indices if the kernel is precomputed
+        self.rounds = PredtronRounds(coefs, learning_rate, sums)
+        self.points = None
         # Rows of X of the current call that are the points, or -1 for points of earlier calls.
         self.rows_of_points = np.zeros(0, dtype=np.intp)
-
-    @property
-    def is_precomputed(self):
-        """True if the rows of X are kernel values."""
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
 
     def copy(self):
         """Return a copy, which shares the arrays: they are replaced and not changed in place."""
@@ -152,20 +120,16 @@ class KernelModel:
 
     def play(self, X, rows, starts, task, scores=None):
         """Play rounds on rows of X, and write the scores before each round into `scores`."""
-        chosen = np.arange(X.shape[0])[rows]
-        X = X[rows]
-        points = _stack(self.points, chosen if self.is_precomputed else X)
+        chosen, X = np.arange(X.shape[0])[rows], X[rows]
+        points = _stack(self.points, X)
         rows_of_points = np.append(self.rows_of_points, chosen)
         # A row may be a support vector since an earlier pass, and then it is two points.
         known, first = np.unique(rows_of_points, return_index=True)
         own_point = first[np.searchsorted(known, chosen)]
         values = self._kernel_values(X, points)
-        radii = None
-        if np.isnan(self.rounds.learning_rate):
-            radii = _radii_of_kernel(values[:, own_point], starts)
         kernel_rows = KernelRows(values, own_point, len(self.rows_of_points))
         self._set_width(len(rows_of_points))
-        _play_rounds(self.rounds, kernel_rows, starts, task, radii, scores)
+        _play_rounds(self.rounds, kernel_rows, starts, task, scores)
         supports = kernel_rows.supports
         self._set_width(len(supports))
         self.points, self.rows_of_points = points[supports], rows_of_points[supports]
@@ -185,10 +149,7 @@ class KernelModel:
         rounds.set_weights(EuclideanMap.of(coefs), sums)
 
     def _kernel_values(self, X, points):
-        if self.is_precomputed:
-            values = to_dense(X[:, points])
-        else:
-            values = _checked_kernel(self.kernel, self.gamma, X, points)
+        values = _checked_kernel(self.kernel, X, points)
         return np.ascontiguousarray(values, dtype=np.float64) + self.constant**2
 
     weights = LinearModel.weights  # dual coefficients `(n_scores, n_supports)`
@@ -205,12 +166,12 @@ class KernelModel:
         return np.concatenate(scores)
 
 
-def _checked_kernel(kernel, gamma, A, B):
+def _checked_kernel(kernel, A, B):
     """Return the kernel values of the rows of `A` and `B`, `(n_rows_a, n_rows_b)`."""
     # Values that overflow are rejected below, with an error message that names the kernel.
     with np.errstate(over="ignore", invalid="ignore"):
         if isinstance(kernel, str):
-            values = pairwise_kernels(A, B, metric=kernel, filter_params=True, gamma=gamma)
+            values = pairwise_kernels(A, B, metric=kernel)
         else:
             values = kernel(A, B)
     values = as_numbers(to_dense(values), "kernel")
@@ -226,11 +187,11 @@ def _checked_kernel(kernel, gamma, A, B):
     return values
 
 
-def _play_rounds(rounds, rows, starts, task, radii, scores):
+def _play_rounds(rounds, rows, starts, task, scores):
     if starts is None:
-        rounds.play_rows(rows, task, radii, scores)
+        rounds.play_rows(rows, task, scores)
     else:
-        rounds.play_queries(rows, starts, task, radii)
+        rounds.play_queries(rows, starts, task)
 
 
 def _stack(points, X):
@@ -239,15 +200,3 @@ def _stack(points, X):
     if sparse.issparse(points) or sparse.issparse(X):
         return sparse.vstack([points, X], "csr")
     return np.concatenate([points, X])
-
-
-def _radii_of_kernel(gram, starts):
-    """Return the radius of each round in the feature space of the kernel, `(n_rounds,)`."""
-    if starts is None:
-        return np.sqrt(np.maximum(np.diagonal(gram), 0.0))
-    queries = [slice(first, last) for first, last in zip(starts[:-1], starts[1:])]
-    return np.sqrt([_largest_eigenvalue(gram[query, query]) for query in queries])
-
-
-def _largest_eigenvalue(gram):
-    return max(np.linalg.eigvalsh(to_dense(gram))[-1], 0.0)

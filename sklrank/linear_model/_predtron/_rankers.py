@@ -12,7 +12,7 @@ from sklrank._base_online import lists_of
 from sklrank._docstrings import shares_text
 from sklrank._queries import Queries
 from sklrank._relevance import check_label_relevance, check_relevance
-from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, available_if
+from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context
 from sklrank._validation import (
     check_columns,
     check_label_names,
@@ -25,7 +25,6 @@ from sklrank.linear_model._predtron._base import (
     TEXTS,
     BasePredtron,
     BaseSamplePredtron,
-    can_partial_fit,
 )
 from sklrank.linear_model._predtron._ranking_losses import (
     RANKING_LOSSES,
@@ -78,13 +77,13 @@ power : float, default=1.1
     Exponent of the "power" representation. It is ignored for other representations.
 """,
     "mirror_map": r"""
-mirror_map : str or object, default="euclidean"
+mirror_map : str, default="euclidean"
     Map from the sum of the steps to the weights: "euclidean", "p-norm", "group-norm", "schatten",
-    "entropy", "positive" or an object. See :class:`PredtronClassifier` for their descriptions. For
-    one vector of weights, "group-norm" is identical to "p-norm", and "schatten" to "euclidean".
-learning_rate : float or "theory", default=1.0
-    Learning rate :math:`\eta` that multiplies each step. "theory" is the rate of [1]_, Theorems 1,
-    14 and 15, for all rounds up to the current one. It is usually small.
+    "entropy" or "positive". See :class:`PredtronClassifier` for their descriptions. For one vector
+    of weights, "group-norm" is identical to "p-norm", and "schatten" to "euclidean".
+learning_rate : float, default=1.0
+    Learning rate :math:`\eta` that multiplies each step. The rates of the loss bounds of [1]_
+    (Theorems 1, 14 and 15) are usually small; see :class:`PredtronClassifier`.
 """,
 }
 
@@ -167,8 +166,8 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     `cross_val_score` and `GridSearchCV` are not affected.
 
     {as_published}
-    For more accurate predictions, ``average=True, max_iter=10, shuffle=True`` and features of
-    similar scale are recommended.
+    For more accurate predictions, ``average=True, max_iter=10`` and features of similar scale are
+    recommended.
 
     References
     ----------
@@ -202,15 +201,11 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
         power: float = 1.1,
         update: Literal["loss-augmented", "loss-driven"] = "loss-augmented",
         mirror_map: MirrorMap = "euclidean",
-        learning_rate: float | Literal["theory"] = 1.0,
+        learning_rate: float = 1.0,
         average: bool = False,
         kernel: str | Callable | None = None,
-        gamma: float | None = None,
         fit_intercept: bool = True,
         max_iter: int = 1,
-        shuffle: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.loss = loss
         self.k = k
@@ -221,12 +216,8 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
         self.learning_rate = learning_rate
         self.average = average
         self.kernel = kernel
-        self.gamma = gamma
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.verbose = verbose
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Compute the scores of the labels.
@@ -386,7 +377,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
 
     {as_published}
     For more accurate predictions, ``representation="reciprocal", learning_rate=0.001, average=True,
-    max_iter=20, shuffle=True`` and features standardized within each query are recommended.
+    max_iter=20`` and features standardized within each query are recommended.
 
     References
     ----------
@@ -415,14 +406,10 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         power: float = 1.1,
         update: Literal["loss-augmented", "loss-driven"] = "loss-augmented",
         mirror_map: MirrorMap = "euclidean",
-        learning_rate: float | Literal["theory"] = 1.0,
+        learning_rate: float = 1.0,
         average: bool = False,
         kernel: str | Callable | None = None,
-        gamma: float | None = None,
         max_iter: int = 1,
-        shuffle: bool = False,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
     ) -> None:
         self.loss = loss
         self.k = k
@@ -433,11 +420,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         self.learning_rate = learning_rate
         self.average = average
         self.kernel = kernel
-        self.gamma = gamma
         self.max_iter = max_iter
-        self.shuffle = shuffle
-        self.random_state = random_state
-        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
@@ -446,7 +429,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents, or the kernel matrix `(n_samples, n_samples)` if the kernel is precomputed.
+            Documents.
         y : array-like of shape (n_samples,)
             Relevance of the documents, at least 0.
         qid : array-like of shape (n_samples,), default=None
@@ -467,7 +450,6 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         """
         return self._fit_from_scratch(X, y, qid)
 
-    @available_if(can_partial_fit)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Continue training with each query in order.
@@ -534,7 +516,8 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         starts, items = lists_of(queries.starts, order)
         documents = queries.order[items]
         task = self._make_ranking_task(y[documents], starts)
-        return X, task, partial(_rows_of_queries, starts, documents)
+        in_order = np.array_equal(documents, np.arange(len(documents)))
+        return X if in_order else X[documents], task, starts
 
 
 def _evaluate_positions(name, values_of, sizes):
@@ -561,9 +544,3 @@ def _label_names(classes, names, n_labels):
     if len(names) != n_labels:
         raise ValueError(f"classes must name the {n_labels} columns of y; got {classes!r}")
     return names
-
-
-def _rows_of_queries(starts, documents, rounds):
-    """Return the rows of X in the given rounds, and the index of the first row of each query."""
-    starts, items = lists_of(starts, rounds)
-    return documents[items], starts

@@ -3,7 +3,7 @@
 cimport cython
 
 from sklrank._sorting cimport Item
-from sklrank.linear_model._predtron._tasks cimport LossRange, Task
+from sklrank.linear_model._predtron._tasks cimport Task
 
 
 # An item with the score t and the gain g has at position j, counted from 0, the value

@@ -30,8 +30,6 @@ which are few if there are few grades. The general solver is called if the table
 or would take more time.
 """
 
-from libc.math cimport INFINITY
-
 cimport cython
 
 import numpy as np
@@ -118,31 +116,6 @@ cdef class RankingTask(Task):
 
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
         return self.starts[self.chosen[i] + 1] - self.starts[self.chosen[i]]
-
-    cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
-        # The reverse of a correct ranking has the greatest loss. Any ranking with a loss can be
-        # turned into a correct ranking by swaps of two items that each reduce the loss. So the
-        # least nonzero loss is that of a correct ranking in which the items at two positions j and
-        # k are swapped, which is (g_j - g_k) (D_j - D_k) / best. For each j, this loss is least for
-        # the first k > j at which both differences are not zero.
-        cdef Py_ssize_t which = self.chosen[i], n = self.n_scores(i), j, k = 0
-        cdef LossRange found = LossRange(INFINITY, 0.0)
-        cdef const double* ideal
-        cdef const double* discounts
-        if self.best[which] == 0.0:
-            return found
-        ideal, discounts = &self.ideal[self.starts[which]], &self.discounts[0]
-        for j in range(n):
-            while k < n and (ideal[k] == ideal[j] or discounts[k] == discounts[j]):
-                k += 1
-            if k < n:
-                found.min = min(
-                    found.min,
-                    (ideal[j] - ideal[k]) * (discounts[j] - discounts[k]) / self.best[which],
-                )
-            found.max += (ideal[j] - ideal[n - 1 - j]) * discounts[j]
-        found.max /= self.best[which]
-        return found
 
     cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction

@@ -28,18 +28,13 @@ cdef class EuclideanSums(WeightSums):
 cdef class PredtronRounds(Persistent):
     cdef readonly MirrorMap mirror_map
     cdef readonly WeightSums sums           # None if the weights are not averaged
-    cdef readonly double learning_rate      # NaN for the rate of the theorems
-    cdef readonly double convexity
+    cdef readonly double learning_rate
     cdef readonly Py_ssize_t n_rounds, n_mistakes
     cdef readonly double total_loss
-    cdef double radius, min_loss, max_loss          # of the rounds so far
     cdef double[::1] unit                   # (1,) one
 
     # Count a round, and return the size of its step.
-    cdef double count_round(
-        self, double loss, Task task, const double[::1] radii, Py_ssize_t i
-    ) noexcept nogil
-    cdef double theory_rate(self, bint loss_driven) noexcept nogil
+    cdef double count_round(self, double loss, bint loss_driven) noexcept nogil
     cdef void step(self, const double* direction, double size, const Row* row) noexcept nogil
 
 

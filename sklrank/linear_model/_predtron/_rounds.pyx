@@ -20,18 +20,11 @@ coefficients `a` are the weights of a row of kernel values. A step on x_i change
 a step on the i-th unit vector. The support vectors are the points that have a coefficient.
 """
 
-from libc.math cimport INFINITY, NAN, isnan
-
 import numpy as np
 
 from sklrank._state cimport Archive
 from sklrank.linear_model._mirror._maps cimport EuclideanMap
-from sklrank.linear_model._predtron._tasks cimport LossRange
 from sklrank.linear_model._rows cimport add_outer, table_products
-
-# Upper limit of the learning rate of the theorems. Without it, the rate would be infinite for rows
-# whose squares underflow.
-cdef double MAX_RATE = 1e300
 
 
 cdef class WeightSums:
@@ -122,20 +115,10 @@ def make_sums(MirrorMap mirror_map not None):
 
 
 cdef class PredtronRounds:
-    """Rounds that train one set of weights, with counts of the mistakes and losses so far.
+    """Rounds that train one set of weights, with counts of the mistakes and losses so far."""
 
-    If `learning_rate` is NaN, the rate of the theorems for the rounds so far is used. In these
-    rounds, let R be the greatest radius, c the least possible nonzero loss, and C the greatest
-    possible loss. Let a be the constant of strong convexity of the mirror map. The rate is
-    a c / (4 R^2) (Theorems 1 and 15), or a / (4 C R^2) for Predtron.LD (Theorem 14).
-    """
-
-    def __init__(
-        self, MirrorMap mirror_map, double learning_rate=NAN, double convexity=1.0, sums=None
-    ):
-        self.mirror_map, self.sums = mirror_map, sums
-        self.learning_rate, self.convexity = learning_rate, convexity
-        self.min_loss = INFINITY
+    def __init__(self, MirrorMap mirror_map, double learning_rate, sums=None):
+        self.mirror_map, self.sums, self.learning_rate = mirror_map, sums, learning_rate
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
@@ -146,13 +129,9 @@ cdef class PredtronRounds:
             fits(self.sums, self.mirror_map), "sums and mirror_map have different sizes"
         )
         self.learning_rate = archive.any_number("learning_rate", saved.learning_rate)
-        self.convexity = archive.any_number("convexity", saved.convexity)
         self.n_rounds = archive.count("n_rounds", saved.n_rounds)
         self.n_mistakes = archive.count("n_mistakes", saved.n_mistakes, 0, self.n_rounds)
         self.total_loss = archive.any_number("total_loss", saved.total_loss)
-        self.radius = archive.number("radius", saved.radius, 0.0)
-        self.min_loss = archive.number("min_loss", saved.min_loss, 0.0)
-        self.max_loss = archive.number("max_loss", saved.max_loss, 0.0)
         if archive.loads:
             self.unit = np.ones(1)
         return 0
@@ -164,14 +143,12 @@ cdef class PredtronRounds:
         self.mirror_map, self.sums = mirror_map, sums
 
     def play_rows(
-        self, Rows rows not None, Task task not None, const double[::1] radii=None,
-        double[:, ::1] scores=None,
+        self, Rows rows not None, Task task not None, double[:, ::1] scores=None
     ):
         """Play a round for each row.
 
-        `radii` `(n_rounds,)` are needed only for the learning rate of the theorems. If given, the
-        array `scores` `(n_rounds, n_scores)` is filled with the scores of each row before its
-        round, computed with the current weights.
+        If given, the array `scores` `(n_rounds, n_scores)` is filled with the scores of each row
+        before its round, computed with the current weights.
         """
         self.require_ready()
         cdef double[::1] row_scores = np.empty(self.mirror_map.n_classes)
@@ -180,7 +157,7 @@ cdef class PredtronRounds:
         cdef double loss, size
         cdef Row row
         cdef Py_ssize_t i
-        self.check(rows, task, radii, rows.n_rows)
+        self.check(rows, task, rows.n_rows)
         for i in range(task.n_rounds):
             if task.n_scores(i) != self.mirror_map.n_classes:
                 raise ValueError("the task has other scores than the weights")
@@ -194,15 +171,14 @@ cdef class PredtronRounds:
                 t = &row_scores[0] if scores is None else &scores[i, 0]
                 self.mirror_map.score(&row, t)
                 loss = task.loss_and_direction(i, t, &direction[0])
-                size = self.count_round(loss, task, radii, i)
+                size = self.count_round(loss, task.loss_driven)
                 if loss > 0.0:
                     rows.read_step(i, &row)
                     self.step(&direction[0], -size, &row)
         self.mirror_map.raise_error()
 
     def play_queries(
-        self, Rows rows not None, const Py_ssize_t[::1] starts not None, Task task not None,
-        const double[::1] radii=None,
+        self, Rows rows not None, const Py_ssize_t[::1] starts not None, Task task not None
     ):
         """Play a round for each query. Query i has the rows `starts[i]:starts[i + 1]`."""
         cdef Py_ssize_t longest = np.max(np.diff(starts), initial=0)
@@ -212,7 +188,7 @@ cdef class PredtronRounds:
         cdef double loss, size
         cdef Row row
         cdef Py_ssize_t i, j
-        self.check(rows, task, radii, starts.shape[0] - 1)
+        self.check(rows, task, starts.shape[0] - 1)
         if self.mirror_map.n_classes != 1 or not starts.shape[0] or starts[0] != 0 or (
             starts[starts.shape[0] - 1] != rows.n_rows
         ):
@@ -226,7 +202,7 @@ cdef class PredtronRounds:
                     rows.read(j, &row)
                     self.mirror_map.score(&row, &scores[j - starts[i]])
                 loss = task.loss_and_direction(i, &scores[0], &direction[0])
-                size = self.count_round(loss, task, radii, i)
+                size = self.count_round(loss, task.loss_driven)
                 if loss > 0.0:
                     total.clear()
                     for j in range(starts[i], starts[i + 1]):
@@ -251,42 +227,22 @@ cdef class PredtronRounds:
                 self.mirror_map.score(&row, &scores[i, 0])
         return np.asarray(scores)
 
-    cdef double count_round(
-        self, double loss, Task task, const double[::1] radii, Py_ssize_t i
-    ) noexcept nogil:
-        cdef double size = self.learning_rate
-        cdef LossRange losses
+    cdef double count_round(self, double loss, bint loss_driven) noexcept nogil:
         self.n_rounds += 1
         self.n_mistakes += loss > 0.0
         self.total_loss += loss
-        if isnan(size):
-            losses = task.loss_range(i)
-            self.radius = max(self.radius, radii[i])
-            self.min_loss = min(self.min_loss, losses.min)
-            self.max_loss = max(self.max_loss, losses.max)
-            size = self.theory_rate(task.loss_driven)
-        return size * loss if task.loss_driven else size
-
-    cdef double theory_rate(self, bint loss_driven) noexcept nogil:
-        cdef double squared = 4.0 * self.radius * self.radius
-        if squared == 0.0 or self.max_loss == 0.0:
-            return 0.0
-        if loss_driven:
-            return min(MAX_RATE, self.convexity / (self.max_loss * squared))
-        return min(MAX_RATE, self.convexity * self.min_loss / squared)
+        return self.learning_rate * loss if loss_driven else self.learning_rate
 
     cdef void step(self, const double* direction, double size, const Row* row) noexcept nogil:
         if self.sums is not None:
             self.sums.before_step(self.mirror_map, self.n_rounds, direction, size, row)
         self.mirror_map.step_all(direction, size, row)
 
-    def check(self, Rows rows not None, Task task not None, radii, Py_ssize_t n_rounds):
+    def check(self, Rows rows not None, Task task not None, Py_ssize_t n_rounds):
         """Raise ValueError for arguments that the loops would read out of bounds."""
         self.check_width(rows)
         if task.n_rounds != n_rounds:
             raise ValueError("the task has other rounds than the rows")
-        if isnan(self.learning_rate) and (radii is None or radii.shape[0] != n_rounds):
-            raise ValueError("radii do not fit the rounds")
 
     def check_width(self, Rows rows not None):
         """Raise ValueError if the length of the rows differs from the width of the weights."""

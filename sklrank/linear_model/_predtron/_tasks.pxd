@@ -3,12 +3,6 @@
 from sklrank._sorting cimport Item
 
 
-# The range of the losses of all predictions.
-cdef struct LossRange:
-    double min                  # least nonzero loss, or infinity if all losses are zero
-    double max                  # greatest loss
-
-
 cdef class Task:
     cdef readonly bint loss_driven              # whether to use the steps of Predtron.LD
     cdef readonly Py_ssize_t n_rounds           # number of chosen rounds
@@ -29,16 +23,12 @@ cdef class Task:
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil
 
-    # Return the range of the losses of all predictions in the round.
-    cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil
-
 
 cdef class ClassTask(Task):
     cdef const double[:, ::1] costs         # (n_classes, n_predictions)
     cdef const double[:, ::1] codes         # (n_codes, n_scores)
     cdef Py_ssize_t n_basis                 # number of predictions represented by the basis
     cdef const Py_ssize_t[::1] labels       # (n_all,)
-    cdef LossRange costs_range
     cdef double[::1] similarities           # scratch: (n_predictions,)
 
     cdef void write_similarities(self, const double* scores) noexcept nogil

@@ -55,16 +55,6 @@ cdef inline bint is_preferred(
     return value > other_value or (value == other_value and loss > other_loss)
 
 
-cdef LossRange range_of(const double* losses, Py_ssize_t n) noexcept nogil:
-    cdef LossRange found = LossRange(INFINITY, 0.0)
-    cdef Py_ssize_t k
-    for k in range(n):
-        if losses[k] > 0.0:
-            found.min = min(found.min, losses[k])
-            found.max = max(found.max, losses[k])
-    return found
-
-
 cdef class Task:
     """Base of the tasks. A subclass calls `set_size` in its constructor."""
 
@@ -99,12 +89,6 @@ cdef class Task:
             loss = self.loss_and_direction(i, &values[0], &direction[0])
         return loss, np.array(direction[: len(scores)])
 
-    def loss_ranges(self):
-        """Return the least nonzero and the greatest loss of each round, `(n_rounds, 2)`. For tests.
-        """
-        ranges = [self.loss_range(i) for i in range(self.n_rounds)]
-        return np.array([(r["min"], r["max"]) for r in ranges]).reshape(-1, 2)
-
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
         return 0
 
@@ -112,9 +96,6 @@ cdef class Task:
         self, Py_ssize_t i, const double* scores, double* direction
     ) except -1.0 nogil:
         return 0.0
-
-    cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
-        return LossRange(INFINITY, 0.0)
 
 
 cdef class ClassTask(Task):
@@ -146,15 +127,11 @@ cdef class ClassTask(Task):
             raise ValueError(f"labels are outside the {n_classes} classes")
         self.loss_driven, self.costs, self.labels = loss_driven, costs, labels
         self.set_size(labels.shape[0])
-        self.costs_range = range_of(&costs[0, 0], n_classes * n_predictions)
         self.codes, self.n_basis = codes, n_predictions - codes.shape[0]
         self.similarities = np.empty(n_predictions)
 
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
         return self.codes.shape[1]
-
-    cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
-        return self.costs_range
 
     cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
@@ -246,11 +223,6 @@ cdef class SubsetTask(Task):
 
     cdef Py_ssize_t n_scores(self, Py_ssize_t i) noexcept nogil:
         return self.n_labels
-
-    cdef LossRange loss_range(self, Py_ssize_t i) noexcept nogil:
-        cdef Py_ssize_t which = self.chosen[i]
-        cdef Py_ssize_t r = self.indptr[which + 1] - self.indptr[which]
-        return range_of(&self.losses[self.offsets[r]], (r + 1) * (self.n_labels - r + 1))
 
     cdef double loss_and_direction(
         self, Py_ssize_t i, const double* scores, double* direction
