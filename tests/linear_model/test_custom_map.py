@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
-from sklrank.linear_model._rows import Rows
+from sklrank._rows import Rows
 
 from sklrank.linear_model import BanditronClassifier
 from sklrank.linear_model._mirror import make_mirror_map

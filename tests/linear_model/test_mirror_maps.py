@@ -13,7 +13,7 @@ from sklearn.preprocessing import scale
 from sklearn.utils import get_tags
 from sklrank.linear_model._bandit._model import MirrorDescent
 from sklrank.linear_model._bandit._rounds import BanditRounds
-from sklrank.linear_model._rows import Rows
+from sklrank._rows import Rows
 
 from sklrank.feedback import make_schedule
 from sklrank.linear_model import BanditronClassifier, PredtronClassifier

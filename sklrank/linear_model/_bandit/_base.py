@@ -34,7 +34,7 @@ from sklrank.feedback import (
     make_schedule,
 )
 from sklrank.linear_model._bandit._rounds import BanditRounds
-from sklrank.linear_model._rows import Rows
+from sklrank._rows import Rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

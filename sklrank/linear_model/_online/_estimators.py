@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._base_online import BATCH, CompiledClassifier, row_blocks, to_dense
+from sklrank._base_online import CompiledClassifier
 from sklrank._randomness import MAX_FEATURES, draw_features, draw_frequencies
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR
@@ -31,6 +31,10 @@ _FEATURE_MAP_CONSTRAINTS = {
 # Largest permitted ratio of a sample weight to the penalty `alpha`. With larger ratios, rounding
 # errors outweigh the penalty if features are collinear.
 MAX_WEIGHT_TO_ALPHA = 1e10
+
+# With more weights than these (and as many sums of squares: 64 MB), gradient steps use single
+# precision. Their effect is that of rounding the weights to seven digits.
+MAX_DOUBLE_WEIGHTS = 2**22
 
 
 def _candidates(name, values, low, high, low_is_allowed):
@@ -66,12 +70,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     def _class_scores(self, X):
         # Probabilities would have the same order, but several of them can be equal to 0 or 1.
         self._check_fitted()
-        X = self._check_rows(X, reset=False)
-        scores = np.empty((X.shape[0], len(self.classes_)))
-        # Slices whose sizes depend on the time would change the last digits.
-        for rows in row_blocks(X, BATCH):
-            scores[rows] = self._learner.score_rows(to_dense(X[rows]))
-        return scores
+        return self._learner.score_rows(self._check_rows(X, reset=False))
 
     @property
     def coef_(self) -> np.ndarray:
@@ -257,6 +256,8 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
             n_classes,
             self.multi_class == "multinomial" and not self._learns_relevance,
             rates,
+            # The samples must be scaled, since single precision has no numbers above 1e38.
+            self.normalize == "l2" and len(columns) * n_classes > MAX_DOUBLE_WEIGHTS,
         )
 
 
@@ -435,10 +436,9 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         sketch = {}
         if n_slots < len(columns):
             sketch["n_slots"] = n_slots
-            sketch["shared_slots"] = random_state.randint(n_slots, size=len(columns)).astype(
-                np.intp
-            )
-            sketch["signs"] = random_state.choice([-1.0, 1.0], len(columns))
+            shared = random_state.randint(n_slots, size=len(columns))
+            sketch["shared_slots"] = shared.astype(np.intc)
+            sketch["signs"] = random_state.choice([-1, 1], len(columns)).astype(np.intc)
         features = FeatureMap(
             n_features,
             columns,

@@ -28,7 +28,7 @@ from sklrank.linear_model._predtron._losses import (
 )
 from sklrank.linear_model._predtron._rounds import linear_scores
 from sklrank.linear_model._predtron._tasks import ClassTask, SubsetTask
-from sklrank.linear_model._rows import Rows
+from sklrank._rows import Rows
 from sklrank.metrics import coverage_score
 
 if TYPE_CHECKING:

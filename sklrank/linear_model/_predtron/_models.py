@@ -24,7 +24,7 @@ from sklrank.linear_model._predtron._rounds import (
     linear_scores,
     make_sums,
 )
-from sklrank.linear_model._rows import Rows
+from sklrank._rows import Rows
 
 
 class LinearModel:

@@ -27,7 +27,7 @@ import numpy as np
 from sklrank._state cimport Archive
 from sklrank.linear_model._mirror._maps cimport EuclideanMap
 from sklrank.linear_model._predtron._tasks cimport LossRange
-from sklrank.linear_model._rows cimport add_outer, table_products
+from sklrank._rows cimport add_outer, table_products
 
 # Upper limit of the learning rate of the theorems. Without it, the rate would be infinite for rows
 # whose squares underflow.
