@@ -86,9 +86,12 @@ cdef class OnlineLearner:
 
     cdef Rows rows_of(self, X):
         self.require_ready()
-        if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} features, but the learner has {self.n_features}")
-        return Rows(X, 0.0, not self.reads_sparse)
+        cdef Rows rows = Rows(X, 0.0, not self.reads_sparse)
+        if rows.n_features != self.n_features:
+            raise ValueError(
+                f"X has {rows.n_features} features, but the learner has {self.n_features}"
+            )
+        return rows
 
     def predict_rows(self, X not None):
         """Return the votes `(n_samples, n_classes)` for the samples of an array or CSR matrix."""

@@ -149,12 +149,9 @@ cdef class TopKFeedback(PairFeedback):
         if self.estimate == DOUBLY_ROBUST:
             if direct_model is None or X is None:
                 raise ValueError("the doubly robust estimate needs direct_model and X")
-            direct_model.require_ready()
-            if (direct_model.n_classes, direct_model.n_features) != (n_labels, X.shape[1]):
-                raise ValueError("direct_model does not match the labels or X")
-            if X.shape[0] < n:
-                raise ValueError("X does not match the samples")
             self.direct_model, self.rows = direct_model, direct_model.rows_of(X)
+            if direct_model.n_classes != n_labels or self.rows.n_rows < n:
+                raise ValueError("direct_model or X does not match the labels or samples")
 
     cdef int reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs

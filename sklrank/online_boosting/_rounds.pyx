@@ -260,15 +260,16 @@ cdef class Rounds(ThreadTeam):
         # Return the samples. Raise if the loops would read the arrays out of bounds.
         if not self.n_learners:
             raise ValueError("there are no learners")
-        if X.shape[1] < self.n_columns:
-            raise ValueError(f"X has {X.shape[1]} columns; the learners see {self.n_columns}")
+        cdef Rows rows = Rows(X)
+        if rows.n_features < self.n_columns:
+            raise ValueError(f"X has {rows.n_features} columns; the learners see {self.n_columns}")
         if weights.shape[0] != self.n_learners:
             raise ValueError("weights do not match the learners")
         if log_expert_weights is not None and log_expert_weights.shape[0] != self.n_learners:
             raise ValueError("log_expert_weights do not match the learners")
-        if draws is not None and (log_expert_weights is None or draws.shape[0] != X.shape[0]):
+        if draws is not None and (log_expert_weights is None or draws.shape[0] != rows.n_rows):
             raise ValueError("draws do not match X, or there are no experts to draw")
-        return Rows(X)
+        return rows
 
     cdef const double* score(
         self, int phase, const double[::1] weights, const double[::1] log_expert_weights,

@@ -29,8 +29,8 @@ def learn_shown_labels(
     scores : ndarray of shape (n_samples, n_labels), optional
         Output array for the votes for each sample before it is learned.
     """
-    cdef Py_ssize_t n = X.shape[0], k = actions.shape[1], t
     cdef Rows rows = checked_rows(learner, X, weights, scores)
+    cdef Py_ssize_t n = rows.n_rows, k = actions.shape[1], t
     cdef Row x
     if actions.shape[0] != n or (rewards.shape[0], rewards.shape[1]) != (n, k):
         raise ValueError("actions and rewards do not match the samples")
@@ -60,8 +60,8 @@ def play_rounds(
     amounts of exploration `rates` `(n_samples,)`. The relevant labels of each sample are given by
     relevance lists (see `_base_online`). The other parameters are as above.
     """
-    cdef Py_ssize_t n = X.shape[0], k = sampler.k, i, t
     cdef Rows rows = checked_rows(learner, X, weights, scores)
+    cdef Py_ssize_t n = rows.n_rows, k = sampler.k, i, t
     cdef Row x
     sampler.require_ready()
     check_lists(indptr, labels, n, learner.n_classes)
@@ -134,10 +134,10 @@ cdef Rows checked_rows(
     OnlineLearner learner, X, const double[::1] weights, double[:, ::1] scores,
 ):
     # Return the samples. Raise if the loops would read or write the arrays out of bounds.
-    if X.shape[1] != learner.n_features or weights.shape[0] != X.shape[0]:
-        raise ValueError("X or weights do not match the learner or the samples")
-    if scores is not None and (scores.shape[0], scores.shape[1]) != (
-        X.shape[0], learner.n_classes
+    cdef Rows rows = learner.rows_of(X)
+    if weights.shape[0] != rows.n_rows or (
+        scores is not None
+        and (scores.shape[0], scores.shape[1]) != (rows.n_rows, learner.n_classes)
     ):
-        raise ValueError("scores do not match the samples and labels")
-    return learner.rows_of(X)
+        raise ValueError("weights or scores do not match the samples and labels")
+    return rows

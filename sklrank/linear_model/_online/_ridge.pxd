@@ -19,8 +19,8 @@ cdef class RidgeLearner(LinearLearner):
     cdef double[:, :, ::1] covariance       # (n_models, n_outputs, n_outputs) lower triangles
     cdef double[:, ::1] gain_direction      # (n_models, n_outputs) P f of the last sample learned
     cdef double[::1] gain                   # (n_models,) 1 / (1 / w + f . P f) of this sample
-    cdef double[:, :, ::1] pending          # (n_models, MAX_PENDING, n_outputs) rows u
-    cdef double[:, :, ::1] pending_steps    # (n_models, MAX_PENDING, n_classes) rows e
+    cdef double[:, :, ::1] pending          # (n_models, n_rows, n_outputs) rows u
+    cdef double[:, :, ::1] pending_steps    # (n_models, n_rows, n_classes) rows e
     cdef int[::1] n_pending                 # (n_models,) number of rows in use
     cdef char[::1] is_mirrored              # (n_models,) whether the upper triangles are valid, too
     cdef double[::1] last_direction         # (n_outputs,) scratch memory

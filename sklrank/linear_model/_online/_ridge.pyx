@@ -17,7 +17,7 @@ diverge. Therefore the relative rounding error is added to the diagonal in each 
 P is by far the largest array, and W is the next one. If the features of the next sample are dense,
 one pass over the lower triangle of P applies the update and computes the product P f. If they are
 sparse, P f and W'f are computed from few rows of P and W, and one pass over both applies the
-updates of `MAX_PENDING` samples. Until then, these are products of vectors u = sqrt(g) P f.
+updates of up to `MAX_PENDING` samples. Until then, these are products of vectors u = sqrt(g) P f.
 
 For the feedback of a booster, the targets are t = mean(costs) - costs, the steepest descent of its
 loss by a distribution over the labels, as in gradient boosting. For feedback with labels but
@@ -64,9 +64,9 @@ from sklrank.linear_model._online._feature_map cimport add_product, add_rows
 from sklrank.linear_model._online._learner cimport normalize
 
 cdef enum:
-    # One pass over P per so many samples takes little of their time. More would fill the cache.
-    MAX_PENDING = 32
-    TILE = 16       # a square block of P of this size, and its mirror image, fit into the cache
+    MAX_PENDING = 64
+    # A square block of P of this size and its mirror image fit into the cache.
+    TILE = 16
 
 cdef double ROUNDING = np.finfo(np.float64).eps
 
@@ -91,8 +91,11 @@ cdef class RidgeLearner(LinearLearner):
                 "max_features (kernel='rbf': n_components), or use OnlineLogisticRegression"
             ) from error
         self.gain_direction, self.gain = np.zeros((n_models, n)), np.zeros(n_models)
-        self.pending = np.zeros((n_models, MAX_PENDING, n))
-        self.pending_steps = np.zeros((n_models, MAX_PENDING, n_classes))
+        # One row of pending updates per 32 features: their products then take a small share of the
+        # time of a pass over P, divided by their number. Few features need a minimum of them.
+        n_rows = min(max(n // 32, 4), MAX_PENDING)
+        self.pending = np.zeros((n_models, n_rows, n))
+        self.pending_steps = np.zeros((n_models, n_rows, n_classes))
         self.n_pending = np.zeros(n_models, dtype=np.intc)
         self.known_weight, self.squared_errors = np.zeros(n_classes), np.zeros(n_models)
         self.alphas, self.vote_scale, self.vote_smoothing = alphas, vote_scale, vote_smoothing
@@ -109,13 +112,13 @@ cdef class RidgeLearner(LinearLearner):
         self.covariance = archive.floats("covariance", saved.covariance, (n_models, n, n))
         self.gain_direction = archive.floats("gain_direction", saved.gain_direction, (n_models, n))
         self.gain = archive.floats("gain", saved.gain, (n_models,))
-        self.pending = archive.floats("pending", saved.pending, (n_models, MAX_PENDING, n))
+        self.pending = archive.floats("pending", saved.pending, (n_models, -1, n))
+        n_rows = self.pending.shape[1]
+        archive.require(0 < n_rows <= MAX_PENDING, "it has no or too many pending rows")
         self.pending_steps = archive.floats(
-            "pending_steps", saved.pending_steps, (n_models, MAX_PENDING, self.n_classes)
+            "pending_steps", saved.pending_steps, (n_models, n_rows, self.n_classes)
         )
-        self.n_pending = archive.integers(
-            "n_pending", saved.n_pending, (n_models,), 0, MAX_PENDING
-        )
+        self.n_pending = archive.integers("n_pending", saved.n_pending, (n_models,), 0, n_rows)
         self.known_weight = archive.floats("known_weight", saved.known_weight, (self.n_classes,))
         self.squared_errors = archive.floats("squared_errors", saved.squared_errors, (n_models,))
         self.alphas = archive.constants("alphas", saved.alphas, (n_models,))
@@ -387,7 +390,7 @@ cdef class RidgeLearner(LinearLearner):
     cdef double* postpone(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t j
         cdef double root = sqrt(self.gain[i])
-        if self.n_pending[i] == MAX_PENDING:
+        if self.n_pending[i] == self.pending.shape[1]:
             self.apply_pending(i)
         cdef double* steps = &self.pending_steps[i, self.n_pending[i], 0]
         for j in range(self.feature_map.n_outputs):
