@@ -54,7 +54,7 @@ cdef class Rounds(ThreadTeam):
     learners : list of OnlineLearner
         Weak learners for the same labels.
     columns : list of ndarray of shape (n_features_i,), dtype intp
-        Columns of X used by each learner.
+        Columns of X used by each learner, in increasing order.
     rule : CostRule
         Costs of votes, weights of learners and losses of experts.
     n_threads : int
@@ -69,9 +69,9 @@ cdef class Rounds(ThreadTeam):
     cdef CostRule rule
     cdef Py_ssize_t n_learners, n_labels, n_columns
     cdef Py_ssize_t[::1] addresses          # addresses of the learners, used without the GIL
-    cdef const Py_ssize_t[::1] columns      # columns of all learners, one after the other
-    cdef Py_ssize_t[::1] starts             # (n_learners + 1,) start of each learner's columns
-    cdef char[::1] uses_first               # whether the columns of a learner are 0, 1, 2, ...
+    cdef list columns                       # arrays of the columns of each learner
+    cdef Py_ssize_t[::1] column_addresses   # addresses of their entries; 0 if they are 0, 1, ...
+    cdef Py_ssize_t[::1] starts             # (n_learners + 1,) sums of the numbers of columns
     # The current round.
     cdef Row x                              # the sample
     cdef double sample_weight
@@ -110,16 +110,19 @@ cdef class Rounds(ThreadTeam):
             self.addresses[i] = <Py_ssize_t><void*>learner
         if not rule.n_learners == len(learners) == len(columns):
             raise ValueError("learners, columns and rule differ in number")
-        self.columns = np.concatenate(columns).astype(np.intp, copy=False)
-        self.n_columns = np.max(self.columns) + 1
+        self.columns = [np.ascontiguousarray(part, dtype=np.intp) for part in columns]
+        self.column_addresses = np.zeros(len(columns), dtype=np.intp)
+        for i, part in enumerate(self.columns):
+            if i and part is self.columns[i - 1]:
+                self.column_addresses[i] = self.column_addresses[i - 1]
+            else:
+                self.column_addresses[i] = checked_address(part)
+                self.n_columns = max(self.n_columns, part[len(part) - 1] + 1)
         self.starts = np.cumsum([0] + [len(part) for part in columns], dtype=np.intp)
-        self.uses_first = np.empty(len(columns), dtype=np.int8)
-        for i in range(len(columns)):
-            self.uses_first[i] = increases(self.columns[self.starts[i]:self.starts[i + 1]])
         self.seen_memory = np.zeros(len(columns) * sizeof(Row), dtype=np.int8)
         self.seen = <Row*>&self.seen_memory[0]
-        self.values = np.empty(self.columns.shape[0])
-        self.indices = np.empty(self.columns.shape[0], dtype=np.intc)
+        self.values = np.empty(self.starts[len(columns)])
+        self.indices = np.empty(self.starts[len(columns)], dtype=np.intc)
         self.votes = np.empty((len(learners), self.n_labels))
         self.scores = np.zeros((len(learners) + 1, self.n_labels))
         self.gradients = np.empty(len(learners))
@@ -319,10 +322,8 @@ cdef class Rounds(ThreadTeam):
         cdef const Row* x = &self.x
         cdef Row* seen = self.seen + i
         cdef Py_ssize_t start = self.starts[i], n = self.starts[i + 1] - start, j, k
-        cdef const Py_ssize_t* columns = NULL
+        cdef const Py_ssize_t* columns = <const Py_ssize_t*><void*>self.column_addresses[i]
         cdef double* values = &self.values[start]
-        if not self.uses_first[i]:
-            columns = &self.columns[start]
         seen.n = seen.n_features = n
         seen.constant, seen.columns, seen.values = 0.0, NULL, values
         if x.columns == NULL and columns == NULL:
@@ -400,13 +401,13 @@ cdef class Rounds(ThreadTeam):
                 log_expert_weights[i] -= self.losses[i]
 
 
-cdef bint increases(const Py_ssize_t[::1] columns) except -1:
-    # Return whether the columns are 0, 1, 2, ... Raise unless they increase from 0 or more.
+cdef Py_ssize_t checked_address(const Py_ssize_t[::1] columns) except -1:
+    # Return the address of the columns, or 0 if they are 0, 1, 2, ...
     cdef Py_ssize_t j
     for j in range(columns.shape[0]):
         if columns[j] <= (columns[j - 1] if j else -1):
             raise ValueError("columns must increase, and must not be negative")
-    return columns[columns.shape[0] - 1] == columns.shape[0] - 1
+    return 0 if columns[columns.shape[0] - 1] == columns.shape[0] - 1 else <Py_ssize_t>&columns[0]
 
 
 cdef inline void summarize(

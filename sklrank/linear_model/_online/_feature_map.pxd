@@ -14,7 +14,8 @@ cdef class FeatureMap(Persistent):
     cdef readonly double clip, scale, intercept
     cdef readonly double count                  # number of samples in the statistics
     cdef Py_ssize_t n_nonzero                   # number of their nonzero entries
-    cdef Py_ssize_t[::1] columns                # (n_columns,) columns of X that the map uses
+    cdef Py_ssize_t[::1] columns                # (n_columns,) columns of X in use, in order; (0,)
+    #                                             if these are all
     # The statistics (n_columns,), or (0,) if `standardize` is False. For columns that are not
     # centered, the first two are the sums of the values and of their squares.
     cdef double[::1] mean                       # means of the columns

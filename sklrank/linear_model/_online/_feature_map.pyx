@@ -65,7 +65,8 @@ cdef class FeatureMap:
         Py_ssize_t n_slots=0,
     ):
         no_columns = np.empty(0, dtype=np.intc)
-        self.n_features, self.columns = n_features, columns
+        self.n_features, self.n_columns = n_features, len(columns)
+        self.columns = columns if len(columns) < n_features else np.empty(0, dtype=np.intp)
         self.frequencies, self.phases = frequencies, phases
         self.clip, self.scale, self.intercept = clip, scale, intercept
         self.standardize, self.normalize = standardize, normalize
@@ -81,9 +82,12 @@ cdef class FeatureMap:
     cdef int exchange(self, Archive archive) except -1:
         cdef FeatureMap saved = archive.source
         self.n_features = archive.count("n_features", saved.n_features, 1)
-        self.columns = archive.integers("columns", saved.columns, (-1,), 0, self.n_features - 1)
-        cdef Py_ssize_t n = self.columns.shape[0]
+        cdef Py_ssize_t n = archive.count("n_columns", saved.n_columns, 1, self.n_features)
         self.n_columns = n
+        self.columns = archive.integers(
+            "columns", saved.columns, (n if n < self.n_features else 0,), 0, self.n_features - 1
+        )
+        archive.require(np.all(np.diff(self.columns) > 0), "its columns do not increase")
         self.n_slots = archive.count("n_slots", saved.n_slots, 0, n)
         self.n_taken = archive.count("n_taken", saved.n_taken, 0, self.n_slots)
         cdef Py_ssize_t n_signs = n if self.n_slots < n else 0
@@ -420,6 +424,8 @@ cdef class FeatureMap:
         """
         self.require_ready()
         columns = np.array(self.columns)
+        if self.n_columns == self.n_features:
+            columns = np.arange(self.n_features)
         if not self.standardize:
             return columns, np.zeros(len(columns)), np.zeros(len(columns))
         centered = np.asarray(self.is_centered) > 0 if not self.centers else True
