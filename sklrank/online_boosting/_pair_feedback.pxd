@@ -50,7 +50,7 @@ cdef class TopKFeedback(PairFeedback):
     # Return the propensity of the labels at two positions of sample `t`, within the bounds.
     cdef double propensity(self, Py_ssize_t t, Py_ssize_t i, Py_ssize_t j) noexcept nogil
 
-    # Replace the pairs by those of the other estimates. `sample` is the index of the sample in `rows`.
+    # Replace the pairs by those of the other estimates. `sample` is the index in `rows`.
     cdef void estimate_from_labels(
         self, Py_ssize_t t, double weight, LabelPairs* pairs
     ) noexcept nogil

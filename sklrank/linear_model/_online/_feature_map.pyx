@@ -33,8 +33,8 @@ from sklrank._rows cimport find_column, select_entries
 from sklrank._state cimport Archive
 
 cdef enum:
-    # Values are sparse if at most the inverse of this share is nonzero. A dense loop computes several
-    # entries at a time, so that it takes no longer if more of them are nonzero.
+    # Values are sparse if at most the inverse of this share is nonzero. A dense loop computes
+    # several entries at a time, so that it takes no longer if more of them are nonzero.
     SPARSITY = 8
 
 cdef double ROUNDING = np.finfo(np.float64).eps
@@ -182,7 +182,8 @@ cdef class FeatureMap:
         z.constant, z.columns, z.n_features = 0.0, indices, self.n_slots
         z.values = memory + (self.n_outputs if self.is_rbf else 0)
         z.n = self.transform_sparse(
-            x, <double*>z.values, indices, <double*>z.values + min(self.n_columns, x.n + self.n_centered)
+            x, <double*>z.values, indices,
+            <double*>z.values + min(self.n_columns, x.n + self.n_centered),
         )
         if self.is_rbf:
             random_features_of_row(
@@ -429,9 +430,9 @@ cdef class FeatureMap:
         if not self.standardize:
             return columns, np.zeros(len(columns)), np.zeros(len(columns))
         centered = np.asarray(self.is_centered) > 0 if not self.centers else True
-        mean, deviations = np.asarray(self.mean), np.sqrt(np.asarray(self.m2) / max(self.count, 1.0))
+        deviations = np.sqrt(np.asarray(self.m2) / max(self.count, 1.0))
         constant = centered & (np.asarray(self.inverse_scale) == 0.0)
-        return columns, np.where(centered, mean, 0.0), np.where(constant, 0.0, deviations)
+        return columns, np.where(centered, self.mean, 0.0), np.where(constant, 0.0, deviations)
 
 
 cdef void scale_to_unit_norm(double* z, Py_ssize_t n) noexcept nogil:

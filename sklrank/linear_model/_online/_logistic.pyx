@@ -94,7 +94,8 @@ cdef class LogisticLearner(LinearLearner):
         # Return a copy of the table (n_rows, 2, n_models, n_classes).
         cdef Py_ssize_t n_numbers = self.n_rows * 2 * self.n_models * self.n_classes
         cdef char[::1] numbers
-        table = np.empty((self.n_rows, 2, self.n_models, self.n_classes), "f4" if self.is_single else "f8")
+        shape = self.n_rows, 2, self.n_models, self.n_classes
+        table = np.empty(shape, "f4" if self.is_single else "f8")
         if n_numbers:
             numbers = table.reshape(-1).view(np.int8)
             memcpy(&numbers[0], self.table, numbers.shape[0])

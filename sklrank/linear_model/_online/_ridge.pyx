@@ -258,7 +258,8 @@ cdef class RidgeLearner(LinearLearner):
 
     cdef void update_known_labels(self, const LabelFeedback* feedback) noexcept nogil:
         cdef double share = <double>(feedback.n_relevant + feedback.n_irrelevant) / self.n_classes
-        cdef double sample_weight = feedback.sample_weight, weight = share * sample_weight, variance, root
+        cdef double sample_weight = feedback.sample_weight, weight = share * sample_weight
+        cdef double variance, root
         cdef double* steps
         cdef Py_ssize_t i, l
         self.mean_known_weight += weight
@@ -276,9 +277,13 @@ cdef class RidgeLearner(LinearLearner):
             if self.features.columns != NULL:
                 steps = self.postpone(i)
             for l in range(feedback.n_relevant):
-                self.update_label(i, feedback.relevant[l], 1.0, sample_weight, variance, root, steps)
+                self.update_label(
+                    i, feedback.relevant[l], 1.0, sample_weight, variance, root, steps
+                )
             for l in range(feedback.n_irrelevant):
-                self.update_label(i, feedback.irrelevant[l], 0.0, sample_weight, variance, root, steps)
+                self.update_label(
+                    i, feedback.irrelevant[l], 0.0, sample_weight, variance, root, steps
+                )
 
     cdef void update_label(
         self, Py_ssize_t i, Py_ssize_t label, double relevance, double weight, double variance,
