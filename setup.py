@@ -27,7 +27,7 @@ SPECIAL_FLAGS = {
     "sklrank.linear_model._online._feature_map": ROOTS,
     "sklrank.linear_model._online._logistic": ROOTS,
     "sklrank.linear_model._online._ridge": SUMS,
-    "sklrank.linear_model._rows": SUMS,
+    "sklrank._rows": SUMS,
 }
 
 # The code that all compiled modules share; Cython writes it (see setup.cfg).

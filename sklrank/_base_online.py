@@ -457,11 +457,11 @@ class CompiledClassifier(BaseOnlineClassifier):
 
     def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
         with ExclusiveCalls([self._learner]):
-            batches = self._track(row_blocks(X, BATCH), "batch", may_stop=scores is None)
+            batches = self._track(slices(X.shape[0], BATCH), "batch", may_stop=scores is None)
             for batch in timed_slices(batches):
                 lists = lists_of_rows(indptr, labels, batch)
                 of_batch = None if scores is None else scores[batch]
-                self._learner.play_rows(to_dense(X[batch]), *lists, weights[batch], of_batch)
+                self._learner.play_rows(X[batch], *lists, weights[batch], of_batch)
 
     def _start_model(self, classes):
         self._init_model(self.n_features_in_, classes)
@@ -518,13 +518,7 @@ class CompiledClassifier(BaseOnlineClassifier):
 
     def _predict_proba(self, X):
         self._check_fitted()
-        return self._by_blocks(self._learner.predict_rows, self._check_rows(X, reset=False))
-
-    @staticmethod
-    def _by_blocks(predict, X):
-        if not sparse.issparse(X):
-            return predict(X)
-        return np.concatenate([predict(to_dense(X[block])) for block in row_blocks(X, BATCH)])
+        return self._learner.predict_rows(self._check_rows(X, reset=False))
 
 
 def row_blocks(X, max_rows, *, dense=True):

@@ -1,5 +1,6 @@
 """Interface of the compiled learners, which learn one sample at a time."""
 
+from sklrank._rows cimport Row, Rows
 from sklrank._state cimport Persistent
 
 
@@ -17,23 +18,28 @@ cdef struct LabelFeedback:
 cdef class OnlineLearner(Persistent):
     cdef readonly Py_ssize_t n_features
     cdef readonly Py_ssize_t n_classes
+    cdef bint reads_sparse          # whether the methods below accept sparse rows
 
     # Write the votes for the sample `x`, a distribution over the classes. The learner does not
     # change.
-    cdef int predict(self, const double* x, double* votes) except -1 nogil
+    cdef int predict(self, const Row* x, double* votes) except -1 nogil
 
     # Learn from the sample `x`.
-    cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil
+    cdef int learn(self, const Row* x, const LabelFeedback* feedback) except -1 nogil
 
     # Variants of `predict` and `learn` that are called in this order, for the same sample and on
     # the same thread, without another call in between. Thus `predict_cached` may store intermediate
     # results that `learn_cached` reuses.
-    cdef int predict_cached(self, const double* x, double* votes) except -1 nogil
-    cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil
+    cdef int predict_cached(self, const Row* x, double* votes) except -1 nogil
+    cdef int learn_cached(self, const Row* x, const LabelFeedback* feedback) except -1 nogil
 
     # Write the probability that each label is relevant (n_classes,). Not every learner defines this
     # method. It may be called instead of `predict_cached`, before `learn_cached`.
-    cdef int predict_relevance(self, const double* x, double* chances) except -1 nogil
+    cdef int predict_relevance(self, const Row* x, double* chances) except -1 nogil
+
+    # Return the samples of an array or CSR matrix as this learner reads them. Raise unless they
+    # have `n_features` columns.
+    cdef Rows rows_of(self, X)
 
     # Return the objects inside of the learner, or None. They are locked together with it.
     cdef list locked_parts(self)

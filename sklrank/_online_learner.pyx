@@ -66,62 +66,70 @@ cdef class OnlineLearner:
             (<Persistent>part).end_exclusive()
         Persistent.end_exclusive(self)
 
-    cdef int predict(self, const double* x, double* votes) except -1 nogil:
+    cdef int predict(self, const Row* x, double* votes) except -1 nogil:
         with gil:
             raise TypeError(f"{type(self).__name__} does not define predict")
 
-    cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
+    cdef int learn(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
         with gil:
             raise TypeError(f"{type(self).__name__} does not define learn")
 
-    cdef int predict_cached(self, const double* x, double* votes) except -1 nogil:
+    cdef int predict_cached(self, const Row* x, double* votes) except -1 nogil:
         return self.predict(x, votes)
 
-    cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
+    cdef int learn_cached(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
         return self.learn(x, feedback)
 
-    cdef int predict_relevance(self, const double* x, double* chances) except -1 nogil:
+    cdef int predict_relevance(self, const Row* x, double* chances) except -1 nogil:
         with gil:
             raise TypeError(f"{type(self).__name__} does not define predict_relevance")
 
-    def predict_rows(self, const double[:, ::1] X not None):
-        """Return the votes `(n_samples, n_classes)` for the samples of `X`."""
+    cdef Rows rows_of(self, X):
         self.require_ready()
-        votes = np.empty((X.shape[0], self.n_classes))
+        cdef Rows rows = Rows(X, 0.0, not self.reads_sparse)
+        if rows.n_features != self.n_features:
+            raise ValueError(
+                f"X has {rows.n_features} features, but the learner has {self.n_features}"
+            )
+        return rows
+
+    def predict_rows(self, X not None):
+        """Return the votes `(n_samples, n_classes)` for the samples of an array or CSR matrix."""
+        cdef Rows rows = self.rows_of(X)
+        cdef Row x
+        votes = np.empty((rows.n_rows, self.n_classes))
         cdef double[:, ::1] out = votes
         cdef Py_ssize_t i
-        if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} features, but the learner has {self.n_features}")
         self.begin_shared()
         try:
             with nogil:
-                for i in range(X.shape[0]):
-                    self.predict(&X[i, 0], &out[i, 0])
+                for i in range(rows.n_rows):
+                    rows.read(i, &x)
+                    self.predict(&x, &out[i, 0])
         finally:
             self.end_shared()
         return votes
 
     def play_rows(
         self,
-        const double[:, ::1] X not None,
+        X not None,
         const Py_ssize_t[::1] indptr not None,
         const Py_ssize_t[::1] labels not None,
         const double[::1] weights not None,
         double[:, ::1] votes=None,
     ):
-        """Learn from the samples of `X`, one after the other.
+        """Learn from the samples of an array or CSR matrix, one after the other.
 
         Sample i has the labels `labels[indptr[i]:indptr[i + 1]]`, each with the importance weight
         `weights[i]`. A sample of weight zero is skipped. If `votes` `(n_samples, n_classes)` is
         given, the votes for each sample are written to this array before the sample is learned.
         """
-        self.require_ready()
-        cdef Py_ssize_t i, j, n_samples = X.shape[0]
+        cdef Rows rows = self.rows_of(X)
+        cdef Row x
+        cdef Py_ssize_t i, j, n_samples = rows.n_rows
         cdef bint progressive = votes is not None
         cdef double[::1] repeated = np.empty(self.n_classes)
         cdef LabelFeedback feedback
-        if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} features, but the learner has {self.n_features}")
         check_lists(indptr, labels, n_samples, self.n_classes)
         if weights.shape[0] != n_samples:
             raise ValueError(f"weights has {weights.shape[0]} entries for {n_samples} samples")
@@ -134,8 +142,9 @@ cdef class OnlineLearner:
         try:
             with nogil:
                 for i in range(n_samples):
+                    rows.read(i, &x)
                     if progressive:
-                        self.predict_cached(&X[i, 0], &votes[i, 0])
+                        self.predict_cached(&x, &votes[i, 0])
                     if weights[i] == 0.0:
                         continue
                     feedback.n_relevant = indptr[i + 1] - indptr[i]
@@ -145,9 +154,9 @@ cdef class OnlineLearner:
                         repeated[j] = weights[i]
                     feedback.sample_weight = weights[i]
                     if progressive:
-                        self.learn_cached(&X[i, 0], &feedback)
+                        self.learn_cached(&x, &feedback)
                     else:
-                        self.learn(&X[i, 0], &feedback)
+                        self.learn(&x, &feedback)
         finally:
             self.end_exclusive()
 

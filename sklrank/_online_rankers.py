@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.metrics import accuracy_score
 from sklearn.utils import column_or_1d
 
-from sklrank._base_online import BaseOnlineClassifier, row_blocks, timed_slices, to_dense
+from sklrank._base_online import BaseOnlineClassifier, slices, timed_slices
 from sklrank._model_lock import shared_call
 from sklrank._sklearn import Interval, StrOptions, _fit_context, check_parameters
 from sklrank._validation import check_columns, check_weights, column_names, is_integer, is_number
@@ -169,8 +169,8 @@ class ShownLabelsRanker(OnlineLabelRanker):
     @shared_call
     def _explore(self, X):
         sampler = self._make_sampler()
-        batches = timed_slices(row_blocks(X, BATCH))
-        shown = [self._show(to_dense(X[batch]), sampler) for batch in batches]
+        batches = timed_slices(slices(X.shape[0], BATCH))
+        shown = [self._show(X[batch], sampler) for batch in batches]
         return Exploration(*(np.concatenate(arrays) for arrays in zip(*shown)))
 
     @_fit_context(prefer_skip_nested_validation=True)

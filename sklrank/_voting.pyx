@@ -22,6 +22,7 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner, known_rank_loss, softmax
+from sklrank._rows cimport Row
 from sklrank._state cimport Archive
 
 
@@ -54,8 +55,10 @@ cdef class VotingLearner(OnlineLearner):
             return 0
         self.n_features, self.n_classes = (<OnlineLearner>self.parts[0]).sizes()[:2]
         addresses = np.empty(self.n_parts, dtype=np.intp)
+        self.reads_sparse = True
         for i in range(self.n_parts):
             part = self.parts[i]
+            self.reads_sparse = self.reads_sparse and part.reads_sparse
             archive.require(part.sizes()[:2] == self.sizes()[:2], "its parts differ in size")
             addresses[i] = <Py_ssize_t><void*>part
         self.addresses = addresses
@@ -79,7 +82,7 @@ cdef class VotingLearner(OnlineLearner):
         finally:
             self.end_shared()
 
-    cdef int predict(self, const double* x, double* votes) except -1 nogil:
+    cdef int predict(self, const Row* x, double* votes) except -1 nogil:
         # Each call allocates memory of its own, so that threads can share a fitted model.
         cdef double* memory = <double*>malloc(self.n_classes * sizeof(double))
         cdef Py_ssize_t i, l
@@ -97,7 +100,7 @@ cdef class VotingLearner(OnlineLearner):
             free(memory)
         return 0
 
-    cdef int predict_cached(self, const double* x, double* votes) except -1 nogil:
+    cdef int predict_cached(self, const Row* x, double* votes) except -1 nogil:
         cdef Py_ssize_t i, l
         for i in range(self.n_parts):
             (<OnlineLearner><void*>self.addresses[i]).predict_cached(x, &self.votes[i, 0])
@@ -108,13 +111,13 @@ cdef class VotingLearner(OnlineLearner):
                 votes[l] += self.weights[i] * self.votes[i, l]
         return 0
 
-    cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
+    cdef int learn(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
         cdef Py_ssize_t i
         for i in range(self.n_parts):
             (<OnlineLearner><void*>self.addresses[i]).predict_cached(x, &self.votes[i, 0])
         return self.learn_cached(x, feedback)
 
-    cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
+    cdef int learn_cached(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
         cdef double rate = self.learning_rate * feedback.sample_weight
         cdef Py_ssize_t i
         for i in range(self.n_parts):

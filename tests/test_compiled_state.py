@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from fitted_models import fit, learn, persistent_objects, predictions
 from sklearn.naive_bayes import GaussianNB
+from sklrank._rows import Rows
 from sklrank._state import Persistent
-from sklrank.linear_model._rows import Rows
 from test_common import ESTIMATORS
 
 import sklrank

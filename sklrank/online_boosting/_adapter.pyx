@@ -7,6 +7,7 @@ from sklearn.base import is_classifier
 
 from sklrank._state cimport Archive
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
+from sklrank._rows cimport Row
 
 from sklrank.online_boosting._learner_kinds import accepts_parameter, copies_of, kind_of
 
@@ -88,14 +89,14 @@ cdef class EstimatorLearner(OnlineLearner):
     cdef tuple sizes(self):
         return self.n_features, self.n_classes
 
-    cdef int predict(self, const double* x, double* votes) except -1 nogil:
+    cdef int predict(self, const Row* x, double* votes) except -1 nogil:
         with gil:
-            self.predict_sample(x, votes)
+            self.predict_sample(x.values, votes)
         return 0
 
-    cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
+    cdef int learn(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
         with gil:
-            self.learn_sample(x, feedback)
+            self.learn_sample(x.values, feedback)
         return 0
 
     cdef predict_sample(self, const double* x, double* votes):

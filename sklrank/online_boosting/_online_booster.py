@@ -16,9 +16,8 @@ from sklrank._base_online import (
     lists_of,
     lists_of_rows,
     multiplies_entries,
-    row_blocks,
+    slices,
     timed_slices,
-    to_dense,
 )
 from sklrank._docstrings import shares_text
 from sklrank._model_lock import ExclusiveCalls
@@ -276,11 +275,11 @@ class OnlineBooster(OnlineLabelRanker):
         self._check_fitted()
         X = self._check_rows(X, reset=False)
         n_used = 1 + int(np.argmax(self.expert_weights_))
-        blocks = row_blocks(X, BATCH)
+        blocks = slices(X.shape[0], BATCH)
         if len(blocks) == 1:
-            return self._rounds().predict(to_dense(X), self.estimator_weights_, n_used)
+            return self._rounds().predict(X, self.estimator_weights_, n_used)
         blocks = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(self._rounds().predict)(to_dense(X[batch]), self.estimator_weights_, n_used)
+            delayed(self._rounds().predict)(X[batch], self.estimator_weights_, n_used)
             for batch in blocks
         )
         return np.concatenate(blocks)
@@ -374,7 +373,7 @@ class OnlineBooster(OnlineLabelRanker):
         self._check_call_parameters()
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights if order is None else weights[order])
-        rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
+        rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), slices(X.shape[0], BATCH)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
         with ExclusiveCalls(self._compiled_objects()):
             batches = self._track(batches, "batch", may_stop=scores is None)
@@ -385,7 +384,7 @@ class OnlineBooster(OnlineLabelRanker):
                     chosen = order[batch]
                     starts, items = lists_of(indptr, chosen)
                     lists = starts, labels[items]
-                rows, of_rows = to_dense(X[chosen]), weights[chosen]
+                rows, of_rows = X[chosen], weights[chosen]
                 of_batch = None if rates is None else rates[batch]
                 out = None if scores is None else scores[batch]
                 feedback, draws = self._make_feedback(rows, *lists, of_batch)
@@ -396,7 +395,7 @@ class OnlineBooster(OnlineLabelRanker):
     def _play_batch(self, rounds, rows, feedback, weights, expert_draws=None, scores=None):
         """Play the rounds of a batch. Return the scores before each round if they are needed."""
         if scores is None and self.verbose:
-            scores = np.empty((len(rows), len(self.classes_)))
+            scores = np.empty((len(weights), len(self.classes_)))
         # The rounds write into this array. Copy it, so that an array held by the user is unchanged.
         self.estimator_weights_ = self.estimator_weights_.copy()
         try:

@@ -1,6 +1,7 @@
 """Feedback on pairs of labels: the pairs of a sample that become known in a round."""
 
 from sklrank._online_learner cimport OnlineLearner
+from sklrank._rows cimport Rows
 from sklrank.feedback cimport TopKSampler
 from sklrank.online_boosting._costs cimport LabelPairs
 
@@ -42,14 +43,14 @@ cdef class TopKFeedback(PairFeedback):
     # The estimate of the pairs: `PAIRS`, `LABELS` or `DOUBLY_ROBUST`.
     cdef readonly int estimate
     cdef OnlineLearner direct_model             # model of the relevance, if doubly robust
-    cdef const double[:, ::1] X                 # samples for this model
+    cdef Rows rows                              # samples for this model
     cdef Py_ssize_t[::1] all_labels             # 0, 1, ..., unless `PAIRS`
     cdef double[::1] chances                    # working memory: (n_labels,) Pr[l is relevant]
 
     # Return the propensity of the labels at two positions of sample `t`, within the bounds.
     cdef double propensity(self, Py_ssize_t t, Py_ssize_t i, Py_ssize_t j) noexcept nogil
 
-    # Replace the pairs by those of the other estimates. `sample` is the index of the sample in `X`.
+    # Replace the pairs by those of the other estimates. `sample` is the index in `rows`.
     cdef void estimate_from_labels(
         self, Py_ssize_t t, double weight, LabelPairs* pairs
     ) noexcept nogil
@@ -57,7 +58,7 @@ cdef class TopKFeedback(PairFeedback):
         self, Py_ssize_t t, Py_ssize_t sample, double weight, LabelPairs* pairs
     ) except -1 nogil
 
-    # Reveal the pairs, given the index of the sample in the arrays and in `X`.
+    # Reveal the pairs, given the index of the sample in the arrays and in `rows`.
     cdef int reveal_sample(
         self, Py_ssize_t t, Py_ssize_t sample, const double* scores, double weight,
         LabelPairs* pairs,

@@ -27,6 +27,7 @@ the shown labels that are relevant and irrelevant.
 import numpy as np
 
 from sklrank._online_learner cimport LabelFeedback
+from sklrank._rows cimport Row
 from sklrank.online_boosting._costs cimport know_labels_of_pairs
 
 from sklrank._online_learner import check_lists
@@ -119,7 +120,7 @@ cdef class TopKFeedback(PairFeedback):
     direct_model : OnlineLearner, default=None
         One-versus-rest model of the relevance of labels, which learns from the labels shown.
         Required if `estimate` is "doubly-robust".
-    X : ndarray of shape (n_samples, n_features), default=None
+    X : ndarray or CSR matrix of shape (n_samples, n_features), default=None
         Samples for this model.
     """
 
@@ -127,8 +128,7 @@ cdef class TopKFeedback(PairFeedback):
         self, const Py_ssize_t[:, ::1] actions not None,
         const double[:, :, ::1] propensities not None, const char[:, ::1] rewards not None,
         Py_ssize_t n_labels, double min_propensity, double max_propensity,
-        str estimate="pairs", OnlineLearner direct_model=None,
-        const double[:, ::1] X=None,
+        str estimate="pairs", OnlineLearner direct_model=None, X=None,
     ):
         cdef Py_ssize_t n = actions.shape[0], k = actions.shape[1]
         if (rewards.shape[0], rewards.shape[1]) != (n, k) or (
@@ -149,12 +149,9 @@ cdef class TopKFeedback(PairFeedback):
         if self.estimate == DOUBLY_ROBUST:
             if direct_model is None or X is None:
                 raise ValueError("the doubly robust estimate needs direct_model and X")
-            direct_model.require_ready()
-            if (direct_model.n_classes, direct_model.n_features) != (n_labels, X.shape[1]):
-                raise ValueError("direct_model does not match the labels or X")
-            if X.shape[0] < n:
-                raise ValueError("X does not match the samples")
-            self.direct_model, self.X = direct_model, X
+            self.direct_model, self.rows = direct_model, direct_model.rows_of(X)
+            if direct_model.n_classes != n_labels or self.rows.n_rows < n:
+                raise ValueError("direct_model or X does not match the labels or samples")
 
     cdef int reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
@@ -226,7 +223,9 @@ cdef class TopKFeedback(PairFeedback):
         cdef double* q = &self.chances[0]
         cdef bint is_pair
         cdef LabelFeedback feedback
-        self.direct_model.predict_relevance(&self.X[sample, 0], q)
+        cdef Row x
+        self.rows.read(sample, &x)
+        self.direct_model.predict_relevance(&x, q)
         for a in range(m):
             for b in range(m):
                 weights[a * m + b] = 0.0 if a == b else q[a] * (1.0 - q[b])
@@ -247,7 +246,7 @@ cdef class TopKFeedback(PairFeedback):
         # One-versus-rest learns each known label with the weight of the sample.
         feedback.weights = feedback.costs = NULL
         feedback.sample_weight = weight
-        self.direct_model.learn_cached(&self.X[sample, 0], &feedback)
+        self.direct_model.learn_cached(&x, &feedback)
         pairs.relevant = pairs.irrelevant = &self.all_labels[0]
         pairs.n_relevant = pairs.n_irrelevant = m
         return 0
@@ -291,7 +290,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
             self.shown_actions, self.shown_propensities, self.shown_rewards, sampler.n_labels,
             min_propensity, max_propensity, *args,
         )
-        if self.estimate == DOUBLY_ROBUST and self.X.shape[0] != n:
+        if self.estimate == DOUBLY_ROBUST and self.rows.n_rows != n:
             raise ValueError("X does not match the samples")
         self.n_samples = n
         self.sampler, self.uniforms, self.rates = sampler, uniforms, rates

@@ -23,6 +23,7 @@ without the GIL; a learner written in Python acquires it for its own calls.
 import numpy as np
 
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner, softmax
+from sklrank._rows cimport Row, Rows, find_column, select_entries
 from sklrank._thread_team cimport ThreadTeam
 from sklrank.feedback cimport TopKSampler
 from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, LabelPairs
@@ -53,7 +54,7 @@ cdef class Rounds(ThreadTeam):
     learners : list of OnlineLearner
         Weak learners for the same labels.
     columns : list of ndarray of shape (n_features_i,), dtype intp
-        Columns of X used by each learner.
+        Columns of X used by each learner, in increasing order.
     rule : CostRule
         Costs of votes, weights of learners and losses of experts.
     n_threads : int
@@ -68,12 +69,16 @@ cdef class Rounds(ThreadTeam):
     cdef CostRule rule
     cdef Py_ssize_t n_learners, n_labels, n_columns
     cdef Py_ssize_t[::1] addresses          # addresses of the learners, used without the GIL
-    cdef const Py_ssize_t[::1] columns      # columns of all learners, one after the other
-    cdef Py_ssize_t[::1] starts             # (n_learners + 1,) start of each learner's columns
+    cdef list columns                       # arrays of the columns of each learner
+    cdef Py_ssize_t[::1] column_addresses   # addresses of their entries; 0 if they are 0, 1, ...
+    cdef Py_ssize_t[::1] starts             # (n_learners + 1,) sums of the numbers of columns
     # The current round.
-    cdef const double* x                    # the sample
+    cdef Row x                              # the sample
     cdef double sample_weight
-    cdef double[::1] values                 # the entries of the sample in `columns`
+    cdef char[::1] seen_memory
+    cdef Row* seen                          # (n_learners,) the sample in the columns of a learner
+    cdef double[::1] values                 # memory of these rows, at `starts`
+    cdef int[::1] indices                   # the same
     cdef double[:, ::1] votes               # (n_learners, n_labels) h_1, h_2, ...
     cdef double[:, ::1] scores              # (n_learners + 1, n_labels) s_0, s_1, ...
     cdef LabelPairs pairs                   # the known pairs of labels
@@ -105,12 +110,19 @@ cdef class Rounds(ThreadTeam):
             self.addresses[i] = <Py_ssize_t><void*>learner
         if not rule.n_learners == len(learners) == len(columns):
             raise ValueError("learners, columns and rule differ in number")
-        self.columns = np.concatenate(columns).astype(np.intp, copy=False)
-        self.n_columns = np.max(self.columns) + 1
-        if np.min(self.columns) < 0:
-            raise ValueError("columns must not be negative")
+        self.columns = [np.ascontiguousarray(part, dtype=np.intp) for part in columns]
+        self.column_addresses = np.zeros(len(columns), dtype=np.intp)
+        for i, part in enumerate(self.columns):
+            if i and part is self.columns[i - 1]:
+                self.column_addresses[i] = self.column_addresses[i - 1]
+            else:
+                self.column_addresses[i] = checked_address(part)
+                self.n_columns = max(self.n_columns, part[len(part) - 1] + 1)
         self.starts = np.cumsum([0] + [len(part) for part in columns], dtype=np.intp)
-        self.values = np.empty(self.columns.shape[0])
+        self.seen_memory = np.zeros(len(columns) * sizeof(Row), dtype=np.int8)
+        self.seen = <Row*>&self.seen_memory[0]
+        self.values = np.empty(self.starts[len(columns)])
+        self.indices = np.empty(self.starts[len(columns)], dtype=np.intc)
         self.votes = np.empty((len(learners), self.n_labels))
         self.scores = np.zeros((len(learners) + 1, self.n_labels))
         self.gradients = np.empty(len(learners))
@@ -121,18 +133,17 @@ cdef class Rounds(ThreadTeam):
         self.n_learners = len(learners)
 
     def predict(
-        self, const double[:, ::1] X not None, const double[::1] weights not None,
-        Py_ssize_t n_used,
+        self, X not None, const double[::1] weights not None, Py_ssize_t n_used,
     ):
         """Return the scores `(n_samples, n_labels)` by the first `n_used` learners."""
-        cdef double[:, ::1] out = np.zeros((X.shape[0], self.n_labels))
+        cdef Rows rows = self.checked_rows(X, weights)
+        cdef double[:, ::1] out = np.zeros((rows.n_rows, self.n_labels))
         cdef Py_ssize_t t, i, l
-        self.check(X, weights)
         if not 0 <= n_used <= self.n_learners:
             raise ValueError(f"{n_used} of {self.n_learners} learners")
         with nogil:
-            for t in range(X.shape[0]):
-                self.x = &X[t, 0]
+            for t in range(rows.n_rows):
+                rows.read(t, &self.x)
                 self.vote(0, n_used, False)
                 for i in range(n_used):
                     for l in range(self.n_labels):
@@ -141,7 +152,7 @@ cdef class Rounds(ThreadTeam):
 
     def play(
         self,
-        const double[:, ::1] X not None,
+        X not None,
         PairFeedback pair_feedback not None,
         const double[::1] sample_weight not None,
         double[::1] weights not None,
@@ -156,7 +167,7 @@ cdef class Rounds(ThreadTeam):
 
         Parameters
         ----------
-        X : ndarray of shape (n_samples, n_features)
+        X : ndarray or CSR matrix of shape (n_samples, n_features)
         pair_feedback : PairFeedback
             Feedback that reveals the known pairs of labels of each sample, given its scores.
         sample_weight : ndarray of shape (n_samples,)
@@ -176,9 +187,9 @@ cdef class Rounds(ThreadTeam):
             to ``edge_sums[0, i]``, and the sum of ``mean(c) - c[l]`` over the relevant labels l to
             ``edge_sums[1, i]``.
         """
-        cdef Py_ssize_t t, n_samples = X.shape[0], l, size
+        cdef Rows rows = self.checked_rows(X, weights, log_expert_weights, draws)
+        cdef Py_ssize_t t, n_samples = rows.n_rows, l, size
         cdef const double* scores
-        self.check(X, weights, log_expert_weights, draws)
         if (pair_feedback.n_samples, pair_feedback.n_labels) != (n_samples, self.n_labels):
             raise ValueError("pair_feedback does not match X or the labels")
         if sample_weight.shape[0] != n_samples:
@@ -197,7 +208,8 @@ cdef class Rounds(ThreadTeam):
                 self.rule.prepare(size)
         with self, nogil:
             for t in range(n_samples):
-                scores = self.score(VOTE, &X[t, 0], weights, log_expert_weights, draws, t)
+                rows.read(t, &self.x)
+                scores = self.score(VOTE, weights, log_expert_weights, draws, t)
                 if out is not None:
                     for l in range(self.n_labels):
                         out[t, l] = scores[l]
@@ -214,7 +226,7 @@ cdef class Rounds(ThreadTeam):
 
     def explore(
         self,
-        const double[:, ::1] X not None,
+        X not None,
         TopKSampler sampler not None,
         const double[:, ::1] uniforms not None,
         const double[::1] weights not None,
@@ -227,46 +239,48 @@ cdef class Rounds(ThreadTeam):
         -------
         actions, propensities : ndarrays of shape (n_samples, k) and (n_samples, k, k)
         """
-        cdef Py_ssize_t t, n_samples = X.shape[0]
+        cdef Rows rows = self.checked_rows(X, weights, log_expert_weights, draws)
+        cdef Py_ssize_t t, n_samples = rows.n_rows
         cdef Py_ssize_t[:, ::1] actions = np.empty((n_samples, sampler.k), dtype=np.intp)
         cdef double[:, :, ::1] propensities = np.empty((n_samples, sampler.k, sampler.k))
-        self.check(X, weights, log_expert_weights, draws)
         if sampler.n_labels != self.n_labels or (
             uniforms.shape[0], uniforms.shape[1]
         ) != (n_samples, sampler.n_uniforms):
             raise ValueError("the sampler does not match the labels, or uniforms do not match X")
         with self, nogil:
             for t in range(n_samples):
+                rows.read(t, &self.x)
                 sampler.draw_labels(
-                    self.score(VOTE_ONLY, &X[t, 0], weights, log_expert_weights, draws, t),
+                    self.score(VOTE_ONLY, weights, log_expert_weights, draws, t),
                     &uniforms[t, 0], &actions[t, 0], &propensities[t, 0, 0],
                 )
         return np.asarray(actions), np.asarray(propensities)
 
-    def check(
-        self, const double[:, ::1] X not None, const double[::1] weights not None,
-        const double[::1] log_expert_weights=None, const double[::1] draws=None,
+    cdef Rows checked_rows(
+        self, X, const double[::1] weights, const double[::1] log_expert_weights=None,
+        const double[::1] draws=None,
     ):
-        """Raise if the compiled loops would read the arrays out of bounds."""
+        # Return the samples. Raise if the loops would read the arrays out of bounds.
         if not self.n_learners:
             raise ValueError("there are no learners")
-        if X.shape[1] < self.n_columns:
-            raise ValueError(f"X has {X.shape[1]} columns; the learners see {self.n_columns}")
+        cdef Rows rows = Rows(X)
+        if rows.n_features < self.n_columns:
+            raise ValueError(f"X has {rows.n_features} columns; the learners see {self.n_columns}")
         if weights.shape[0] != self.n_learners:
             raise ValueError("weights do not match the learners")
         if log_expert_weights is not None and log_expert_weights.shape[0] != self.n_learners:
             raise ValueError("log_expert_weights do not match the learners")
-        if draws is not None and (log_expert_weights is None or draws.shape[0] != X.shape[0]):
+        if draws is not None and (log_expert_weights is None or draws.shape[0] != rows.n_rows):
             raise ValueError("draws do not match X, or there are no experts to draw")
+        return rows
 
     cdef const double* score(
-        self, int phase, const double* x, const double[::1] weights,
-        const double[::1] log_expert_weights, const double[::1] draws, Py_ssize_t t,
+        self, int phase, const double[::1] weights, const double[::1] log_expert_weights,
+        const double[::1] draws, Py_ssize_t t,
     ) except NULL nogil:
         # Algorithm 1, lines 4 to 7: gather the votes, compute the scores of all experts, and return
         # the scores (n_labels,) of the chosen expert.
         cdef Py_ssize_t expert = self.n_learners
-        self.x = x
         self.run_phase(phase)
         self.add_votes(weights)
         if draws is not None:
@@ -283,18 +297,15 @@ cdef class Rounds(ThreadTeam):
 
     cdef int vote(self, Py_ssize_t first, Py_ssize_t last, bint to_learn) except -1 nogil:
         # Algorithm 1, line 4: gather the votes of learners first, ..., last - 1.
-        cdef Py_ssize_t i, j, best, l
+        cdef Py_ssize_t i, best, l
         cdef double* h
         for i in range(first, last):
-            for j in range(self.starts[i], self.starts[i + 1]):
-                self.values[j] = self.x[self.columns[j]]
+            self.see(i)
             h = &self.votes[i, 0]
             if to_learn:
-                (<OnlineLearner><void*>self.addresses[i]).predict_cached(
-                    &self.values[self.starts[i]], h
-                )
+                (<OnlineLearner><void*>self.addresses[i]).predict_cached(self.seen + i, h)
             else:
-                (<OnlineLearner><void*>self.addresses[i]).predict(&self.values[self.starts[i]], h)
+                (<OnlineLearner><void*>self.addresses[i]).predict(self.seen + i, h)
             if self.rule.single_label:
                 # The whole vote is given to the label with the largest vote. If votes are equal, it
                 # is given to the first of these labels.
@@ -305,6 +316,33 @@ cdef class Rounds(ThreadTeam):
                 for l in range(self.n_labels):
                     h[l] = 1.0 if l == best else 0.0
         return 0
+
+    cdef void see(self, Py_ssize_t i) noexcept nogil:
+        # Write the sample in the columns of learner i into `seen`.
+        cdef const Row* x = &self.x
+        cdef Row* seen = self.seen + i
+        cdef Py_ssize_t start = self.starts[i], n = self.starts[i + 1] - start, j, k
+        cdef const Py_ssize_t* columns = <const Py_ssize_t*><void*>self.column_addresses[i]
+        cdef double* values = &self.values[start]
+        seen.n = seen.n_features = n
+        seen.constant, seen.columns, seen.values = 0.0, NULL, values
+        if x.columns == NULL and columns == NULL:
+            seen.values = x.values
+        elif x.columns == NULL:
+            for j in range(n):
+                values[j] = x.values[columns[j]]
+        elif not (<OnlineLearner><void*>self.addresses[i]).reads_sparse:
+            for j in range(n):
+                values[j] = 0.0
+            for j in range(x.n):
+                k = find_column(columns, n, x.columns[j])
+                if k >= 0:
+                    values[k] = x.values[j]
+        elif n == x.n_features:
+            seen[0] = x[0]
+        else:
+            seen.columns = &self.indices[start]
+            seen.n = select_entries(x, columns, n, values, &self.indices[start])
 
     cdef void add_votes(self, const double[::1] weights) noexcept nogil:
         # Algorithm 1, line 5: compute the scores of each expert.
@@ -340,9 +378,7 @@ cdef class Rounds(ThreadTeam):
                 relevant_costs += costs[pairs.known_relevant[j]]
             self.edge_sums[0, i] += mean_cost - vote_cost
             self.edge_sums[1, i] += pairs.n_known_relevant * mean_cost - relevant_costs
-            (<OnlineLearner><void*>self.addresses[i]).learn_cached(
-                &self.values[self.starts[i]], &feedback
-            )
+            (<OnlineLearner><void*>self.addresses[i]).learn_cached(self.seen + i, &feedback)
             if self.rule.learns_weights:
                 # The costs at s_i are the gradient for alpha_i and the costs of the next learner.
                 self.rule.costs(i, &self.scores[i + 1, 0], pairs, costs, scratch)
@@ -363,6 +399,15 @@ cdef class Rounds(ThreadTeam):
                 weights[i] = self.rule.next_weight(weights[i], self.gradients[i], self.n_rounds)
             if self.hedge:
                 log_expert_weights[i] -= self.losses[i]
+
+
+cdef Py_ssize_t checked_address(const Py_ssize_t[::1] columns) except -1:
+    # Return the address of the columns, or 0 if they are 0, 1, 2, ...
+    cdef Py_ssize_t j
+    for j in range(columns.shape[0]):
+        if columns[j] <= (columns[j - 1] if j else -1):
+            raise ValueError("columns must increase, and must not be negative")
+    return 0 if columns[columns.shape[0] - 1] == columns.shape[0] - 1 else <Py_ssize_t>&columns[0]
 
 
 cdef inline void summarize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from joblib import effective_n_jobs
 
-from sklrank._base_online import row_blocks, timed_slices, to_dense
+from sklrank._base_online import slices, timed_slices
 from sklrank._model_lock import ExclusiveCalls
 from sklrank._online_rankers import BATCH, ShownLabelsRanker
 from sklrank._sklearn import Interval, StrOptions, check_parameters
@@ -48,19 +48,19 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         return super()._accepts_nan and self.cost_estimate != "doubly-robust"
 
     def _show(self, rows, sampler):
-        expert_draws, uniforms = self._draw(sampler, len(rows))
+        expert_draws, uniforms = self._draw(sampler, rows.shape[0])
         weights = self.estimator_weights_, self._log_expert_weights
         return self._rounds().explore(rows, sampler, uniforms, *weights, expert_draws)
 
     def _learn_shown(self, X, actions, propensities, rewards, weights):
         self._check_call_parameters()
         n_labels, bounds = len(self.classes_), self._propensity_bounds()
-        rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), row_blocks(X, BATCH)
+        rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), slices(X.shape[0], BATCH)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
         with ExclusiveCalls(self._compiled_objects()):
             batches = self._track(batches, "batch")
             for batch in timed_slices(batches) if printer is None else batches:
-                rows = to_dense(X[batch])
+                rows = X[batch]
                 record = actions[batch], propensities[batch], rewards[batch]
                 feedback = TopKFeedback(*record, n_labels, *bounds, *self._estimate(rows))
                 before = self._play_batch(rounds, rows, feedback, weights[batch])

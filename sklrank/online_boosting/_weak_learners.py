@@ -120,8 +120,11 @@ def make_weak_learners(templates, n_estimators, max_features, n_features, n_labe
     """
     generator = np.random.RandomState()
     estimators, features = [], []
+    all_features = np.arange(n_features)
     for i in range(n_estimators):
         seen = draw_features(max_features, n_features, random_state)
+        if len(seen) == n_features:
+            seen = all_features  # one array for all learners saves memory
         if templates is None:
             weak = _random_tree(random_state)
         else:

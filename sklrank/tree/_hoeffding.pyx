@@ -35,6 +35,7 @@ from math import prod
 
 import numpy as np
 
+from sklrank._rows cimport Row
 from sklrank._state cimport Archive
 from sklrank.tree._gaussian_observers cimport (
     N_STATS, N_STATS_AND_DENSITIES, WEIGHT, Split, best_split, clear,
@@ -126,16 +127,17 @@ cdef class HoeffdingTree(OnlineLearner):
 
     # -- The interface of OnlineLearner.
 
-    cdef int predict(self, const double* x, double* votes) except -1 nogil:
+    cdef int predict(self, const Row* x, double* votes) except -1 nogil:
         cdef Py_ssize_t index = 0
         while self.node_at(index).feature != LEAF:
-            index = self.child_of(index, x)
-        self.leaf_votes(self.node_at(index).child, x, votes)
+            index = self.child_of(index, x.values)
+        self.leaf_votes(self.node_at(index).child, x.values, votes)
         return 0
 
-    cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
+    cdef int learn(self, const Row* row, const LabelFeedback* feedback) except -1 nogil:
         # All labels of a sample are learned together, so that the result does not depend on their
         # order.
+        cdef const double* x = row.values
         cdef Py_ssize_t index = 0, leaf, i
         cdef double weight = 0.0
         for i in range(feedback.n_relevant):

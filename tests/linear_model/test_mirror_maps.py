@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import scale
 from sklearn.utils import get_tags
+from sklrank._rows import Rows
 from sklrank.linear_model._bandit._model import MirrorDescent
 from sklrank.linear_model._bandit._rounds import BanditRounds
-from sklrank.linear_model._rows import Rows
 
 from sklrank.feedback import make_schedule
 from sklrank.linear_model import BanditronClassifier, PredtronClassifier

@@ -19,6 +19,7 @@ from sklrank._base_online import (
     to_dense,
 )
 from sklrank._model_lock import exclusive_call, shared_call
+from sklrank._rows import Rows
 from sklrank._sklearn import Interval, StrOptions, with_task_tree
 from sklrank._validation import is_number
 from sklrank.base import ClassScoresMixin, two_class_weights
@@ -34,7 +35,6 @@ from sklrank.feedback import (
     make_schedule,
 )
 from sklrank.linear_model._bandit._rounds import BanditRounds
-from sklrank.linear_model._rows import Rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -13,7 +13,7 @@ import numpy as np
 
 from sklrank._state cimport Archive
 from sklrank.linear_model._mirror._maps cimport MirrorMap
-from sklrank.linear_model._rows cimport Row
+from sklrank._rows cimport Row
 
 
 cdef class KernelMap(MirrorMap):

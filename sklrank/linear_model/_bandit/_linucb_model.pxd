@@ -2,7 +2,7 @@
 
 from sklrank._drift cimport DriftTest
 from sklrank.linear_model._bandit._model cimport BanditModel, BanditFeedback
-from sklrank.linear_model._rows cimport Row
+from sklrank._rows cimport Row
 
 
 cdef class LinUCBModel(BanditModel):

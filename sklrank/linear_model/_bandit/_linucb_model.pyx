@@ -59,7 +59,7 @@ from sklrank.linear_model._symmetric cimport (
     quadratic_form, rank_k_downdate, symmetric_matvec
 )
 from sklrank.linear_model._online._feature_map cimport random_features
-from sklrank.linear_model._rows cimport first_largest, table_products
+from sklrank._rows cimport first_largest, table_products
 
 # Number of fictitious rounds with squared error one, the largest of a 0/1 reward, from which s is
 # computed initially. Without them, a lucky first round would set s to 0 and end the exploration.

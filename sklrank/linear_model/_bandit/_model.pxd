@@ -2,7 +2,7 @@
 
 from sklrank._state cimport Archive, Persistent
 from sklrank.linear_model._mirror._maps cimport MirrorMap
-from sklrank.linear_model._rows cimport Row
+from sklrank._rows cimport Row
 
 
 cdef struct BanditFeedback:

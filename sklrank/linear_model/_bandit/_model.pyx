@@ -17,7 +17,7 @@ from libc.math cimport NAN, fabs, isnan, log, sqrt
 import numpy as np
 
 from sklrank._state cimport Archive
-from sklrank.linear_model._rows cimport first_largest
+from sklrank._rows cimport first_largest
 
 
 cdef class BanditModel:

@@ -13,7 +13,7 @@ import numpy as np
 from sklrank._state cimport Archive, Persistent
 from sklrank.feedback cimport Schedule, TopKSampler
 from sklrank.linear_model._bandit._model cimport BanditModel, BanditFeedback
-from sklrank.linear_model._rows cimport Row, Rows
+from sklrank._rows cimport Row, Rows
 
 
 cdef class BanditRounds(Persistent):

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from sklrank._base_online import lists_of_rows, row_blocks, timed_slices, to_dense
+from sklrank._base_online import lists_of_rows, slices, timed_slices
 from sklrank._model_lock import ExclusiveCalls
 from sklrank._online_rankers import BATCH, ShownLabelsRanker
 from sklrank._randomness import draw_seed, set_random_states
@@ -157,9 +157,9 @@ class SemiBanditRanker(ShownLabelsRanker):
 
     def _learn_shown(self, X, actions, propensities, rewards, weights):
         with ExclusiveCalls([self._learner]):
-            for batch in timed_slices(self._track(row_blocks(X, BATCH), "batch")):
+            for batch in timed_slices(self._track(slices(X.shape[0], BATCH), "batch")):
                 shown = actions[batch], rewards[batch], weights[batch]
-                learn_shown_labels(self._learner, to_dense(X[batch]), *shown)
+                learn_shown_labels(self._learner, X[batch], *shown)
                 self.n_rounds_ += np.count_nonzero(weights[batch])
 
     def _draw(self, sampler, n_samples):
@@ -170,11 +170,11 @@ class SemiBanditRanker(ShownLabelsRanker):
         sampler = self._make_sampler()
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights)
-        batches = self._track(row_blocks(X, BATCH), "batch", may_stop=scores is None)
+        batches = self._track(slices(X.shape[0], BATCH), "batch", may_stop=scores is None)
         with ExclusiveCalls([self._learner]):
             for batch in timed_slices(batches):
-                rows, of_rows = to_dense(X[batch]), weights[batch]
-                uniforms = self._draw(sampler, len(rows))
+                rows, of_rows = X[batch], weights[batch]
+                uniforms = self._draw(sampler, len(of_rows))
                 play_rounds(
                     self._learner,
                     rows,
@@ -196,8 +196,7 @@ class SemiBanditRanker(ShownLabelsRanker):
     def _label_scores(self, X):
         self._check_fitted()
         X = self._check_rows(X, reset=False)
-        blocks = [self._learner.predict_rows(to_dense(X[rows])) for rows in row_blocks(X, BATCH)]
-        return np.concatenate(blocks)
+        return self._learner.predict_rows(X)
 
     def _start_model(self, classes):
         self.classes_, self.n_rounds_ = classes, 0

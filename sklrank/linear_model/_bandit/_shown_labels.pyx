@@ -4,13 +4,14 @@
 import numpy as np
 
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
+from sklrank._rows cimport Row, Rows
 from sklrank.feedback cimport TopKSampler
 
 from sklrank._online_learner import check_lists
 
 
 def learn_shown_labels(
-    OnlineLearner learner not None, const double[:, ::1] X not None,
+    OnlineLearner learner not None, X not None,
     const Py_ssize_t[:, ::1] actions not None, const signed char[:, ::1] rewards not None,
     const double[::1] weights not None, double[:, ::1] scores=None,
 ):
@@ -20,7 +21,7 @@ def learn_shown_labels(
     ----------
     learner : OnlineLearner
         Learner of the relevance of labels.
-    X : ndarray of shape (n_samples, n_features)
+    X : ndarray or CSR matrix of shape (n_samples, n_features)
     actions, rewards : ndarrays of shape (n_samples, k)
         Labels shown and their relevance.
     weights : ndarray of shape (n_samples,)
@@ -28,8 +29,9 @@ def learn_shown_labels(
     scores : ndarray of shape (n_samples, n_labels), optional
         Output array for the votes for each sample before it is learned.
     """
-    cdef Py_ssize_t n = X.shape[0], k = actions.shape[1], t
-    check_samples(learner, X, weights, scores)
+    cdef Rows rows = checked_rows(learner, X, weights, scores)
+    cdef Py_ssize_t n = rows.n_rows, k = actions.shape[1], t
+    cdef Row x
     if actions.shape[0] != n or (rewards.shape[0], rewards.shape[1]) != (n, k):
         raise ValueError("actions and rewards do not match the samples")
     if n * k > 0 and not (0 <= np.min(actions) and np.max(actions) < learner.n_classes):
@@ -37,15 +39,16 @@ def learn_shown_labels(
     cdef ShownLabels shown = ShownLabels(k, learner.n_classes)
     with nogil:
         for t in range(n):
-            learner.predict_cached(&X[t, 0], &shown.votes[0])
+            rows.read(t, &x)
+            learner.predict_cached(&x, &shown.votes[0])
             shown.learn(
-                learner, &X[t, 0], &actions[t, 0], &rewards[t, 0], weights[t],
+                learner, &x, &actions[t, 0], &rewards[t, 0], weights[t],
                 NULL if scores is None else &scores[t, 0],
             )
 
 
 def play_rounds(
-    OnlineLearner learner not None, const double[:, ::1] X not None,
+    OnlineLearner learner not None, X not None,
     TopKSampler sampler not None, const double[:, ::1] uniforms not None,
     const double[::1] rates not None, const Py_ssize_t[::1] indptr not None,
     const Py_ssize_t[::1] labels not None, const double[::1] weights not None,
@@ -57,8 +60,9 @@ def play_rounds(
     amounts of exploration `rates` `(n_samples,)`. The relevant labels of each sample are given by
     relevance lists (see `_base_online`). The other parameters are as above.
     """
-    cdef Py_ssize_t n = X.shape[0], k = sampler.k, i, t
-    check_samples(learner, X, weights, scores)
+    cdef Rows rows = checked_rows(learner, X, weights, scores)
+    cdef Py_ssize_t n = rows.n_rows, k = sampler.k, i, t
+    cdef Row x
     sampler.require_ready()
     check_lists(indptr, labels, n, learner.n_classes)
     if sampler.n_labels != learner.n_classes or rates.shape[0] != n or (
@@ -72,7 +76,8 @@ def play_rounds(
     cdef double[::1] propensities = np.empty(k * k)
     with nogil:
         for t in range(n):
-            learner.predict_cached(&X[t, 0], &shown.votes[0])
+            rows.read(t, &x)
+            learner.predict_cached(&x, &shown.votes[0])
             sampler.set_exploration(rates[t])
             sampler.draw_labels(&shown.votes[0], &uniforms[t, 0], &actions[0], &propensities[0])
             for i in range(indptr[t], indptr[t + 1]):
@@ -82,7 +87,7 @@ def play_rounds(
             for i in range(indptr[t], indptr[t + 1]):
                 is_relevant[labels[i]] = False
             shown.learn(
-                learner, &X[t, 0], &actions[0], &rewards[0], weights[t],
+                learner, &x, &actions[0], &rewards[0], weights[t],
                 NULL if scores is None else &scores[t, 0],
             )
 
@@ -100,7 +105,7 @@ cdef class ShownLabels:
         self.relevant, self.irrelevant = np.empty((2, k), dtype=np.intp)
 
     cdef int learn(
-        self, OnlineLearner learner, const double* x, const Py_ssize_t* actions,
+        self, OnlineLearner learner, const Row* x, const Py_ssize_t* actions,
         const signed char* rewards, double weight, double* scores,
     ) except -1 nogil:
         cdef LabelFeedback feedback
@@ -125,15 +130,14 @@ cdef class ShownLabels:
         return learner.learn_cached(x, &feedback)
 
 
-def check_samples(
-    OnlineLearner learner not None, const double[:, ::1] X not None,
-    const double[::1] weights not None, const double[:, ::1] scores,
+cdef Rows checked_rows(
+    OnlineLearner learner, X, const double[::1] weights, double[:, ::1] scores,
 ):
-    """Raise if the compiled loops would read or write the arrays out of bounds."""
-    learner.require_ready()
-    if X.shape[1] != learner.n_features or weights.shape[0] != X.shape[0]:
-        raise ValueError("X or weights do not match the learner or the samples")
-    if scores is not None and (scores.shape[0], scores.shape[1]) != (
-        X.shape[0], learner.n_classes
+    # Return the samples. Raise if the loops would read or write the arrays out of bounds.
+    cdef Rows rows = learner.rows_of(X)
+    if weights.shape[0] != rows.n_rows or (
+        scores is not None
+        and (scores.shape[0], scores.shape[1]) != (rows.n_rows, learner.n_classes)
     ):
-        raise ValueError("scores do not match the samples and labels")
+        raise ValueError("weights or scores do not match the samples and labels")
+    return rows

@@ -21,7 +21,7 @@ from libc.math cimport exp
 import numpy as np
 
 from sklrank._state cimport Archive
-from sklrank.linear_model._rows cimport Row, Rows, add_row, table_products
+from sklrank._rows cimport Row, Rows, add_row, table_products
 
 
 cdef class MirrorMap:

@@ -3,7 +3,7 @@
 cimport cython
 
 from sklrank.linear_model._mirror._maps cimport MirrorMap
-from sklrank.linear_model._rows cimport Row
+from sklrank._rows cimport Row
 
 
 # Return the exponent q of the l_q norm of p numbers.

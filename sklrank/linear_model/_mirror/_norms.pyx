@@ -36,7 +36,7 @@ import numpy as np
 
 from sklrank._state cimport Archive
 from sklrank.linear_model._mirror._maps cimport add_scaled, is_inaccurate
-from sklrank.linear_model._rows cimport Row, add_outer, add_row, table_products
+from sklrank._rows cimport Row, add_outer, add_row, table_products
 
 from sklrank.linear_model._mirror._maps import EntropicMap, EuclideanMap, PositiveMap
 

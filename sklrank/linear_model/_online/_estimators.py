@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._base_online import BATCH, CompiledClassifier, row_blocks, to_dense
+from sklrank._base_online import CompiledClassifier
 from sklrank._randomness import MAX_FEATURES, draw_features, draw_frequencies
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR
@@ -31,6 +31,10 @@ _FEATURE_MAP_CONSTRAINTS = {
 # Largest permitted ratio of a sample weight to the penalty `alpha`. With larger ratios, rounding
 # errors outweigh the penalty if features are collinear.
 MAX_WEIGHT_TO_ALPHA = 1e10
+
+# With more weights than these (and as many sums of squares: 64 MB), gradient steps use single
+# precision. Their effect is that of rounding the weights to seven digits.
+MAX_DOUBLE_WEIGHTS = 2**22
 
 
 def _candidates(name, values, low, high, low_is_allowed):
@@ -66,12 +70,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     def _class_scores(self, X):
         # Probabilities would have the same order, but several of them can be equal to 0 or 1.
         self._check_fitted()
-        X = self._check_rows(X, reset=False)
-        scores = np.empty((X.shape[0], len(self.classes_)))
-        # Slices whose sizes depend on the time would change the last digits.
-        for rows in row_blocks(X, BATCH):
-            scores[rows] = self._learner.score_rows(to_dense(X[rows]))
-        return scores
+        return self._learner.score_rows(self._check_rows(X, reset=False))
 
     @property
     def coef_(self) -> np.ndarray:
@@ -133,8 +132,10 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     sum over all steps so far. The model does not depend on the units of the features.
 
     For sparse features, use ``normalize="l2"`` and a small `intercept_scaling`. Otherwise their
-    samples are much shorter than one, and the intercepts outweigh the features. With
-    ``standardize=False`` as well, learning a sample takes time only for its nonzero features.
+    samples are much shorter than one, and the intercepts outweigh the features. A sparse sample
+    takes time only for its nonzero features, and the model stores weights only of features that
+    were nonzero in a sample. With ``normalize="l2"`` and more than 4 million weights, these are in
+    single precision.
 
     As a weak learner of a booster, the model learns from the known labels of each sample.
     With ``multi_class="multinomial"``, it uses only the relevant labels. With "ovr", it uses all
@@ -154,7 +155,10 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         booster with top-k feedback, the rank losses of the labels shown replace the log losses.
     standardize : bool, default=True
         If True, each sample is standardized by the means and standard deviations of the previous
-        samples.
+        samples. If at most an eighth of all entries so far are nonzero, features of which at most
+        an eighth of the entries are nonzero are not centered, but divided by their root mean
+        square. A feature, or all features, that are centered remain so until the share is less than
+        a sixteenth. An array and a sparse matrix of the same samples give the same model.
     normalize : {"l2"} or None, default=None
         If "l2", each sample is scaled to the norm one, after the standardization. If None, a
         standardized sample is divided by the square root of the number of features, so that its
@@ -185,6 +189,7 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         Means and standard deviations of the features over the samples learned so far. The next
         sample is standardized by them. The scale of constant features is 1. For features that are
         not used, and for all features if `standardize` is False, the mean is 0 and the scale is 1.
+        For features that are not centered, they are 0 and the root mean square.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -257,6 +262,8 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
             n_classes,
             self.multi_class == "multinomial" and not self._learns_relevance,
             rates,
+            # The samples must be scaled, since single precision has no numbers above 1e38.
+            self.normalize == "l2" and len(columns) * n_classes > MAX_DOUBLE_WEIGHTS,
         )
 
 
@@ -266,7 +273,8 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     Each sample is standardized by the means and standard deviations of the previous samples.
     Recursive least squares then computes the weights that minimize the sum of two terms: the sum of
     the squared errors over all samples so far, and ``alpha`` times the squared norm of the weights.
-    The cost per sample is quadratic in the number of features, which `sketch_size` limits. The
+    The cost per sample is quadratic in the number of features, which `sketch_size` limits. Updates
+    by samples with few nonzero features are postponed, and applied together. The
     probabilities are the predictions of the regression, clipped at zero and normalized to the sum
     one.
 
@@ -305,7 +313,10 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         booster.
     standardize : bool, default=True
         If True, each sample is standardized by the means and standard deviations of the previous
-        samples.
+        samples. If at most an eighth of all entries so far are nonzero, features of which at most
+        an eighth of the entries are nonzero are not centered, but divided by their root mean
+        square. A feature, or all features, that are centered remain so until the share is less than
+        a sixteenth. An array and a sparse matrix of the same samples give the same model.
     normalize : {"l2"} or None, default=None
         If "l2", each sample is scaled to the norm one, after the standardization. If None and
         `standardize` is False, the entries of samples must not exceed 1e60.
@@ -339,6 +350,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         Means and standard deviations of the features over the samples learned so far. The next
         sample is standardized by them. The scale of constant features is 1. For features that are
         not used, and for all features if `standardize` is False, the mean is 0 and the scale is 1.
+        For features that are not centered, they are 0 and the root mean square.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -435,10 +447,9 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         sketch = {}
         if n_slots < len(columns):
             sketch["n_slots"] = n_slots
-            sketch["shared_slots"] = random_state.randint(n_slots, size=len(columns)).astype(
-                np.intp
-            )
-            sketch["signs"] = random_state.choice([-1.0, 1.0], len(columns))
+            shared = random_state.randint(n_slots, size=len(columns))
+            sketch["shared_slots"] = shared.astype(np.intc)
+            sketch["signs"] = random_state.choice([-1, 1], len(columns)).astype(np.intc)
         features = FeatureMap(
             n_features,
             columns,

@@ -5,7 +5,9 @@ A sample x is mapped to features in four steps:
 
 1. If `standardize` is True, the columns in use are standardized by the statistics of the previous
    samples, (x - mean) / standard deviation, and clipped at +-clip, because standard deviations
-   estimated from the first few samples are inaccurate. They are multiplied by `scale`.
+   estimated from the first few samples are inaccurate. They are multiplied by `scale`. If few of
+   the entries so far are nonzero, so that centering would be slow, columns with few nonzero entries
+   are only scaled: they are divided by the root mean square.
 2. If there are more columns than slots, they are reduced to a sketch z: the sum of the values of
    the columns of each slot, times their signs. A column gets a slot when it is nonzero in a sample
    for the first time. The first columns get a slot of their own. When all slots are taken, a column
@@ -17,13 +19,25 @@ A sample x is mapped to features in four steps:
    random features approximate a Gaussian kernel (Rahimi & Recht 2007).
 
 There is one more feature, the last one, whose value is `intercept`.
+
+With sparse values, all steps take time only for the nonzero ones. Which values are sparse depends
+on their number, and not on the matrix that contains them, so that an array and a CSR matrix of the
+same samples give the same features to the bit.
 """
 
-from libc.math cimport fabs, sqrt
+from libc.math cimport INFINITY, fabs, sqrt
 
 import numpy as np
 
+from sklrank._rows cimport find_column, select_entries
 from sklrank._state cimport Archive
+
+cdef enum:
+    # Values are sparse if at most the inverse of this share is nonzero. A dense loop computes
+    # several entries at a time, so that it takes no longer if more of them are nonzero.
+    SPARSITY = 8
+
+cdef double ROUNDING = np.finfo(np.float64).eps
 
 
 cdef class FeatureMap:
@@ -50,28 +64,34 @@ cdef class FeatureMap:
         signs=None,
         Py_ssize_t n_slots=0,
     ):
-        no_columns = np.empty(0, dtype=np.intp)
-        self.n_features, self.columns = n_features, columns
+        no_columns = np.empty(0, dtype=np.intc)
+        self.n_features, self.n_columns = n_features, len(columns)
+        self.columns = columns if len(columns) < n_features else np.empty(0, dtype=np.intp)
         self.frequencies, self.phases = frequencies, phases
         self.clip, self.scale, self.intercept = clip, scale, intercept
         self.standardize, self.normalize = standardize, normalize
-        self.mean, self.m2, self.inverse_scale = np.zeros((3, len(columns)))
+        self.mean, self.m2, self.inverse_scale = np.zeros((3, len(columns) * standardize))
+        self.centered = no_columns
+        self.n_nonzero_of = np.zeros(len(columns) * standardize)
         self.n_slots = len(columns) if signs is None else n_slots
         self.shared_slots = no_columns if signs is None else shared_slots
-        self.signs = np.empty(0) if signs is None else signs
-        self.slots = no_columns if signs is None else np.full(len(columns), -1, dtype=np.intp)
+        self.signs = no_columns if signs is None else signs
+        self.slots = no_columns if signs is None else np.full(len(columns), -1, dtype=np.intc)
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
         cdef FeatureMap saved = archive.source
         self.n_features = archive.count("n_features", saved.n_features, 1)
-        self.columns = archive.integers("columns", saved.columns, (-1,), 0, self.n_features - 1)
-        cdef Py_ssize_t n = self.columns.shape[0]
+        cdef Py_ssize_t n = archive.count("n_columns", saved.n_columns, 1, self.n_features)
         self.n_columns = n
+        self.columns = archive.integers(
+            "columns", saved.columns, (n if n < self.n_features else 0,), 0, self.n_features - 1
+        )
+        archive.require(np.all(np.diff(self.columns) > 0), "its columns do not increase")
         self.n_slots = archive.count("n_slots", saved.n_slots, 0, n)
         self.n_taken = archive.count("n_taken", saved.n_taken, 0, self.n_slots)
         cdef Py_ssize_t n_signs = n if self.n_slots < n else 0
-        self.signs = archive.constants("signs", saved.signs, (n_signs,))
+        self.signs = archive.integers("signs", saved.signs, (n_signs,), -1, 1)
         self.slots = archive.integers("slots", saved.slots, (n_signs,), -1, self.n_slots - 1)
         self.shared_slots = archive.integers(
             "shared_slots", saved.shared_slots, (n_signs,), 0, self.n_slots - 1
@@ -86,6 +106,21 @@ cdef class FeatureMap:
         self.count = archive.number("count", saved.count, 0.0)
         self.standardize = archive.flag("standardize", saved.standardize)
         self.normalize = archive.flag("normalize", saved.normalize)
+        self.centers = archive.flag("centers", saved.centers)
+        archive.require(self.standardize or not self.centers, "columns are centered, not scaled")
+        self.n_nonzero = archive.count("n_nonzero", saved.n_nonzero)
+        n *= self.standardize
+        cdef int[::1] centered = saved.centered[:saved.n_centered]
+        self.centered = archive.integers("centered", centered, (-1,), 0, self.n_columns - 1)
+        self.n_nonzero_of = archive.floats("n_nonzero_of", saved.n_nonzero_of, (n,))
+        self.n_centered = self.centered.shape[0]
+        if archive.loads:
+            archive.require(np.all(np.diff(self.centered) > 0), "centered columns do not increase")
+            archive.require(n > 0 or self.n_centered == 0, "columns are centered, not scaled")
+            self.is_centered = np.zeros(n, dtype=np.int8)
+            np.asarray(self.is_centered)[self.centered] = True
+            centered, self.centered = self.centered, np.empty(n, dtype=np.intc)
+            self.centered[:self.n_centered] = centered
         self.mean = archive.floats("mean", saved.mean, (n,))
         self.m2 = archive.floats("m2", saved.m2, (n,))
         self.inverse_scale = archive.floats("inverse_scale", saved.inverse_scale, (n,))
@@ -95,16 +130,79 @@ cdef class FeatureMap:
     cdef tuple sizes(self):
         return self.n_features, self.n_columns, self.n_slots, self.n_outputs
 
-    cdef void transform(self, const double* x, double* features, double* scratch) noexcept nogil:
-        cdef bint has_sketch = self.n_slots < self.n_columns
-        cdef double* z = features if not self.is_rbf else scratch + self.n_columns
-        cdef double* values = scratch if has_sketch else z
-        cdef const double* mean = &self.mean[0] if self.n_columns else NULL
-        cdef const double* inverse_scale = &self.inverse_scale[0] if self.n_columns else NULL
-        cdef double value, clip = self.clip, scale = self.scale
-        cdef Py_ssize_t j, n_components = self.phases.shape[0]
+    cdef Py_ssize_t memory_size(self, const Row* x, Py_ssize_t* n_indices) noexcept nogil:
+        n_indices[0] = 1 + (
+            self.n_columns if x == NULL else min(self.n_columns, x.n + self.n_centered)
+        )
+        if x == NULL or self.is_dense(x):
+            return self.n_outputs + self.n_columns + self.n_slots + 1
+        return n_indices[0] + (self.n_outputs if self.is_rbf else 0) + (
+            self.n_slots if self.n_slots < self.n_columns else 0
+        )
+
+    cdef bint is_dense(self, const Row* x) noexcept nogil:
+        return self.centers if self.standardize else (
+            SPARSITY * self.count_nonzero(x) > self.n_columns
+        )
+
+    cdef const Py_ssize_t* selected(self) noexcept nogil:
+        return NULL if self.n_columns == self.n_features else &self.columns[0]
+
+    cdef Py_ssize_t count_nonzero(self, const Row* x) noexcept nogil:
+        cdef Py_ssize_t j, total = 0
+        if x.columns != NULL or self.n_columns < self.n_features:
+            return select_entries(x, self.selected(), self.n_columns, NULL, NULL)
         for j in range(self.n_columns):
-            values[j] = bounded(x[self.columns[j]])
+            total += x.values[j] != 0.0
+        return total
+
+    cdef void read_values(self, const Row* x, double* values) noexcept nogil:
+        cdef const Py_ssize_t* columns = self.selected()
+        cdef Py_ssize_t i, j
+        if x.columns == NULL:
+            for j in range(self.n_columns):
+                values[j] = bounded(x.values[j if columns == NULL else columns[j]])
+            return
+        for j in range(self.n_columns):
+            values[j] = 0.0
+        for i in range(x.n):
+            j = find_column(columns, self.n_columns, x.columns[i])
+            if j >= 0:
+                values[j] = bounded(x.values[i])
+
+    cdef void transform(
+        self, const Row* x, Row* features, double* memory, int* indices
+    ) noexcept nogil:
+        cdef Row z
+        features.n = features.n_features = self.n_outputs
+        features.constant, features.columns, features.values = 0.0, NULL, memory
+        if self.is_dense(x):
+            self.transform_dense(x, memory, memory + self.n_outputs)
+            return
+        z.constant, z.columns, z.n_features = 0.0, indices, self.n_slots
+        z.values = memory + (self.n_outputs if self.is_rbf else 0)
+        z.n = self.transform_sparse(
+            x, <double*>z.values, indices,
+            <double*>z.values + min(self.n_columns, x.n + self.n_centered),
+        )
+        if self.is_rbf:
+            random_features_of_row(
+                &z, &self.frequencies[0, 0], &self.phases[0], self.phases.shape[0], memory
+            )
+            memory[self.n_outputs - 1] = self.intercept
+            return
+        memory[z.n], indices[z.n] = self.intercept, <int>(self.n_outputs - 1)
+        features.n, features.columns = z.n + 1, indices
+
+    cdef void transform_dense(self, const Row* x, double* features, double* memory) noexcept nogil:
+        cdef bint has_sketch = self.n_slots < self.n_columns
+        cdef double* z = features if not self.is_rbf else memory + self.n_columns
+        cdef double* values = memory if has_sketch else z
+        cdef const double* mean = &self.mean[0] if self.standardize else NULL
+        cdef const double* inverse_scale = &self.inverse_scale[0] if self.standardize else NULL
+        cdef double value, clip = self.clip, scale = self.scale
+        cdef Py_ssize_t j
+        self.read_values(x, values)
         if self.standardize:
             for j in range(self.n_columns):
                 value = (values[j] - mean[j]) * inverse_scale[j]
@@ -116,72 +214,194 @@ cdef class FeatureMap:
                 if self.slots[j] >= 0:
                     z[self.slots[j]] += self.signs[j] * values[j]
         if self.normalize:
-            self.scale_to_unit_norm(z)
+            scale_to_unit_norm(z, self.n_slots)
         if self.is_rbf:
             random_features(
-                z, &self.frequencies[0, 0] if self.n_slots else NULL, &self.phases[0],
-                self.n_slots, n_components, features,
+                z, &self.frequencies[0, 0], &self.phases[0], self.n_slots, self.phases.shape[0],
+                features,
             )
         features[self.n_outputs - 1] = self.intercept
 
-    cdef void scale_to_unit_norm(self, double* z) noexcept nogil:
-        # Divide by the largest absolute value first, so that the squares do not overflow.
-        cdef double largest = 0.0, squares = 0.0, factor
-        cdef Py_ssize_t j
-        for j in range(self.n_slots):
-            largest = max(largest, fabs(z[j]))
-        if largest == 0.0:
-            return
-        for j in range(self.n_slots):
-            z[j] /= largest
-            squares += z[j] * z[j]
-        factor = 1.0 / sqrt(squares)
-        for j in range(self.n_slots):
-            z[j] *= factor
+    cdef Py_ssize_t transform_sparse(
+        self, const Row* x, double* values, int* indices, double* memory
+    ) noexcept nogil:
+        cdef Py_ssize_t i, slot, n_slots = 0
+        cdef Py_ssize_t n = select_entries(x, self.selected(), self.n_columns, values, indices)
+        n = self.insert_zeros(values, indices, n)
+        for i in range(n):
+            values[i] = bounded(values[i])
+            if self.standardize:
+                values[i] = self.standardized(indices[i], values[i])
+        if self.n_slots < self.n_columns:
+            for i in range(self.n_slots):
+                memory[i] = 0.0
+            for i in range(n):
+                slot = self.slots[indices[i]]
+                if slot >= 0:
+                    memory[slot] += self.signs[indices[i]] * values[i]
+            for i in range(n):
+                slot = self.slots[indices[i]]
+                if slot >= 0 and memory[slot] != 0.0:
+                    values[n_slots], indices[n_slots], memory[slot] = memory[slot], <int>slot, 0.0
+                    n_slots += 1
+            n = n_slots
+        if self.normalize:
+            scale_to_unit_norm(values, n)
+        return n
 
-    cdef void assign_slots(self, const double* values) noexcept nogil:
-        cdef Py_ssize_t j
-        for j in range(self.n_columns):
-            if self.slots[j] >= 0 or values[j] == 0.0:
-                continue
-            if self.n_taken < self.n_slots:
-                self.slots[j] = self.n_taken
-                self.n_taken += 1
+    cdef Py_ssize_t insert_zeros(self, double* values, int* indices, Py_ssize_t n) noexcept nogil:
+        cdef Py_ssize_t i = 0, c, last
+        last = n + self.n_centered
+        for c in range(self.n_centered):
+            while i < n and indices[i] < self.centered[c]:
+                i += 1
+            last -= i < n and indices[i] == self.centered[c]
+        i, c, n = n - 1, self.n_centered - 1, last
+        while c >= 0:
+            last -= 1
+            if i >= 0 and indices[i] >= self.centered[c]:
+                c -= indices[i] == self.centered[c]
+                values[last], indices[last] = values[i], indices[i]
+                i -= 1
             else:
-                self.slots[j] = self.shared_slots[j]
+                values[last], indices[last] = 0.0, self.centered[c]
+                c -= 1
+        return n
 
-    cdef void update(self, const double* x, double* scratch) noexcept nogil:
-        cdef double* mean = &self.mean[0] if self.n_columns else NULL
-        cdef double* m2 = &self.m2[0] if self.n_columns else NULL
-        cdef double* inverse_scale = &self.inverse_scale[0] if self.n_columns else NULL
+    cdef double standardized(self, Py_ssize_t column, double value) noexcept nogil:
+        cdef double square
+        if self.is_centered[column]:
+            value = (value - self.mean[column]) * self.inverse_scale[column]
+        else:
+            square = self.m2[column] / max(self.count, 1.0)
+            value = value / sqrt(square) if 1e-300 < square < INFINITY else 0.0
+        return self.scale * min(max(value, -self.clip), self.clip)
+
+    cdef void assign_slot(self, Py_ssize_t column) noexcept nogil:
+        if self.slots[column] >= 0:
+            return
+        if self.n_taken < self.n_slots:
+            self.slots[column] = <int>self.n_taken
+            self.n_taken += 1
+        else:
+            self.slots[column] = self.shared_slots[column]
+
+    cdef void update(self, const Row* x, double* memory, int* indices) noexcept nogil:
+        cdef bint has_sketch = self.n_slots < self.n_columns
+        cdef double* mean = &self.mean[0] if self.standardize else NULL
+        cdef double* m2 = &self.m2[0] if self.standardize else NULL
+        cdef double* inverse_scale = &self.inverse_scale[0] if self.standardize else NULL
         cdef double deviation, variance, share
-        cdef Py_ssize_t j
+        cdef Py_ssize_t j, n
         self.count += 1.0
         share = 1.0 / self.count
-        for j in range(self.n_columns):
-            scratch[j] = bounded(x[self.columns[j]])
-        if self.n_slots < self.n_columns:
-            self.assign_slots(scratch)
-        if not self.standardize:
+        if self.standardize:
+            self.n_nonzero += self.count_nonzero(x)
+            self.choose_centering(self.count - 1.0)
+        if not self.centers:
+            if self.standardize or has_sketch:
+                n = select_entries(x, self.selected(), self.n_columns, memory, indices)
+                self.update_sparse(memory, indices, self.insert_zeros(memory, indices, n))
             return
+        self.read_values(x, memory)
+        if has_sketch:
+            for j in range(self.n_columns):
+                if memory[j] != 0.0:
+                    self.assign_slot(j)
         for j in range(self.n_columns):
-            deviation = scratch[j] - mean[j]
+            deviation = memory[j] - mean[j]
             mean[j] += deviation * share
-            m2[j] += deviation * (scratch[j] - mean[j])
+            m2[j] += deviation * (memory[j] - mean[j])
             variance = m2[j] * share
             inverse_scale[j] = 1.0 / sqrt(variance) if variance > 1e-300 else 0.0
 
+    cdef void update_sparse(
+        self, const double* values, const int* indices, Py_ssize_t n
+    ) noexcept nogil:
+        cdef bint has_sketch = self.n_slots < self.n_columns, revised = False
+        cdef double value, deviation
+        cdef Py_ssize_t i, j
+        for i in range(n):
+            j, value = indices[i], bounded(values[i])
+            if has_sketch and value != 0.0:
+                self.assign_slot(j)
+            if not self.standardize:
+                continue
+            self.n_nonzero_of[j] += 1.0 if value != 0.0 else 0.0
+            if not self.is_centered[j]:
+                self.mean[j] += value
+                self.m2[j] += value * value
+                if SPARSITY * self.n_nonzero_of[j] > self.count:
+                    self.center(j, self.count)
+                    revised = True
+                continue
+            deviation = value - self.mean[j]
+            self.mean[j] += deviation / self.count
+            self.m2[j] += deviation * (value - self.mean[j])
+            self.set_scale(j)
+            # With half the share, so that few decisions are revised.
+            if 2 * SPARSITY * self.n_nonzero_of[j] < self.count:
+                self.uncenter(j, self.count)
+                revised = True
+        if revised:
+            self.n_centered = 0
+            for i in range(n):
+                if self.is_centered[indices[i]]:
+                    self.centered[self.n_centered] = indices[i]
+                    self.n_centered += 1
+
+    cdef void set_scale(self, Py_ssize_t column) noexcept nogil:
+        cdef double variance = self.m2[column] / self.count
+        self.inverse_scale[column] = 1.0 / sqrt(variance) if variance > 1e-300 else 0.0
+
+    cdef void center(self, Py_ssize_t column, double n) noexcept nogil:
+        cdef double total = self.m2[column]
+        self.is_centered[column] = True
+        self.mean[column] /= max(n, 1.0)
+        self.m2[column] -= n * self.mean[column] * self.mean[column]
+        if not self.m2[column] > n * ROUNDING * total:  # constant, apart from rounding errors
+            self.m2[column] = 0.0
+        self.set_scale(column)
+
+    cdef void uncenter(self, Py_ssize_t column, double n) noexcept nogil:
+        self.is_centered[column] = False
+        self.m2[column] += n * self.mean[column] * self.mean[column]
+        self.mean[column] *= n
+
+    cdef void choose_centering(self, double n) noexcept nogil:
+        cdef double size = self.count * self.n_columns
+        cdef Py_ssize_t j
+        if self.centers and 2 * SPARSITY * <double>self.n_nonzero < size:
+            self.centers = False
+            # The entries of single columns were not counted. Columns that are rare from now on are
+            # soon centered no more.
+            self.n_centered = self.n_columns
+            for j in range(self.n_columns):
+                self.centered[j], self.is_centered[j] = <int>j, True
+                self.n_nonzero_of[j] = n / SPARSITY
+        elif not self.centers and SPARSITY * <double>self.n_nonzero > size:
+            self.centers = True
+            for j in range(self.n_columns):
+                if not self.is_centered[j]:
+                    self.center(j, n)
+            self.n_centered = 0
+
     def transform_rows(self, const double[:, ::1] X not None):
-        """Return the features `(n_samples, n_outputs)` of the samples `X`."""
+        """Return the features `(n_samples, n_outputs)` of the samples `X`. For tests."""
         self.require_ready()
-        cdef double[:, ::1] features = np.empty((X.shape[0], self.n_outputs))
-        cdef double[::1] scratch = np.empty(self.n_columns + self.n_slots + 1)
-        cdef Py_ssize_t i
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} features, the map has {self.n_features}")
-        with nogil:
-            for i in range(X.shape[0]):
-                self.transform(&X[i, 0], &features[i, 0], &scratch[0])
+        cdef double[:, ::1] features = np.zeros((X.shape[0], self.n_outputs))
+        cdef Row x, row
+        cdef Py_ssize_t i, j, n_indices
+        cdef double[::1] memory = np.empty(self.memory_size(NULL, &n_indices))
+        cdef int[::1] indices = np.empty(n_indices, dtype=np.intc)
+        x.n, x.columns = self.n_features, NULL
+        for i in range(X.shape[0]):
+            x.values = &X[i, 0]
+            self.transform(&x, &row, &memory[0], &indices[0])
+            for j in range(row.n):
+                features[i, j if row.columns == NULL else row.columns[j]] = row.values[j]
         return np.asarray(features)
 
     def column_weights(self, weights):
@@ -199,11 +419,37 @@ cdef class FeatureMap:
 
     @property
     def standardization(self):
-        """Column indices, means and standard deviations (0 if constant), as copied arrays."""
+        """Column indices, means and standard deviations (0 if constant), as copied arrays.
+
+        The means of columns that are not centered are 0, and their deviations are those from 0.
+        """
         self.require_ready()
+        columns = np.array(self.columns)
+        if self.n_columns == self.n_features:
+            columns = np.arange(self.n_features)
+        if not self.standardize:
+            return columns, np.zeros(len(columns)), np.zeros(len(columns))
+        centered = np.asarray(self.is_centered) > 0 if not self.centers else True
         deviations = np.sqrt(np.asarray(self.m2) / max(self.count, 1.0))
-        deviations[np.asarray(self.inverse_scale) == 0.0] = 0.0
-        return np.array(self.columns), np.array(self.mean), deviations
+        constant = centered & (np.asarray(self.inverse_scale) == 0.0)
+        return columns, np.where(centered, self.mean, 0.0), np.where(constant, 0.0, deviations)
+
+
+cdef void scale_to_unit_norm(double* z, Py_ssize_t n) noexcept nogil:
+    # If z (n,) is 0, it remains 0. Divide by the largest absolute value first, so that the squares
+    # do not overflow.
+    cdef double largest = 0.0, squares = 0.0, factor
+    cdef Py_ssize_t j
+    for j in range(n):
+        largest = max(largest, fabs(z[j]))
+    if largest == 0.0:
+        return
+    for j in range(n):
+        z[j] /= largest
+        squares += z[j] * z[j]
+    factor = 1.0 / sqrt(squares)
+    for j in range(n):
+        z[j] *= factor
 
 
 cdef inline double bounded(double value) noexcept nogil:
@@ -216,10 +462,19 @@ cdef void random_features(
     const double* z, const double* frequencies, const double* phases, Py_ssize_t n_columns,
     Py_ssize_t n_components, double* features,
 ) noexcept nogil:
+    cdef Row row
+    row.n, row.columns, row.values = n_columns, NULL, z
+    random_features_of_row(&row, frequencies, phases, n_components, features)
+
+
+cdef void random_features_of_row(
+    const Row* z, const double* frequencies, const double* phases, Py_ssize_t n_components,
+    double* features,
+) noexcept nogil:
     cdef Py_ssize_t q
     for q in range(n_components):
         features[q] = phases[q]
-    add_product(z, frequencies, n_columns, n_components, features)
+    add_rows(z, frequencies, n_components, features)
     cosines(features, n_components)
 
 

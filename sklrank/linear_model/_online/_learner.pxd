@@ -1,32 +1,39 @@
 """Base class of the online linear learners."""
 
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
+from sklrank._rows cimport Row
 from sklrank.linear_model._online._feature_map cimport FeatureMap
 
 
 cdef class LinearLearner(OnlineLearner):
     cdef readonly FeatureMap feature_map
     cdef readonly Py_ssize_t n_models
-    cdef double[:, :, ::1] weights      # (n_models, n_outputs, n_classes) W_1, W_2, ...
     cdef double[::1] log_shares         # (n_models,) logarithms of the shares, up to a constant;
     #                                     -inf for models that were dropped
     cdef double[::1] shares             # (n_models,) p_k, which sum to one
     cdef Py_ssize_t n_compared          # number of samples from which the models were compared
-    cdef double[::1] features           # (n_outputs,) features f of the sample to learn
+    cdef Row features                   # (n_outputs,) features f of the sample to learn
     cdef double[:, ::1] model_predictions   # (n_models, n_classes) W_k'f
-    cdef double[::1] scratch            # scratch memory of the feature map
+    cdef double[::1] memory             # of the feature map
+    cdef int[::1] indices               # of the feature map
 
     # Set the initial state of a new learner.
     cdef void create(self, FeatureMap feature_map, Py_ssize_t n_models, Py_ssize_t n_classes)
 
     # Write the features of a sample into `features` and the products W_k'f into
     # `model_predictions`.
-    cdef void predict_models(self, const double* x) noexcept nogil
+    cdef void predict_models(self, const Row* x) noexcept nogil
 
-    # Write the predictions W_k'f of the models, given the features f.
-    cdef void compute_predictions(
-        self, const double* features, double* model_predictions
+    # Write the mean predictions for a sample (n_classes,). The learner does not change.
+    cdef int predict_mean(self, const Row* x, double* predictions) except -1 nogil
+
+    # Add the predictions W_k'f of the models that are not dropped, given the features f.
+    cdef void add_predictions(
+        self, const Row* features, double* model_predictions
     ) noexcept nogil
+
+    # Return the weights W_1, W_2, ... `(n_models, n_outputs, n_classes)`.
+    cdef object weights_of_models(self)
 
     # Write the mean of the predictions (n_models, n_classes) of the models, weighted by the shares,
     # into `predictions` (n_classes,).
@@ -34,14 +41,11 @@ cdef class LinearLearner(OnlineLearner):
 
     # Update the weights and the feature map by the sample of the last call of `predict_models`.
     # This method may overwrite `model_predictions`.
-    cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil
+    cdef int update(self, const Row* x, const LabelFeedback* feedback) except -1 nogil
 
     # Compute the shares from their logarithms after a sample was learned, and drop models whose
     # shares are negligible.
     cdef void update_shares(self) noexcept nogil
-
-    # Give all models the same share. Models that were dropped resume with the weights of the best.
-    cdef void restart_comparison(self) noexcept nogil
 
     # Replace the mean predictions by votes.
     cdef void vote(self, double* predictions) noexcept nogil

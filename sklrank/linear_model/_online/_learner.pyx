@@ -8,8 +8,7 @@ those of Bayesian model averaging: p_k is proportional to the likelihood of all 
 of which was predicted by model k before model k learned it. Thus the parameter need not be known,
 and the prediction follows the best model after a few samples. A model whose share is negligible
 after 1000 samples is dropped, to save time. An earlier decision would be rash: the model that
-learns fastest at first is often not the best one later. After a concept drift, the models are
-compared anew (`restart_comparison`).
+learns fastest at first is often not the best one later.
 """
 
 from libc.math cimport INFINITY
@@ -18,8 +17,8 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 from sklrank._online_learner cimport softmax
+from sklrank._rows cimport Rows
 from sklrank._state cimport Archive
-from sklrank.linear_model._online._feature_map cimport add_product
 
 
 # Models are dropped if, after MIN_SAMPLES samples, their share is less than exp(LOG_NEGLIGIBLE),
@@ -31,29 +30,29 @@ cdef Py_ssize_t MIN_SAMPLES = 1000
 cdef class LinearLearner(OnlineLearner):
     """Base class of the learners.
 
-    A subclass overrides `update`, and `vote` if necessary. Its constructor calls `create`.
+    A subclass has the weights of the models: it overrides `add_predictions`, `weights_of_models`
+    and `update`, and `vote` if necessary. Its constructor calls `create`.
     """
 
     cdef void create(self, FeatureMap feature_map, Py_ssize_t n_models, Py_ssize_t n_classes):
         self.feature_map, self.log_shares = feature_map, np.zeros(n_models)
-        self.weights = np.zeros((n_models, feature_map.n_outputs, n_classes))
+        self.n_classes = n_classes
 
     cdef int exchange(self, Archive archive) except -1:
         cdef LinearLearner saved = archive.source
         self.feature_map = archive.part("feature_map", saved.feature_map, FeatureMap)
         self.log_shares = archive.floats("log_shares", saved.log_shares, (-1,))
         self.n_models, self.n_features = self.log_shares.shape[0], self.feature_map.n_features
-        cdef Py_ssize_t n = self.feature_map.n_outputs
-        self.weights = archive.floats("weights", saved.weights, (self.n_models, n, -1))
-        self.n_classes = self.weights.shape[2]
+        cdef Py_ssize_t n_indices
+        self.n_classes = archive.count("n_classes", saved.n_classes, 1)
         self.n_compared = archive.count("n_compared", saved.n_compared)
-        archive.require(
-            self.n_models > 0 and self.n_classes > 0, "there are no models or no classes"
-        )
+        archive.require(self.n_models > 0, "there are no models")
+        self.reads_sparse = True
         if archive.loads:
-            self.features, self.shares = np.empty(n), np.empty(self.n_models)
+            self.shares = np.empty(self.n_models)
             self.model_predictions = np.empty((self.n_models, self.n_classes))
-            self.scratch = np.empty(self.feature_map.n_columns + self.feature_map.n_slots + 1)
+            self.memory = np.empty(self.feature_map.memory_size(NULL, &n_indices))
+            self.indices = np.empty(n_indices, dtype=np.intc)
             softmax(&self.log_shares[0], self.n_models, &self.shares[0])
         return 0
 
@@ -63,52 +62,56 @@ cdef class LinearLearner(OnlineLearner):
     cdef list locked_parts(self):
         return [self.feature_map] if self.is_ready else None
 
-    cdef int predict(self, const double* x, double* votes) except -1 nogil:
-        # Each call allocates memory of its own, so that threads can share a fitted model.
-        cdef Py_ssize_t n = self.feature_map.n_outputs
-        cdef Py_ssize_t size = self.n_models * self.n_classes
-        cdef double* memory = <double*>malloc((n + size + self.scratch.shape[0]) * sizeof(double))
-        if memory == NULL:
-            with gil:
-                raise MemoryError
-        self.feature_map.transform(x, memory, memory + n + size)
-        self.compute_predictions(memory, memory + n)
-        self.average(memory + n, votes)
-        free(memory)
+    cdef int predict(self, const Row* x, double* votes) except -1 nogil:
+        self.predict_mean(x, votes)
         self.vote(votes)
         return 0
 
-    cdef int learn(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
-        self.predict_models(x)
-        self.update(x, feedback)
+    cdef int predict_mean(self, const Row* x, double* predictions) except -1 nogil:
+        # Each call allocates memory of its own, so that threads can share a fitted model.
+        cdef Py_ssize_t n_indices, i, size = self.n_models * self.n_classes
+        cdef Py_ssize_t n = self.feature_map.memory_size(x, &n_indices)
+        cdef double* memory = <double*>malloc((n + size) * sizeof(double) + n_indices * sizeof(int))
+        cdef Row features
+        if memory == NULL:
+            with gil:
+                raise MemoryError
+        self.feature_map.transform(x, &features, memory + size, <int*>(memory + n + size))
+        for i in range(size):
+            memory[i] = 0.0
+        self.add_predictions(&features, memory)
+        self.average(memory, predictions)
+        free(memory)
         return 0
 
-    cdef int predict_cached(self, const double* x, double* votes) except -1 nogil:
+    cdef int learn(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
+        self.predict_models(x)
+        return self.update(x, feedback)
+
+    cdef int predict_cached(self, const Row* x, double* votes) except -1 nogil:
         self.predict_models(x)
         self.average(&self.model_predictions[0, 0], votes)
         self.vote(votes)
         return 0
 
-    cdef int learn_cached(self, const double* x, const LabelFeedback* feedback) except -1 nogil:
-        self.update(x, feedback)
-        return 0
+    cdef int learn_cached(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
+        return self.update(x, feedback)
 
-    cdef void predict_models(self, const double* x) noexcept nogil:
-        self.feature_map.transform(x, &self.features[0], &self.scratch[0])
-        self.compute_predictions(&self.features[0], &self.model_predictions[0, 0])
+    cdef void predict_models(self, const Row* x) noexcept nogil:
+        cdef Py_ssize_t i
+        cdef double* predictions = &self.model_predictions[0, 0]
+        self.feature_map.transform(x, &self.features, &self.memory[0], &self.indices[0])
+        for i in range(self.n_models * self.n_classes):
+            predictions[i] = 0.0
+        self.add_predictions(&self.features, predictions)
 
-    cdef void compute_predictions(
-        self, const double* features, double* model_predictions
+    cdef void add_predictions(
+        self, const Row* features, double* model_predictions
     ) noexcept nogil:
-        cdef Py_ssize_t i, n = self.n_models * self.n_classes
-        for i in range(n):
-            model_predictions[i] = 0.0
-        for i in range(self.n_models):
-            if self.log_shares[i] > -INFINITY:
-                add_product(
-                    features, &self.weights[i, 0, 0], self.weights.shape[1], self.n_classes,
-                    model_predictions + i * self.n_classes,
-                )
+        pass
+
+    cdef object weights_of_models(self):
+        pass
 
     cdef void average(self, const double* model_predictions, double* predictions) noexcept nogil:
         cdef Py_ssize_t k, l
@@ -133,25 +136,8 @@ cdef class LinearLearner(OnlineLearner):
                     self.log_shares[k] = -INFINITY
         softmax(&self.log_shares[0], self.n_models, &self.shares[0])
 
-    cdef void restart_comparison(self) noexcept nogil:
-        cdef Py_ssize_t best = 0, k, j, l
-        for k in range(1, self.n_models):
-            if self.log_shares[k] > self.log_shares[best]:
-                best = k
-        for k in range(self.n_models):
-            if self.log_shares[k] == -INFINITY:
-                for j in range(self.weights.shape[1]):
-                    for l in range(self.n_classes):
-                        self.weights[k, j, l] = self.weights[best, j, l]
-                for l in range(self.n_classes):
-                    self.model_predictions[k, l] = self.model_predictions[best, l]
-        for k in range(self.n_models):
-            self.log_shares[k] = 0.0
-            self.shares[k] = 1.0 / self.n_models
-        self.n_compared = 0
-
-    cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
-        pass
+    cdef int update(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
+        return 0
 
     cdef void vote(self, double* predictions) noexcept nogil:
         normalize(predictions, self.n_classes)
@@ -161,12 +147,19 @@ cdef class LinearLearner(OnlineLearner):
 
     def score_rows(self, X):
         """Return the scores `(n_samples, n_classes)` of the samples, linear in their features."""
-        self.require_ready()
+        cdef Rows rows = self.rows_of(X)
+        cdef double[:, ::1] scores = np.empty((rows.n_rows, self.n_classes))
+        cdef Row x
+        cdef Py_ssize_t i
         self.begin_shared()
         try:
-            return self.feature_map.transform_rows(X) @ self.weight_table
+            with nogil:
+                for i in range(rows.n_rows):
+                    rows.read(i, &x)
+                    self.predict_mean(&x, &scores[i, 0])
         finally:
             self.end_shared()
+        return np.asarray(scores)
 
     @property
     def weight_table(self):
@@ -177,7 +170,7 @@ cdef class LinearLearner(OnlineLearner):
         self.require_ready()
         self.begin_shared()
         try:
-            return np.tensordot(self.shares, self.weights, axes=1)
+            return np.tensordot(self.shares, self.weights_of_models(), axes=1)
         finally:
             self.end_shared()
 

@@ -1,6 +1,7 @@
 """The learner of OnlineLogisticRegression: adaptive gradient steps."""
 
 from sklrank._online_learner cimport LabelFeedback
+from sklrank._rows cimport Row
 from sklrank.linear_model._online._feature_map cimport FeatureMap
 from sklrank.linear_model._online._learner cimport LinearLearner
 
@@ -8,17 +9,33 @@ from sklrank.linear_model._online._learner cimport LinearLearner
 cdef class LogisticLearner(LinearLearner):
     cdef readonly bint multinomial
     cdef const double[::1] learning_rates   # (n_models,)
-    cdef double[:, :, ::1] sum_squares      # 1 + sums of squared gradients; the shape of `weights`
+    # The weights of a feature, and 1 + sums of its squared gradients: (2, n_models, n_classes)
+    # numbers, of single precision if `is_single`. A feature gets a row when it is first learned.
+    cdef readonly bint is_single
+    cdef void* table
+    cdef Py_ssize_t n_rows, capacity        # number of rows in use, and of those in memory
+    cdef int[::1] row_of                    # (n_outputs,) row of a feature; -1 if it has none
 
-    # Take a gradient step of model k for one label of relevance 0 or 1, given W_k'f in
-    # `model_predictions`.
-    cdef void update_label(
-        self, Py_ssize_t k, Py_ssize_t label, double relevance, double weight
+    # Return a copy of the rows in use.
+    cdef object table_of_rows(self)
+
+    # Give rows to the features of the sample to learn that are not 0.
+    cdef int add_feature_rows(self) except -1 nogil
+
+    # Make room for this number of rows.
+    cdef int reserve(self, Py_ssize_t capacity) except -1 nogil
+
+    # Take a gradient step of model k for the labels, whose derivatives s_l are in
+    # `model_predictions`: for `n_labels` of them, or for all if `labels` is NULL.
+    cdef void take_step(
+        self, Py_ssize_t k, const Py_ssize_t* labels, Py_ssize_t n_labels
     ) noexcept nogil
 
-    # Take a gradient step of model k for all labels. `model_predictions` must contain the
-    # derivatives s_l.
-    cdef void update_all_labels(self, Py_ssize_t k, double weight) noexcept nogil
+    # Replace margins of model k, as above, by the derivatives of their losses for one relevance.
+    cdef void label_gradients(
+        self, Py_ssize_t k, const Py_ssize_t* labels, Py_ssize_t n_labels, double relevance,
+        double weight,
+    ) noexcept nogil
 
     # Return the weight of the feedback.
     cdef double feedback_weight(self, const LabelFeedback* feedback) noexcept nogil

@@ -18,7 +18,7 @@ model in the prediction is minus the sum of its losses so far, where the loss of
     multinomial         -sum_k w_k log softmax(z)_k
     one-versus-rest     -w sum_l log Pr[relevance of l],   Pr[l is relevant] = sigma(z_l).
 
-Features that are 0 cost no time.
+Features that are 0 cost no time, and features that were 0 in all samples no memory.
 
 The multinomial loss uses only the relevant labels, each with its importance weight w_k.
 One-versus-rest uses all labels, relevant and irrelevant, with the same weight w. For feedback with
@@ -33,7 +33,9 @@ Most labels shown are irrelevant, so a log loss would prefer the model that lear
 labels are irrelevant, and not the one that ranks them best.
 """
 
+from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 from libc.math cimport INFINITY, exp, fabs, log, log1p, sqrt
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -41,29 +43,115 @@ from sklrank._online_learner cimport known_rank_loss, softmax
 from sklrank._state cimport Archive
 from sklrank.linear_model._online._learner cimport normalize
 
+ctypedef fused real:
+    float
+    double
+
 
 cdef class LogisticLearner(LinearLearner):
     """Compiled learner of OnlineLogisticRegression, which documents and checks the parameters."""
 
     def __init__(
         self, FeatureMap feature_map not None, Py_ssize_t n_classes, bint multinomial,
-        learning_rates,
+        learning_rates, bint is_single=False,
     ):
         self.create(feature_map, len(learning_rates), n_classes)
-        self.sum_squares = np.ones((len(learning_rates), feature_map.n_outputs, n_classes))
+        self.n_models = len(learning_rates)
+        self.row_of = np.full(feature_map.n_outputs, -1, dtype=np.intc)
         self.multinomial, self.learning_rates = multinomial, learning_rates
+        self.is_single = is_single
         self.start()
+
+    def __dealloc__(self):
+        PyMem_RawFree(self.table)
 
     cdef int exchange(self, Archive archive) except -1:
         cdef LogisticLearner saved = archive.source
+        cdef const char[::1] numbers
         LinearLearner.exchange(self, archive)
-        shape = self.n_models, self.feature_map.n_outputs, self.n_classes
-        self.sum_squares = archive.floats("sum_squares", saved.sum_squares, shape)
         self.multinomial = archive.flag("multinomial", saved.multinomial)
         self.learning_rates = archive.constants(
             "learning_rates", saved.learning_rates, (self.n_models,)
         )
+        self.is_single = archive.flag("is_single", saved.is_single)
+        shape = 2, self.n_models, self.n_classes
+        table = archive.array(
+            "table", saved.table_of_rows(), (-1, *shape), np.dtype("f4" if self.is_single else "f8")
+        )
+        self.row_of = archive.integers(
+            "row_of", saved.row_of, (self.feature_map.n_outputs,), -1, len(table) - 1
+        )
+        if archive.loads:
+            self.n_rows = 0
+            self.reserve(len(table))
+            self.n_rows = len(table)
+            if len(table):
+                numbers = table.reshape(-1).view(np.int8)
+                memcpy(self.table, &numbers[0], numbers.shape[0])
         return 0
+
+    cdef object table_of_rows(self):
+        # Return a copy of the table (n_rows, 2, n_models, n_classes).
+        cdef Py_ssize_t n_numbers = self.n_rows * 2 * self.n_models * self.n_classes
+        cdef char[::1] numbers
+        shape = self.n_rows, 2, self.n_models, self.n_classes
+        table = np.empty(shape, "f4" if self.is_single else "f8")
+        if n_numbers:
+            numbers = table.reshape(-1).view(np.int8)
+            memcpy(&numbers[0], self.table, numbers.shape[0])
+        return table
+
+    cdef object weights_of_models(self):
+        rows = np.asarray(self.row_of)
+        weights = np.zeros((self.n_models, len(rows), self.n_classes))
+        weights[:, rows >= 0] = self.table_of_rows()[rows[rows >= 0], 0].transpose(1, 0, 2)
+        return weights
+
+    cdef int reserve(self, Py_ssize_t capacity) except -1 nogil:
+        cdef size_t size = sizeof(float) if self.is_single else sizeof(double)
+        cdef void* table = PyMem_RawRealloc(
+            self.table, max(capacity, 1) * 2 * self.n_models * self.n_classes * size
+        )
+        if table == NULL:
+            with gil:
+                raise MemoryError
+        self.table, self.capacity = table, capacity
+        return 0
+
+    cdef int add_feature_rows(self) except -1 nogil:
+        cdef Py_ssize_t i, j, size = self.n_models * self.n_classes
+        cdef const int* columns = self.features.columns
+        for i in range(self.features.n):
+            j = i if columns == NULL else columns[i]
+            if self.row_of[j] >= 0 or self.features.values[i] == 0.0:
+                continue
+            if self.n_rows == self.capacity:
+                self.reserve(self.capacity + self.capacity // 4 + self.features.n - i)
+            if self.is_single:
+                start_row(<float*>self.table + 2 * size * self.n_rows, size)
+            else:
+                start_row(<double*>self.table + 2 * size * self.n_rows, size)
+            self.row_of[j] = <int>self.n_rows
+            self.n_rows += 1
+        return 0
+
+    cdef void add_predictions(
+        self, const Row* features, double* model_predictions
+    ) noexcept nogil:
+        cdef Py_ssize_t k, m = self.n_classes
+        for k in range(self.n_models):
+            if self.log_shares[k] == -INFINITY:
+                continue
+            if self.is_single:
+                add_weights(
+                    features, &self.row_of[0], <float*>self.table + k * m, 2 * self.n_models * m, m,
+                    model_predictions + k * m,
+                )
+            else:
+                add_weights(
+                    features, &self.row_of[0], <double*>self.table + k * m, 2 * self.n_models * m,
+                    m, model_predictions + k * m,
+                )
 
     cdef void vote(self, double* predictions) noexcept nogil:
         cdef Py_ssize_t l
@@ -74,7 +162,7 @@ cdef class LogisticLearner(LinearLearner):
             predictions[l] = sigmoid(predictions[l])
         normalize(predictions, self.n_classes)
 
-    cdef int predict_relevance(self, const double* x, double* chances) except -1 nogil:
+    cdef int predict_relevance(self, const Row* x, double* chances) except -1 nogil:
         # By one-versus-rest.
         cdef Py_ssize_t l
         self.predict_models(x)
@@ -83,66 +171,68 @@ cdef class LogisticLearner(LinearLearner):
             chances[l] = sigmoid(chances[l])
         return 0
 
-    cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
-        cdef Py_ssize_t i, k
+    cdef int update(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
+        cdef Py_ssize_t k
         cdef double weight
-        if not self.multinomial and feedback.n_relevant + feedback.n_irrelevant < self.n_classes:
-            for k in range(self.n_models):
-                if self.log_shares[k] == -INFINITY:
-                    continue
-                if self.n_models > 1:
-                    self.log_shares[k] -= feedback.sample_weight * known_rank_loss(
-                        &self.model_predictions[k, 0], self.n_classes, feedback
-                    )
-                for i in range(feedback.n_relevant):
-                    self.update_label(k, feedback.relevant[i], 1.0, feedback.sample_weight)
-                for i in range(feedback.n_irrelevant):
-                    self.update_label(k, feedback.irrelevant[i], 0.0, feedback.sample_weight)
-        else:
-            weight = self.feedback_weight(feedback)
-            if weight <= 0.0:
-                return
-            for k in range(self.n_models):
-                if self.log_shares[k] > -INFINITY:
-                    self.log_shares[k] -= self.loss_gradient(
-                        feedback, weight, &self.model_predictions[k, 0]
-                    )
-                    self.update_all_labels(k, weight)
-        self.feature_map.update(x, &self.scratch[0])
+        cdef bint is_partial = not self.multinomial and (
+            feedback.n_relevant + feedback.n_irrelevant < self.n_classes
+        )
+        weight = feedback.sample_weight if is_partial else self.feedback_weight(feedback)
+        if weight <= 0.0:
+            return 0
+        self.add_feature_rows()
+        for k in range(self.n_models):
+            if self.log_shares[k] == -INFINITY:
+                continue
+            if not is_partial:
+                self.log_shares[k] -= self.loss_gradient(
+                    feedback, weight, &self.model_predictions[k, 0]
+                )
+                self.take_step(k, NULL, self.n_classes)
+                continue
+            if self.n_models > 1:
+                self.log_shares[k] -= weight * known_rank_loss(
+                    &self.model_predictions[k, 0], self.n_classes, feedback
+                )
+            self.label_gradients(k, feedback.relevant, feedback.n_relevant, 1.0, weight)
+            self.label_gradients(k, feedback.irrelevant, feedback.n_irrelevant, 0.0, weight)
+            self.take_step(k, feedback.relevant, feedback.n_relevant)
+            self.take_step(k, feedback.irrelevant, feedback.n_irrelevant)
+        self.feature_map.update(x, &self.memory[0], &self.indices[0])
         if self.n_models > 1:
             self.update_shares()
+        return 0
 
-    cdef void update_all_labels(self, Py_ssize_t k, double weight) noexcept nogil:
-        cdef const double* gradient = &self.model_predictions[k, 0]
-        cdef double* weights
-        cdef double* sum_squares
-        cdef double f, g, rate = self.learning_rates[k]
-        cdef Py_ssize_t j, l
-        for j in range(self.feature_map.n_outputs):
-            f = self.features[j]
-            if f == 0.0:
-                continue
-            weights = &self.weights[k, j, 0]
-            sum_squares = &self.sum_squares[k, j, 0]
-            for l in range(self.n_classes):
-                g = f * gradient[l]
-                sum_squares[l] += g * g
-                weights[l] -= rate * g / sqrt(sum_squares[l])
-
-    cdef void update_label(
-        self, Py_ssize_t k, Py_ssize_t label, double relevance, double weight
+    cdef void label_gradients(
+        self, Py_ssize_t k, const Py_ssize_t* labels, Py_ssize_t n_labels, double relevance,
+        double weight,
     ) noexcept nogil:
-        cdef Py_ssize_t j
-        cdef double margin = self.model_predictions[k, label]
-        cdef double slope = weight * (sigmoid(margin) - relevance), g
-        for j in range(self.feature_map.n_outputs):
-            g = self.features[j] * slope
-            if g == 0.0:
+        cdef double* margins = &self.model_predictions[k, 0]
+        cdef Py_ssize_t i
+        for i in range(n_labels):
+            margins[labels[i]] = weight * (sigmoid(margins[labels[i]]) - relevance)
+
+    cdef void take_step(
+        self, Py_ssize_t k, const Py_ssize_t* labels, Py_ssize_t n_labels
+    ) noexcept nogil:
+        cdef const double* gradient = &self.model_predictions[k, 0]
+        cdef double rate = self.learning_rates[k]
+        cdef Py_ssize_t width = self.n_models * self.n_classes, row, i, j
+        for i in range(self.features.n):
+            if self.features.values[i] == 0.0:
                 continue
-            self.sum_squares[k, j, label] += g * g
-            self.weights[k, j, label] -= (
-                self.learning_rates[k] * g / sqrt(self.sum_squares[k, j, label])
-            )
+            j = i if self.features.columns == NULL else self.features.columns[i]
+            row = 2 * width * self.row_of[j] + k * self.n_classes
+            if self.is_single:
+                step(
+                    <float*>self.table + row, width, labels, n_labels, self.features.values[i],
+                    gradient, rate,
+                )
+            else:
+                step(
+                    <double*>self.table + row, width, labels, n_labels, self.features.values[i],
+                    gradient, rate,
+                )
 
     cdef double feedback_weight(self, const LabelFeedback* feedback) noexcept nogil:
         cdef double weight = 0.0, mean = 0.0
@@ -189,6 +279,67 @@ cdef class LogisticLearner(LinearLearner):
         for l in range(self.n_classes):
             gradient[l] *= weight
         return weight * loss
+
+
+cdef inline void start_row(real* row, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t l
+    for l in range(size):
+        row[l], row[size + l] = 0.0, 1.0
+
+
+cdef inline void step(
+    real* weights, Py_ssize_t width, const Py_ssize_t* labels, Py_ssize_t n_labels, double f,
+    const double* gradient, double rate,
+) noexcept nogil:
+    # The sums of squares follow `width` numbers after the weights.
+    cdef real* sum_squares = weights + width
+    cdef double g, total
+    cdef Py_ssize_t i, l
+    if labels == NULL:
+        for l in range(n_labels):
+            g = f * gradient[l]
+            total = sum_squares[l] + g * g
+            sum_squares[l] = <real>total
+            weights[l] -= <real>(rate * g / sqrt(total))
+        return
+    for i in range(n_labels):
+        l = labels[i]
+        g = f * gradient[l]
+        total = sum_squares[l] + g * g
+        sum_squares[l] = <real>total
+        weights[l] -= <real>(rate * g / sqrt(total))
+
+
+cdef inline void add_weights(
+    const Row* features, const int* row_of, const real* table, Py_ssize_t stride, Py_ssize_t m,
+    double* sums,
+) noexcept nogil:
+    # Add the product of the features and the weights (m,) in their rows, which are `stride` numbers
+    # apart. Four rows are processed at a time, as in `add_product`.
+    cdef const real* rows[4]
+    cdef double values[4]
+    cdef const real* p
+    cdef const real* q
+    cdef const real* r
+    cdef const real* s
+    cdef double a, b, c, d
+    cdef Py_ssize_t i, j, l, n = 0
+    for i in range(features.n):
+        j = i if features.columns == NULL else features.columns[i]
+        if features.values[i] == 0.0 or row_of[j] < 0:
+            continue
+        rows[n], values[n] = table + row_of[j] * stride, features.values[i]
+        n += 1
+        if n == 4:
+            p, q, r, s = rows[0], rows[1], rows[2], rows[3]
+            a, b, c, d = values[0], values[1], values[2], values[3]
+            for l in range(m):
+                sums[l] += (a * p[l] + b * q[l]) + (c * r[l] + d * s[l])
+            n = 0
+    for i in range(n):
+        p, a = rows[i], values[i]
+        for l in range(m):
+            sums[l] += a * p[l]
 
 
 cdef inline double softplus(double z) noexcept nogil:

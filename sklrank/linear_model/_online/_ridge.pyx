@@ -14,10 +14,10 @@ If columns are collinear, P remains as large as 1 / alpha in some directions. In
 shrinks below the rounding errors of the large ones. P can then become indefinite, and the weights
 diverge. Therefore the relative rounding error is added to the diagonal in each step.
 
-P is by far the largest array. Only its lower triangle is stored, and updates are postponed. If the
-features of the next sample are dense, one pass over P applies the update and computes the product
-P f. If they are sparse, P f is computed from few rows of P, and one pass over P applies the updates
-of four samples.
+P is by far the largest array, and W is the next one. If the features of the next sample are dense,
+one pass over the lower triangle of P applies the update and computes the product P f. If they are
+sparse, P f and W'f are computed from few rows of P and W, and one pass over both applies the
+updates of up to `MAX_PENDING` samples. Until then, these are products of vectors u = sqrt(g) P f.
 
 For the feedback of a booster, the targets are t = mean(costs) - costs, the steepest descent of its
 loss by a distribution over the labels, as in gradient boosting. For feedback with labels but
@@ -58,15 +58,15 @@ import numpy as np
 
 from sklrank._drift cimport DriftTest
 from sklrank._online_learner cimport known_rank_loss
+from sklrank._rows cimport table_products
 from sklrank._state cimport Archive
+from sklrank.linear_model._online._feature_map cimport add_product, add_rows
 from sklrank.linear_model._online._learner cimport normalize
-from sklrank.linear_model._rows cimport Row, table_products
-from sklrank.linear_model._symmetric cimport rank_k_downdate, symmetric_matvec
 
 cdef enum:
-    MAX_PENDING = 4
-    # The features of a sample are sparse if at most the inverse of this share is nonzero.
-    SPARSITY = 8
+    MAX_PENDING = 64
+    # A square block of P of this size and its mirror image fit into the cache.
+    TILE = 16
 
 cdef double ROUNDING = np.finfo(np.float64).eps
 
@@ -83,6 +83,7 @@ cdef class RidgeLearner(LinearLearner):
         self.create(feature_map, n_models, n_classes)
         try:
             self.covariance = np.zeros((n_models, n, n))
+            self.weights = np.zeros((n_models, n, n_classes))
         except MemoryError as error:
             raise ValueError(
                 f"each alpha keeps a matrix of {n} x {n} numbers for the {n - 1} features of the "
@@ -90,7 +91,11 @@ cdef class RidgeLearner(LinearLearner):
                 "max_features (kernel='rbf': n_components), or use OnlineLogisticRegression"
             ) from error
         self.gain_direction, self.gain = np.zeros((n_models, n)), np.zeros(n_models)
-        self.pending = np.zeros((n_models, MAX_PENDING, n))
+        # One row of pending updates per 32 features: their products then take a small share of the
+        # time of a pass over P, divided by their number. Few features need a minimum of them.
+        n_rows = min(max(n // 32, 4), MAX_PENDING)
+        self.pending = np.zeros((n_models, n_rows, n))
+        self.pending_steps = np.zeros((n_models, n_rows, n_classes))
         self.n_pending = np.zeros(n_models, dtype=np.intc)
         self.known_weight, self.squared_errors = np.zeros(n_classes), np.zeros(n_models)
         self.alphas, self.vote_scale, self.vote_smoothing = alphas, vote_scale, vote_smoothing
@@ -103,13 +108,17 @@ cdef class RidgeLearner(LinearLearner):
         cdef RidgeLearner saved = archive.source
         LinearLearner.exchange(self, archive)
         cdef Py_ssize_t n = self.feature_map.n_outputs, n_models = self.n_models
+        self.weights = archive.floats("weights", saved.weights, (n_models, n, self.n_classes))
         self.covariance = archive.floats("covariance", saved.covariance, (n_models, n, n))
         self.gain_direction = archive.floats("gain_direction", saved.gain_direction, (n_models, n))
         self.gain = archive.floats("gain", saved.gain, (n_models,))
-        self.pending = archive.floats("pending", saved.pending, (n_models, MAX_PENDING, n))
-        self.n_pending = archive.integers(
-            "n_pending", saved.n_pending, (n_models,), 0, MAX_PENDING - 1
+        self.pending = archive.floats("pending", saved.pending, (n_models, -1, n))
+        n_rows = self.pending.shape[1]
+        archive.require(0 < n_rows <= MAX_PENDING, "it has no or too many pending rows")
+        self.pending_steps = archive.floats(
+            "pending_steps", saved.pending_steps, (n_models, n_rows, self.n_classes)
         )
+        self.n_pending = archive.integers("n_pending", saved.n_pending, (n_models,), 0, n_rows)
         self.known_weight = archive.floats("known_weight", saved.known_weight, (self.n_classes,))
         self.squared_errors = archive.floats("squared_errors", saved.squared_errors, (n_models,))
         self.alphas = archive.constants("alphas", saved.alphas, (n_models,))
@@ -121,7 +130,7 @@ cdef class RidgeLearner(LinearLearner):
         self.drift_test = archive.part("drift_test", saved.drift_test, DriftTest)
         if archive.loads:
             self.last_direction, self.mean_predictions = np.empty(n), np.empty(self.n_classes)
-            self.columns, self.values = np.empty(n, dtype=np.intc), np.empty(n)
+            self.is_mirrored = np.zeros(n_models, dtype=np.int8)
         return 0
 
     cdef list locked_parts(self):
@@ -151,7 +160,7 @@ cdef class RidgeLearner(LinearLearner):
                 predictions[l] = max(v, 0.0)
         normalize(predictions, self.n_classes)
 
-    cdef void update(self, const double* x, const LabelFeedback* feedback) noexcept nogil:
+    cdef int update(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
         cdef double weight = feedback.sample_weight if self.learns_relevance else 1.0
         cdef double importance = 0.0
         cdef Py_ssize_t i, l
@@ -160,15 +169,15 @@ cdef class RidgeLearner(LinearLearner):
             feedback.n_relevant + feedback.n_irrelevant < self.n_classes
         ):
             self.update_known_labels(feedback)
-            self.feature_map.update(x, &self.scratch[0])
+            self.feature_map.update(x, &self.memory[0], &self.indices[0])
             self.compare_models(weight)
-            return
+            return 0
         if not self.learns_relevance and feedback.costs == NULL:
             for l in range(feedback.n_relevant):
                 importance += feedback.weights[l]
             weight = importance
         if weight <= 0.0:
-            return
+            return 0
         for i in range(self.n_models):
             if self.log_shares[i] > -INFINITY:
                 self.compute_errors(i, feedback, importance)
@@ -176,8 +185,32 @@ cdef class RidgeLearner(LinearLearner):
         for l in range(self.n_classes):
             self.known_weight[l] += weight
         self.mean_known_weight += weight
-        self.feature_map.update(x, &self.scratch[0])
+        self.feature_map.update(x, &self.memory[0], &self.indices[0])
         self.compare_models(weight)
+        return 0
+
+    cdef void add_predictions(
+        self, const Row* features, double* model_predictions
+    ) noexcept nogil:
+        cdef double products[MAX_PENDING]
+        cdef Py_ssize_t i, m = self.n_classes, n = self.feature_map.n_outputs
+        for i in range(self.n_models):
+            if self.log_shares[i] == -INFINITY:
+                continue
+            add_rows(features, &self.weights[i, 0, 0], m, model_predictions + i * m)
+            table_products(&self.pending[i, 0, 0], self.n_pending[i], n, features, products)
+            add_product(
+                products, &self.pending_steps[i, 0, 0], self.n_pending[i], m,
+                model_predictions + i * m, m,
+            )
+
+    cdef object weights_of_models(self):
+        cdef Py_ssize_t i, n
+        weights = np.array(self.weights)
+        for i in range(self.n_models):
+            n = self.n_pending[i]
+            weights[i] += np.asarray(self.pending[i, :n]).T @ np.asarray(self.pending_steps[i, :n])
+        return weights
 
     cdef void compute_errors(
         self, Py_ssize_t i, const LabelFeedback* feedback, double importance
@@ -207,11 +240,17 @@ cdef class RidgeLearner(LinearLearner):
         # The variance can be 0 or negative only by rounding errors. The weights in this direction
         # are then already determined and are not updated.
         self.gain[i] = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
-        for j in range(self.feature_map.n_outputs):
-            step = self.gain[i] * self.gain_direction[i, j]
-            weights = &self.weights[i, j, 0]
+        if self.features.columns != NULL:
+            step = sqrt(self.gain[i])
+            weights = self.postpone(i)
             for l in range(self.n_classes):
-                weights[l] += step * errors[l]
+                weights[l] = step * errors[l]
+        else:
+            for j in range(self.feature_map.n_outputs):
+                step = self.gain[i] * self.gain_direction[i, j]
+                weights = &self.weights[i, j, 0]
+                for l in range(self.n_classes):
+                    weights[l] += step * errors[l]
         if self.n_models > 1:
             for l in range(self.n_classes):
                 squares += errors[l] * errors[l]
@@ -219,7 +258,9 @@ cdef class RidgeLearner(LinearLearner):
 
     cdef void update_known_labels(self, const LabelFeedback* feedback) noexcept nogil:
         cdef double share = <double>(feedback.n_relevant + feedback.n_irrelevant) / self.n_classes
-        cdef double sample_weight = feedback.sample_weight, weight = share * sample_weight, variance
+        cdef double sample_weight = feedback.sample_weight, weight = share * sample_weight
+        cdef double variance, root
+        cdef double* steps
         cdef Py_ssize_t i, l
         self.mean_known_weight += weight
         for l in range(feedback.n_relevant):
@@ -231,23 +272,35 @@ cdef class RidgeLearner(LinearLearner):
                 continue
             variance = self.compute_gain_direction(i)
             self.gain[i] = weight / (1.0 + weight * variance) if variance > 0.0 else 0.0
+            root = sqrt(self.gain[i])
+            steps = NULL
+            if self.features.columns != NULL:
+                steps = self.postpone(i)
             for l in range(feedback.n_relevant):
-                self.update_label(i, feedback.relevant[l], 1.0, sample_weight, variance)
+                self.update_label(
+                    i, feedback.relevant[l], 1.0, sample_weight, variance, root, steps
+                )
             for l in range(feedback.n_irrelevant):
-                self.update_label(i, feedback.irrelevant[l], 0.0, sample_weight, variance)
+                self.update_label(
+                    i, feedback.irrelevant[l], 0.0, sample_weight, variance, root, steps
+                )
 
     cdef void update_label(
-        self, Py_ssize_t i, Py_ssize_t label, double relevance, double weight, double variance
+        self, Py_ssize_t i, Py_ssize_t label, double relevance, double weight, double variance,
+        double root, double* steps,
     ) noexcept nogil:
         cdef double error = relevance - 0.5 - self.model_predictions[i, label]
         cdef double gain
         cdef Py_ssize_t j
         self.squared_errors[i] += weight * error * error
-        if self.gain[i] == 0.0:
+        if root == 0.0:
             return
         if self.known_weight[label] > self.mean_known_weight:
             weight *= self.mean_known_weight / self.known_weight[label]
         gain = weight / (1.0 + weight * variance)
+        if steps != NULL:
+            steps[label] = gain * error / root
+            return
         for j in range(self.feature_map.n_outputs):
             self.weights[i, j, label] += gain * self.gain_direction[i, j] * error
 
@@ -268,13 +321,14 @@ cdef class RidgeLearner(LinearLearner):
     cdef void forget(self) noexcept nogil:
         cdef Py_ssize_t i, j, k, n = self.feature_map.n_outputs
         for i in range(self.n_models):
+            self.apply_pending(i)
             for j in range(n):
                 for k in range(j):
                     self.covariance[i, j, k] = 0.0
                 self.covariance[i, j, j] = 1.0 / self.alphas[i]
             self.covariance[i, n - 1, n - 1] = 1.0 / min(self.alphas[i], 1.0)
+            self.is_mirrored[i] = False
             self.gain[i] = 0.0
-            self.n_pending[i] = 0
             self.squared_errors[i] = 0.0
         self.total_weight = 0.0
         self.restart_comparison()
@@ -290,56 +344,91 @@ cdef class RidgeLearner(LinearLearner):
                 self.log_shares[i] = -0.5 * self.total_weight * log(self.squared_errors[i])
         self.update_shares()
 
+    cdef void restart_comparison(self) noexcept nogil:
+        cdef Py_ssize_t best = 0, k, j, l
+        for k in range(1, self.n_models):
+            if self.log_shares[k] > self.log_shares[best]:
+                best = k
+        for k in range(self.n_models):
+            if self.log_shares[k] == -INFINITY:
+                for j in range(self.feature_map.n_outputs):
+                    for l in range(self.n_classes):
+                        self.weights[k, j, l] = self.weights[best, j, l]
+                for l in range(self.n_classes):
+                    self.model_predictions[k, l] = self.model_predictions[best, l]
+        for k in range(self.n_models):
+            self.log_shares[k] = 0.0
+            self.shares[k] = 1.0 / self.n_models
+        self.n_compared = 0
+
     cdef double compute_gain_direction(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t n = self.feature_map.n_outputs, j
-        cdef Row sparse
+        if self.features.columns != NULL:
+            return self.compute_sparse_direction(i)
         for j in range(n):
             self.covariance[i, j, j] += ROUNDING * self.covariance[i, j, j]
-        sparse.values, sparse.columns = &self.values[0], &self.columns[0]
-        sparse.n, sparse.n_features, sparse.constant = 0, n, 0.0
-        for j in range(n):
-            if self.features[j] != 0.0:
-                self.columns[sparse.n], self.values[sparse.n] = <int>j, self.features[j]
-                sparse.n += 1
-        if SPARSITY * sparse.n <= n:
-            return self.compute_sparse_direction(i, &sparse)
         self.apply_pending(i)
+        self.is_mirrored[i] = False
         return self.compute_dense_direction(i)
 
-    cdef double compute_sparse_direction(self, Py_ssize_t i, const Row* features) noexcept nogil:
+    cdef double compute_sparse_direction(self, Py_ssize_t i) noexcept nogil:
         cdef Py_ssize_t n = self.feature_map.n_outputs, j, b
         cdef double* direction = &self.gain_direction[i, 0]
-        cdef double* pending
         cdef double products[MAX_PENDING]
-        cdef double root, variance
+        cdef double variance = 0.0
         if self.gain[i] > 0.0:
-            root = sqrt(self.gain[i])
-            for j in range(n):
-                self.pending[i, self.n_pending[i], j] = root * direction[j]
-            self.n_pending[i] += 1
-            if self.n_pending[i] == MAX_PENDING:
-                self.apply_pending(i)
-        variance = symmetric_matvec(&self.covariance[i, 0, 0], n, features, direction)
-        table_products(&self.pending[i, 0, 0], self.n_pending[i], n, features, products)
+            self.postpone(i)
+        if not self.is_mirrored[i]:
+            mirror(&self.covariance[i, 0, 0], n)
+            self.is_mirrored[i] = True
+        for j in range(n):
+            direction[j] = 0.0
+        add_rows(&self.features, &self.covariance[i, 0, 0], n, direction)
+        table_products(&self.pending[i, 0, 0], self.n_pending[i], n, &self.features, products)
         for b in range(self.n_pending[i]):
-            pending = &self.pending[i, b, 0]
-            variance -= products[b] * products[b]
-            for j in range(n):
-                direction[j] -= products[b] * pending[j]
+            products[b] = -products[b]
+        add_product(products, &self.pending[i, 0, 0], self.n_pending[i], n, direction, n)
+        for j in range(self.features.n):
+            variance += self.features.values[j] * direction[self.features.columns[j]]
         return variance
 
+    cdef double* postpone(self, Py_ssize_t i) noexcept nogil:
+        cdef Py_ssize_t j
+        cdef double root = sqrt(self.gain[i])
+        if self.n_pending[i] == self.pending.shape[1]:
+            self.apply_pending(i)
+        cdef double* steps = &self.pending_steps[i, self.n_pending[i], 0]
+        for j in range(self.feature_map.n_outputs):
+            self.pending[i, self.n_pending[i], j] = root * self.gain_direction[i, j]
+        for j in range(self.n_classes):
+            steps[j] = 0.0
+        self.n_pending[i] += 1
+        self.gain[i] = 0.0
+        return steps
+
     cdef void apply_pending(self, Py_ssize_t i) noexcept nogil:
-        rank_k_downdate(
-            &self.covariance[i, 0, 0], self.feature_map.n_outputs, &self.pending[i, 0, 0],
-            self.n_pending[i],
-        )
-        self.n_pending[i] = 0
+        cdef Py_ssize_t n = self.feature_map.n_outputs, m = self.n_classes, n_rows, j, b
+        cdef double factors[MAX_PENDING]
+        n_rows = self.n_pending[i]
+        if n_rows == 0:
+            return
+        for j in range(n):
+            for b in range(n_rows):
+                factors[b] = self.pending[i, b, j]
+            add_product(factors, &self.pending_steps[i, 0, 0], n_rows, m, &self.weights[i, j, 0], m)
+            for b in range(n_rows):
+                factors[b] = -factors[b]
+            self.covariance[i, j, j] += n_rows * ROUNDING * self.covariance[i, j, j]
+            add_product(
+                factors, &self.pending[i, 0, 0], n_rows, j + 1, &self.covariance[i, j, 0], n
+            )
+        self.n_pending[i], self.is_mirrored[i] = 0, False
 
     cdef double compute_dense_direction(self, Py_ssize_t i) noexcept nogil:
         # Each entry left of the diagonal is used twice, for itself and its mirror image. Two rows
         # of P are processed at a time, so that the sums are loaded and stored half as often.
         cdef Py_ssize_t n = self.feature_map.n_outputs, j, k
-        cdef const double* features = &self.features[0]
+        cdef const double* features = self.features.values
         cdef double* direction = &self.gain_direction[i, 0]
         cdef double* last = &self.last_direction[0]
         cdef double* p
@@ -380,3 +469,13 @@ cdef class RidgeLearner(LinearLearner):
         for j in range(n):
             variance += features[j] * direction[j]
         return variance
+
+
+cdef void mirror(double* matrix, Py_ssize_t n) noexcept nogil:
+    # Write the lower triangle of a matrix (n, n) into the upper one.
+    cdef Py_ssize_t a, b, j, k
+    for a in range((n + TILE - 1) // TILE):
+        for b in range(a + 1):
+            for j in range(a * TILE, min(a * TILE + TILE, n)):
+                for k in range(b * TILE, min(b * TILE + TILE, j)):
+                    matrix[k * n + j] = matrix[j * n + k]

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._base_online import BaseOnlineClassifier
 from sklrank._docstrings import shares_text
 from sklrank._model_lock import shared_call
+from sklrank._rows import Rows
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import check_columns, check_target, check_weights, with_reject_label
 from sklrank.base import two_class_difference
@@ -28,7 +29,6 @@ from sklrank.linear_model._predtron._losses import (
 )
 from sklrank.linear_model._predtron._rounds import linear_scores
 from sklrank.linear_model._predtron._tasks import ClassTask, SubsetTask
-from sklrank.linear_model._rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import gen_batches
 
 from sklrank._base_online import BATCH, timed_slices, to_dense
+from sklrank._rows import Rows
 from sklrank._validation import as_numbers
 from sklrank.linear_model._mirror._maps import EuclideanMap
 from sklrank.linear_model._predtron._rounds import (
@@ -24,7 +25,6 @@ from sklrank.linear_model._predtron._rounds import (
     linear_scores,
     make_sums,
 )
-from sklrank.linear_model._rows import Rows
 
 
 class LinearModel:

@@ -3,7 +3,7 @@
 from sklrank._state cimport Persistent
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._predtron._tasks cimport Task
-from sklrank.linear_model._rows cimport Row, Rows, RowSum
+from sklrank._rows cimport Row, Rows, RowSum
 
 
 cdef class WeightSums(Persistent):

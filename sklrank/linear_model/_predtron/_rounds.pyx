@@ -24,7 +24,7 @@ import numpy as np
 
 from sklrank._state cimport Archive
 from sklrank.linear_model._mirror._maps cimport EuclideanMap
-from sklrank.linear_model._rows cimport add_outer, table_products
+from sklrank._rows cimport add_outer, table_products
 
 
 cdef class WeightSums:

@@ -13,33 +13,46 @@ from scipy import sparse
 cdef class Rows:
     """Rows of `X`, a C-contiguous float64 array or a CSR matrix.
 
-    A CSR matrix must have int32 indices without duplicates.
+    A CSR matrix must have int32 indices, which increase in each row. If `dense` is True, `read`
+    converts one row at a time to a dense row.
     """
 
-    def __init__(self, X, double constant):
-        cdef Py_ssize_t n_rows, n_features
+    def __init__(self, X, double constant=0.0, bint dense=False):
+        cdef Py_ssize_t n_rows, n_features, i, j
         cdef bint is_sparse = sparse.issparse(X)
         cdef const int[::1] columns = None, starts = None
         cdef const double[::1] values
         n_rows, n_features = X.shape
         if is_sparse:
             values, columns, starts = X.data, X.indices, X.indptr
-            if len(X.indices) and not 0 <= np.min(X.indices) <= np.max(X.indices) < n_features:
-                raise ValueError("X has column indices that are out of range")
+            for i in range(n_rows):
+                for j in range(starts[i], starts[i + 1]):
+                    if not (columns[j - 1] if j > starts[i] else -1) < columns[j] < n_features:
+                        raise ValueError("X has column indices out of range or out of order")
         else:
             values = X.reshape(-1)
         # If an argument is invalid, no attribute has been set.
         self.n_rows, self.n_features, self.constant = n_rows, n_features, constant
         self.is_sparse, self.values, self.columns, self.starts = is_sparse, values, columns, starts
+        self.dense, self.last = np.zeros(n_features) if dense and is_sparse else None, -1
 
     cdef void read(self, Py_ssize_t i, Row* row) noexcept nogil:
-        cdef Py_ssize_t first
+        cdef Py_ssize_t first, j
         row.n_features = self.n_features
         row.constant = self.constant
         if not self.is_sparse:
             row.n = self.n_features
             row.columns = NULL
             row.values = &self.values[i * self.n_features]
+            return
+        if self.dense is not None:
+            if self.last >= 0:
+                for j in range(self.starts[self.last], self.starts[self.last + 1]):
+                    self.dense[self.columns[j]] = 0.0
+            for j in range(self.starts[i], self.starts[i + 1]):
+                self.dense[self.columns[j]] = self.values[j]
+            self.last = i
+            row.n, row.columns, row.values = self.n_features, NULL, &self.dense[0]
             return
         first = self.starts[i]
         row.n = self.starts[i + 1] - first
@@ -94,6 +107,24 @@ cdef class RowSum:
         row.n = self.n
         row.n_features = self.n_features
         row.constant = self.constant
+
+
+cdef Py_ssize_t select_entries(
+    const Row* row, const Py_ssize_t* columns, Py_ssize_t n, double* values, int* indices
+) noexcept nogil:
+    cdef Py_ssize_t i, j, n_selected = 0
+    cdef double value
+    for i in range(n if row.columns == NULL else row.n):
+        if row.columns == NULL:
+            j, value = i, row.values[i if columns == NULL else columns[i]]
+        else:
+            j, value = find_column(columns, n, row.columns[i]), row.values[i]
+        if j < 0 or value == 0.0:
+            continue
+        if values != NULL:
+            values[n_selected], indices[n_selected] = value, <int>j
+        n_selected += 1
+    return n_selected
 
 
 cdef void table_products(
