@@ -133,7 +133,7 @@ ESTIMATORS = [
     AdaOLMR("trees", n_estimators=10),
     AdaOLMR(),
     AdaOLMR(OnlineLogisticRegression(), n_estimators=3, max_iter=2, shuffle=True, n_jobs=2),
-    AdaOLMR(loss=np.exp),
+    AdaOLMR(loss=np.exp, expert_loss="loss"),
     LabelwiseRanker(ExtraTreesRegressor(5, random_state=0)),
     LabelwiseRanker(Ridge(), multi_output="auto", incomplete="relative"),
     PairwiseRanker(LogisticRegression()),

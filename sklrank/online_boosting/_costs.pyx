@@ -296,19 +296,24 @@ cdef class TabulatedGradients(GradientCosts):
         Parameters of :class:`GradientCosts`.
     loss : callable
         Maps an array of differences s[b] - s[a] to losses, see `loss_pieces`.
+    hedges_loss : bool, default=False
+        Whether the loss of an expert is this loss, divided by ``2 loss(0)`` so that a pair of equal
+        scores has the loss 1/2, instead of the rank loss.
     """
 
     cdef const double[:, ::1] pieces        # the loss, see `loss_pieces`
     cdef Py_ssize_t per_unit
+    cdef bint hedges_loss
 
     def __init__(
         self, Py_ssize_t n_labels, Py_ssize_t n_learners, double learning_rate,
-        double gradient_clip, double tie_loss, loss,
+        double gradient_clip, double tie_loss, loss, bint hedges_loss=False,
     ):
         # The weights of the learners are bounded, and so are the differences of scores.
         self.pieces, self.per_unit = loss_pieces(loss, int(MAX_LEARNER_WEIGHT) * n_learners)
         if np.abs(np.asarray(self.pieces)[:, 1:]).max() < 1e-12:  # rounding errors
             raise ValueError(f"loss must have a slope, but the derivative of {loss!r} is 0")
+        self.hedges_loss = hedges_loss
         GradientCosts.__init__(
             self, n_labels, n_learners, learning_rate, gradient_clip, tie_loss
         )
@@ -318,6 +323,7 @@ cdef class TabulatedGradients(GradientCosts):
         GradientCosts.exchange(self, archive)
         self.pieces = archive.constants("pieces", saved.pieces, (-1, N_POWERS))
         self.per_unit = archive.count("per_unit", saved.per_unit, 1)
+        self.hedges_loss = archive.flag("hedges_loss", saved.hedges_loss)
         # The first condition prevents an overflow in the second one.
         archive.require(
             self.n_learners <= self.pieces.shape[0] // self.per_unit
@@ -358,6 +364,31 @@ cdef class TabulatedGradients(GradientCosts):
                 slope *= weight * self.per_unit
                 costs[a] -= slope
                 costs[b] += slope
+
+    cdef double value(self, double difference) noexcept nogil:
+        cdef double t
+        cdef const double* p = self.piece(difference, &t)
+        cdef double value = p[DEGREE]
+        cdef Py_ssize_t e
+        for e in range(DEGREE - 1, -1, -1):
+            value = value * t + p[e]
+        return value
+
+    cdef double expert_loss(
+        self, const double* scores, const LabelPairs* pairs, double* scratch
+    ) noexcept nogil:
+        cdef double weight = pairs.weight, loss = 0.0, tie = self.value(0.0)
+        cdef Py_ssize_t j, k
+        if not self.hedges_loss:
+            return GradientCosts.expert_loss(self, scores, pairs, scratch)
+        for j in range(pairs.n_relevant):
+            for k in range(pairs.n_irrelevant):
+                if pairs.weights != NULL:
+                    weight = pairs.weights[j * pairs.n_irrelevant + k]
+                loss += weight * self.value(
+                    scores[pairs.irrelevant[k]] - scores[pairs.relevant[j]]
+                )
+        return loss / (2.0 * tie) if tie > 0.0 else loss
 
 
 cdef inline double total(const double* values, Py_ssize_t n) noexcept nogil:
@@ -592,14 +623,15 @@ cdef class TabulatedPotentials(WalkCosts):
             costs[j] += potential
 
 
-def gradient_costs(n_labels, n_learners, loss, *parameters):
+def gradient_costs(n_labels, n_learners, loss, *parameters, hedges_loss=False):
     """Return the rule of the gradients of a loss, which is a name or a callable.
 
     `parameters` are the learning rate, the bound of the gradients and the loss of a tie.
     """
-    if isinstance(loss, str) and loss == "logistic":
+    if isinstance(loss, str) and loss == "logistic" and not hedges_loss:
         return LogisticCosts(n_labels, n_learners, *parameters)
-    return TabulatedGradients(n_labels, n_learners, *parameters, loss_function(loss))
+    function = loss_function(loss)
+    return TabulatedGradients(n_labels, n_learners, *parameters, function, hedges_loss)
 
 
 def potential_costs(n_labels, n_learners, loss, edge):

@@ -123,6 +123,9 @@ class AdaOLMR(OnlineBooster):
     ----------
     {weak_learners}
     {sloped_loss}
+    expert_loss : {"rank", "loss"}, default="rank"
+        Loss by which Hedge weights the experts: the rank loss, as in [1]_, or `loss`, divided by
+        its double value at z = 0, so that a pair of equal scores has the loss 0.5 in both cases.
     {training}
     {learned_weights}
     {rounds}
@@ -144,7 +147,10 @@ class AdaOLMR(OnlineBooster):
     that the steps of the weights have a regret of order sqrt(T)), and that
     ``f(z + a) - f(z) <= f'(z) (exp(a) - 1)`` (so that a learner with an edge decreases the loss in
     proportion to its edge). The exponential loss has equality in the last condition, and its slope
-    is bounded because the weights are. The hinge loss does not satisfy it.
+    is bounded because the weights are. The hinge loss does not satisfy it. If Hedge uses `loss`,
+    whose largest value for a sample is B after the division, the losses of the experts drawn have
+    an expected sum of at most ``B / (1 - exp(-B)) * (L + log(n_estimators))``, where L is the sum
+    of the losses of the best expert, for any loss that is not negative.
 
     {read_parameters}
 
@@ -170,6 +176,7 @@ class AdaOLMR(OnlineBooster):
     _parameter_constraints: dict = {
         **OnlineBooster._parameter_constraints,
         "loss": [StrOptions(SLOPED_LOSSES), callable],
+        "expert_loss": [StrOptions({"rank", "loss"})],
     }
 
     def __init__(
@@ -178,6 +185,7 @@ class AdaOLMR(OnlineBooster):
         n_estimators: int | Literal["auto"] = "auto",
         *,
         loss: str | Callable[[np.ndarray], np.ndarray] = "logistic",
+        expert_loss: Literal["rank", "loss"] = "rank",
         max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
@@ -188,6 +196,7 @@ class AdaOLMR(OnlineBooster):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.loss = loss
+        self.expert_loss = expert_loss
         self.max_features = max_features
         self.max_iter = max_iter
         self.shuffle = shuffle
@@ -197,4 +206,7 @@ class AdaOLMR(OnlineBooster):
 
     def _make_cost_rule(self, n_labels, n_learners):
         clip = float("inf") if self.loss == "logistic" else 1.0
-        return gradient_costs(n_labels, n_learners, self.loss, 1.0, clip, 0.5)
+        hedges_loss = self.expert_loss == "loss"
+        return gradient_costs(
+            n_labels, n_learners, self.loss, 1.0, clip, 0.5, hedges_loss=hedges_loss
+        )

@@ -174,9 +174,9 @@ def test_tabulated_rules_pickle():
 
 @pytest.mark.parametrize("name", sorted(set(LOSSES) - {"rank"}))
 def test_gradients_of_any_loss(name):
-    """Finite differences of the weighted sum over the pairs."""
+    """Finite differences of the weighted sum over the pairs; and the loss of an expert."""
     random, loss, n_learners = np.random.RandomState(0), LOSSES[name], 3
-    rule = TabulatedGradients(6, n_learners, 1.0, np.inf, 0.5, loss)
+    rule = TabulatedGradients(6, n_learners, 1.0, np.inf, 0.5, loss, True)
     assert rule.learns_weights
     relevant, irrelevant = [1, 4], [0, 2, 3, 5]
 
@@ -190,6 +190,9 @@ def test_gradients_of_any_loss(name):
         steps = 1e-6 * np.eye(6)
         expected = [(total(scores + e, weights) - total(scores - e, weights)) / 2e-6 for e in steps]
         assert_allclose(costs, expected, rtol=1e-6, atol=1e-7)
+        found = rule.loss_of_expert(scores, relevant, irrelevant, weights)
+        half = 2 * loss(np.zeros(1))[0]
+        assert_allclose(found, total(scores, weights) / half, rtol=1e-8, atol=1e-9)
 
 
 def test_tabulated_gradients_of_the_logistic_loss():
@@ -205,14 +208,15 @@ def test_tabulated_gradients_of_the_logistic_loss():
 
 @pytest.mark.parametrize("loss", ["exponential", "hinge", LOSSES["squared hinge"]])
 def test_ada_olmr_with_any_loss(loss):
-    """Costs and weights of Algorithm 3 with another loss, by its definition."""
+    """Costs, weights and Hedge of Algorithm 3 with another loss, by its definition."""
     X, Y = make_rows(m=4)
-    model = AdaOLMR(LEARNERS, loss=loss, random_state=0).fit(X, Y)
+    model = AdaOLMR(LEARNERS, loss=loss, expert_loss="loss", random_state=0).fit(X, Y)
+    function = LOSSES[loss] if isinstance(loss, str) else loss
     slope = {
         "exponential": np.exp,
         "hinge": lambda z: (z >= -1.0) * 1.0,
     }.get(loss, lambda z: 2 * np.maximum(1 + z, 0))
-    alpha, turn = np.zeros(3), 0
+    alpha, log_v, turn = np.zeros(3), np.zeros(3), 0
     for t, y in enumerate(Y):
         a, b = np.flatnonzero(y), np.flatnonzero(1 - y)
         if not len(a) or not len(b):
@@ -227,8 +231,11 @@ def test_ada_olmr_with_any_loss(loss):
                 costs[-1][a], costs[-1][b] = -slopes.sum(axis=1), slopes.sum(axis=0)
             assert_allclose(each.calls_[turn][0], costs[0], atol=1e-7)
             alpha[i] = np.clip(alpha[i] - np.clip(costs[1] @ h[i], -1, 1) / np.sqrt(t + 1), -2, 2)
+            gaps = s[i + 1][b][None] - s[i + 1][a][:, None]
+            log_v[i] -= function(gaps).mean() / (2 * function(np.zeros(1))[0])
         turn += 1
     assert_allclose(model.estimator_weights_, alpha, atol=1e-6)
+    assert_allclose(model._log_expert_weights, log_v, atol=1e-6)
 
 
 def test_losses_without_a_slope_have_no_gradient():
