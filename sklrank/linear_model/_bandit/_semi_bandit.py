@@ -18,7 +18,7 @@ from sklrank._base_online import (
     to_dense,
 )
 from sklrank._model_lock import ExclusiveCalls
-from sklrank._online_rankers import BATCH, ShownLabelsRanker
+from sklrank._online_rankers import BATCH, ShownLabelsRanker, of_label_sets, shown_labels
 from sklrank._randomness import draw_seed, set_random_states
 from sklrank._sklearn import Interval
 from sklrank._validation import MAX_FACTOR, input_tags_of
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Literal
 
+    from sklrank._typing import Threshold
 
+
+@of_label_sets
 class SemiBanditRanker(ShownLabelsRanker):
     """Multilabel ranker that shows k labels and learns the relevance of each of them.
 
@@ -87,6 +90,7 @@ class SemiBanditRanker(ShownLabelsRanker):
         Number of passes over the samples in `fit`.
     shuffle : bool, default=False
         If True, `fit` shuffles the samples before each pass.
+    {threshold}
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of the labels shown, the order of the samples and the seeds of
         the learners. Pass an int for reproducible results.
@@ -116,9 +120,12 @@ class SemiBanditRanker(ShownLabelsRanker):
 
     Notes
     -----
-    The parameters `k`, `exploration` and `randomization` are read in each call. The others are read
-    in `fit` and, if the model is not fitted, in the first call of `partial_fit`, `progressive_fit`,
-    `explore` or `partial_fit_feedback`. The propensities of the labels shown have no effect.
+    The parameters `k`, `exploration`, `randomization` and `threshold` are read in each call. The
+    others are read in `fit` and, if the model is not fitted, in the first call of `partial_fit`,
+    `progressive_fit`, `explore` or `partial_fit_feedback`. The propensities of the labels shown
+    affect only the rules for label sets.
+
+    {label_sets}
 
     References
     ----------
@@ -164,6 +171,7 @@ class SemiBanditRanker(ShownLabelsRanker):
         learning_rate: float = 2.0,
         max_iter: int = 1,
         shuffle: bool = False,
+        threshold: Threshold = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.k = k
@@ -173,6 +181,7 @@ class SemiBanditRanker(ShownLabelsRanker):
         self.learning_rate = learning_rate
         self.max_iter = max_iter
         self.shuffle = shuffle
+        self.threshold = threshold
         self.random_state = random_state
 
     def _show(self, rows, sampler):
@@ -180,28 +189,35 @@ class SemiBanditRanker(ShownLabelsRanker):
         return sampler.draw_rows(votes, self._draw(sampler, len(votes)))
 
     def _learn_shown(self, X, actions, propensities, rewards, weights):
-        with ExclusiveCalls([self._learner]):
+        with ExclusiveCalls([self._learner, self._label_sets]):
             for batch in timed_slices(self._track(row_blocks(X, BATCH), "batch")):
                 shown = actions[batch], rewards[batch], weights[batch]
-                learn_shown_labels(self._learner, to_dense(X[batch]), *shown)
+                rows, scores = to_dense(X[batch]), np.empty((len(shown[0]), len(self.classes_)))
+                learn_shown_labels(self._learner, rows, *shown, scores)
+                record = shown_labels(actions[batch], propensities[batch], rewards[batch])
+                self._learn_label_sets(scores, weights[batch], shown=record)
                 self.n_rounds_ += np.count_nonzero(weights[batch])
 
     def _draw(self, sampler, n_samples):
         return self._random_state.random_sample((n_samples, sampler.n_uniforms))
 
-    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
+    def _learn_rounds(
+        self, X, indptr, labels, weights, *, order=None, scores=None, predictions=None
+    ):
         """Show labels of each sample and learn from their rewards, in this `order` if not None."""
         sampler = self._make_sampler()
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights if order is None else weights[order])
         batches = self._track(row_blocks(X, BATCH), "batch", may_stop=scores is None)
-        with ExclusiveCalls([self._learner]):
+        with ExclusiveCalls([self._learner, self._label_sets]):
             for batch in timed_slices(batches):
                 chosen = np.arange(len(weights))[batch] if order is None else order[batch]
                 starts, items = lists_of(indptr, chosen)
                 rows, of_rows = to_dense(X[chosen]), weights[chosen]
                 uniforms = self._draw(sampler, len(rows))
-                play_rounds(
+                before = np.empty((len(rows), len(self.classes_)))
+                before = before if scores is None else scores[batch]
+                shown = play_rounds(
                     self._learner,
                     rows,
                     sampler,
@@ -210,7 +226,10 @@ class SemiBanditRanker(ShownLabelsRanker):
                     starts,
                     labels[items],
                     of_rows,
-                    None if scores is None else scores[batch],
+                    before,
+                )
+                self._learn_label_sets(
+                    before, of_rows, predictions=predictions, batch=batch, shown=shown
                 )
                 self.n_rounds_ += np.count_nonzero(of_rows)
 
@@ -229,6 +248,7 @@ class SemiBanditRanker(ShownLabelsRanker):
     def _start_model(self, classes):
         self.classes_, self.n_rounds_ = classes, 0
         self._make_sampler()
+        self._start_label_sets()
         self._random_state = check_random_state(self.random_state)
         seeds, self.estimators_ = np.random.RandomState(draw_seed(self._random_state)), []
         for template in self._templates():
