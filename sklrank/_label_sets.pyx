@@ -173,6 +173,7 @@ cdef class LabelSets(Persistent):
         double[:, ::1] chances=None,
         Py_ssize_t[:, ::1] sets=None,
         threshold="auto",
+        n_samples=None,
     ):
         """Predict each sample, then learn from it.
 
@@ -191,8 +192,11 @@ cdef class LabelSets(Persistent):
             Output arrays for the probabilities and the sets of each sample before it is learned.
         threshold : str or float
             Key of `THRESHOLDS`, or the probability above which labels are in a set.
+        n_samples : int, optional
+            Number of samples, the first ones, to predict and learn. If None, all of them.
         """
         cdef Py_ssize_t n = scores.shape[0], m = self.n_labels, t, i
+        cdef Py_ssize_t n_played = n if n_samples is None else min(n, n_samples)
         cdef bint by_name = isinstance(threshold, str)
         cdef int rule = THRESHOLDS[threshold][0] if by_name else FIXED
         cdef int measure = THRESHOLDS[threshold][1] if by_name else HITS
@@ -218,7 +222,7 @@ cdef class LabelSets(Persistent):
         elif sample_weight is not None:
             check_lists(indptr, labels, n, m)
         with nogil:
-            for t in range(n):
+            for t in range(n_played):
                 self.calibrate(&scores[t, 0], sample)
                 if chances is not None:
                     for i in range(m):
@@ -250,9 +254,12 @@ cdef class LabelSets(Persistent):
         cdef Py_ssize_t m = self.n_labels, l
         cdef double mean = 0.0, deviation = 0.0, total = m * TINY, logit, p
         cdef double* w = &self.weights[0]
+        sample.expected_size, sample.top = 0.0, 0
         if not self.multilabel:
             for l in range(m):
                 sample.chances[l] = self.temperature[0] * scores[l]
+                if scores[l] > scores[sample.top]:
+                    sample.top = l
             softmax(&sample.chances[0], m, &sample.chances[0])
             return
         sample.greatest = scores[0]
@@ -263,7 +270,6 @@ cdef class LabelSets(Persistent):
         for l in range(m):
             deviation += (scores[l] - mean) * (scores[l] - mean)
         deviation = sqrt(deviation / m)
-        sample.expected_size, sample.top = 0.0, 0
         for l in range(m):
             sample.features[0, l] = (scores[l] - mean) / (deviation + TINY)
             sample.features[1, l] = log(m * (max(scores[l], 0.0) + TINY) / total + FLOOR)
@@ -298,6 +304,10 @@ cdef class LabelSets(Persistent):
     cdef void write_set(self, int rule, int measure, double fixed, Sample sample) noexcept nogil:
         cdef Py_ssize_t m = self.n_labels, l, size = 0
         cdef double bound = fixed, of_f1 = self.threshold()
+        if not self.multilabel:
+            for l in range(m):
+                sample.in_set[l] = l == sample.top
+            return
         if rule == BEST:
             rule = self.best_rule(measure)
         if rule == CARDINALITY:

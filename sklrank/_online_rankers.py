@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -197,32 +198,30 @@ class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
             data = self._check_and_start(X, y, classes, sample_weight)
             shape = len(data[-1]), len(self.classes_)
             out = {"decision_function": np.empty(shape), "predict_proba": np.empty(shape)}
-            out["predict"] = np.empty(shape if self._has_label_columns else shape[0], dtype=np.intp)
+            out["predict"] = np.empty(shape, dtype=np.intp)
             self._learn_rounds(*data, scores=out["decision_function"], predictions=out)
         if not self._has_label_columns:
-            out["predict"] = self.classes_[out["predict"]]
+            out["predict"] = self.classes_[out["predict"].argmax(axis=1)]
         return out[method] if isinstance(method, str) else [out[name] for name in names]
 
     def _start_label_sets(self):
         self._checked_threshold()
         self._label_sets = LabelSets(len(self.classes_), self._has_label_columns)
 
-    def _learn_label_sets(self, scores, weights, *, predictions=None, batch=None, **feedback):
-        """Update the calibration and the rule for sets by samples, scored before they were learned.
+    def _label_sets_update(self, weights, predictions=None, batch=None, **feedback):
+        """Return a function of the scores of samples that updates the calibration and the rules.
 
         Parameters
         ----------
-        scores, weights, feedback : arrays
+        weights, feedback : arrays
             Arguments of `LabelSets.play`.
         predictions : dict of str to ndarray, default=None
             Arrays whose rows `batch` are filled with the predictions before each update.
         """
         out = {name: array[batch] for name, array in (predictions or {}).items()}
-        if out and not self._has_label_columns:
-            out.pop("predict")[:] = scores.argmax(axis=1)
-        self._label_sets.play(
-            scores,
-            weights,
+        return partial(
+            self._label_sets.play,
+            sample_weight=weights,
             chances=out.get("predict_proba"),
             sets=out.get("predict"),
             threshold=self._checked_threshold(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -397,11 +398,10 @@ class OnlineBooster(OnlineLabelRanker):
                 of_batch = None if rates is None else rates[batch]
                 out = None if scores is None else scores[batch]
                 feedback, draws = self._make_feedback(rows, *lists, of_batch)
-                before, best = self._play_batch(rounds, rows, feedback, of_rows, draws, out)
-                known = self._known_labels(feedback, *lists)
-                self._learn_label_sets(
-                    best, of_rows, predictions=predictions, batch=batch, **known
+                update = self._label_sets_update(
+                    of_rows, predictions, batch, **self._known_labels(feedback, *lists)
                 )
+                before = self._play_batch(rounds, rows, feedback, of_rows, update, draws, out)
                 if printer is not None:
                     printer.print(indicator_matrix(*lists, len(self.classes_)), before)
 
@@ -409,12 +409,8 @@ class OnlineBooster(OnlineLabelRanker):
         """Return the known relevance of labels after the rounds, as `LabelSets.play` accepts it."""
         return {"indptr": indptr, "labels": labels}
 
-    def _play_batch(self, rounds, rows, feedback, weights, expert_draws=None, scores=None):
-        """Play the rounds of a batch.
-
-        Return the scores before each round, by the expert drawn if they are needed, and by the
-        expert with the largest weight.
-        """
+    def _play_batch(self, rounds, rows, feedback, weights, update, draws=None, scores=None):
+        """Play the rounds of a batch. Return the scores before each round if they are needed."""
         best = np.empty((len(rows), len(self.classes_)))
         if scores is None and self.verbose:
             scores = np.empty(best.shape)
@@ -427,14 +423,15 @@ class OnlineBooster(OnlineLabelRanker):
                 weights,
                 self.estimator_weights_,
                 self._log_expert_weights,
-                expert_draws,
+                draws,
                 scores,
                 self._edge_sums,
                 best,
+                partial(update, best),
             )
         finally:
             self.n_rounds_, self._is_in_round = rounds.n_rounds, rounds.is_in_round
-        return scores, best
+        return scores
 
 
 class RankLossPrinter:

@@ -150,6 +150,7 @@ cdef class Rounds(ThreadTeam):
         double[:, ::1] out=None,
         double[:, ::1] edge_sums=None,
         double[:, ::1] best_out=None,
+        learn_sets=None,
     ):
         """Play one round for each sample.
 
@@ -179,8 +180,11 @@ cdef class Rounds(ThreadTeam):
         best_out : ndarray of shape (n_samples, n_labels), optional
             Output array for the scores by the expert with the largest weight, before each sample is
             learned. Without Hedge, it is the last expert.
+        learn_sets : callable, optional
+            Called as ``learn_sets(n_samples=n)`` after the rounds of the first n samples, also if
+            the next round raises. No interrupt can separate it from the rounds.
         """
-        cdef Py_ssize_t t, n_samples = X.shape[0], l, size, best
+        cdef Py_ssize_t t, n_samples = X.shape[0], l, size, best, n_played = 0
         cdef const double* scores
         self.check(X, weights, log_expert_weights, draws)
         if (pair_feedback.n_samples, pair_feedback.n_labels) != (n_samples, self.n_labels):
@@ -203,26 +207,30 @@ cdef class Rounds(ThreadTeam):
             size = pair_feedback.baseline_size(t)
             if size > 0:
                 self.rule.prepare(size)
-        with self, nogil:
-            for t in range(n_samples):
-                scores = self.score(VOTE, &X[t, 0], weights, log_expert_weights, draws, t)
-                if out is not None:
-                    for l in range(self.n_labels):
-                        out[t, l] = scores[l]
-                if best_out is not None:
-                    best = self.best_expert(log_expert_weights)
-                    for l in range(self.n_labels):
-                        best_out[t, l] = self.scores[best, l]
-                if sample_weight[t] == 0.0:
-                    continue
-                self.n_rounds += 1
-                self.is_in_round = True
-                self.sample_weight = sample_weight[t]
-                if pair_feedback.reveal(t, scores, sample_weight[t], &self.pairs):
-                    self.rule.start_round(&self.pairs)
-                    self.run_phase(LEARN)
-                    self.update(weights, log_expert_weights)
-                self.is_in_round = False
+        try:
+            with self, nogil:
+                for t in range(n_samples):
+                    scores = self.score(VOTE, &X[t, 0], weights, log_expert_weights, draws, t)
+                    if out is not None:
+                        for l in range(self.n_labels):
+                            out[t, l] = scores[l]
+                    if best_out is not None:
+                        best = self.best_expert(log_expert_weights)
+                        for l in range(self.n_labels):
+                            best_out[t, l] = self.scores[best, l]
+                    if sample_weight[t] != 0.0:
+                        self.n_rounds += 1
+                        self.is_in_round = True
+                        self.sample_weight = sample_weight[t]
+                        if pair_feedback.reveal(t, scores, sample_weight[t], &self.pairs):
+                            self.rule.start_round(&self.pairs)
+                            self.run_phase(LEARN)
+                            self.update(weights, log_expert_weights)
+                        self.is_in_round = False
+                    n_played = t + 1
+        finally:
+            if learn_sets is not None:
+                learn_sets(n_samples=n_played)
 
     def explore(
         self,

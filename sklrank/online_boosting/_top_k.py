@@ -63,8 +63,8 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
                 rows = to_dense(X[batch])
                 record = actions[batch], propensities[batch], rewards[batch]
                 feedback = TopKFeedback(*record, n_labels, *bounds, *self._estimate(rows))
-                before, best = self._play_batch(rounds, rows, feedback, weights[batch])
-                self._learn_label_sets(best, weights[batch], shown=shown_labels(*record))
+                update = self._label_sets_update(weights[batch], shown=shown_labels(*record))
+                before = self._play_batch(rounds, rows, feedback, weights[batch], update)
                 if printer is not None:
                     # The relevance of the other labels is not known.
                     shown = np.take_along_axis(before, actions[batch], axis=1)

@@ -192,10 +192,11 @@ class SemiBanditRanker(ShownLabelsRanker):
         with ExclusiveCalls([self._learner, self._label_sets]):
             for batch in timed_slices(self._track(row_blocks(X, BATCH), "batch")):
                 shown = actions[batch], rewards[batch], weights[batch]
+                record = shown_labels(actions[batch], propensities[batch], rewards[batch])
+                update = self._label_sets_update(weights[batch], shown=record)
                 rows, scores = to_dense(X[batch]), np.empty((len(shown[0]), len(self.classes_)))
                 learn_shown_labels(self._learner, rows, *shown, scores)
-                record = shown_labels(actions[batch], propensities[batch], rewards[batch])
-                self._learn_label_sets(scores, weights[batch], shown=record)
+                update(scores)
                 self.n_rounds_ += np.count_nonzero(weights[batch])
 
     def _draw(self, sampler, n_samples):
@@ -217,6 +218,7 @@ class SemiBanditRanker(ShownLabelsRanker):
                 uniforms = self._draw(sampler, len(rows))
                 before = np.empty((len(rows), len(self.classes_)))
                 before = before if scores is None else scores[batch]
+                update = self._label_sets_update(of_rows, predictions, batch)
                 shown = play_rounds(
                     self._learner,
                     rows,
@@ -228,9 +230,7 @@ class SemiBanditRanker(ShownLabelsRanker):
                     of_rows,
                     before,
                 )
-                self._learn_label_sets(
-                    before, of_rows, predictions=predictions, batch=batch, shown=shown
-                )
+                update(before, shown=shown)
                 self.n_rounds_ += np.count_nonzero(of_rows)
 
     @property
