@@ -110,6 +110,7 @@ cdef class Sample:
     cdef Item[::1] items, buffer
     cdef double greatest                # the largest score
     cdef double expected_size           # the sum of the probabilities
+    cdef double f1_threshold            # that of the rule F1, before the sample is learned
     cdef Py_ssize_t top                 # the most probable label
 
     def __init__(self, Py_ssize_t n_labels):
@@ -255,6 +256,9 @@ cdef class LabelSets(Persistent):
         cdef double mean = 0.0, deviation = 0.0, total = m * TINY, logit, p
         cdef double* w = &self.weights[0]
         sample.expected_size, sample.top = 0.0, 0
+        sample.f1_threshold = (self.rule_sums[F1, HITS] + 0.5 * PRIOR) / (
+            self.rule_sums[F1, SIZES] + PRIOR
+        )
         if not self.multilabel:
             for l in range(m):
                 sample.chances[l] = self.temperature[0] * scores[l]
@@ -283,10 +287,6 @@ cdef class LabelSets(Persistent):
             if p > sample.chances[sample.top]:
                 sample.top = l
 
-    cdef double threshold(self) noexcept nogil:
-        # Half of the past F1 of the rule F1.
-        return (self.rule_sums[F1, HITS] + 0.5 * PRIOR) / (self.rule_sums[F1, SIZES] + PRIOR)
-
     cdef int best_rule(self, int measure) noexcept nogil:
         # Rules that are equally good are used in their order.
         cdef int rule, best = 0
@@ -303,7 +303,7 @@ cdef class LabelSets(Persistent):
 
     cdef void write_set(self, int rule, int measure, double fixed, Sample sample) noexcept nogil:
         cdef Py_ssize_t m = self.n_labels, l, size = 0
-        cdef double bound = fixed, of_f1 = self.threshold()
+        cdef double bound = fixed
         if not self.multilabel:
             for l in range(m):
                 sample.in_set[l] = l == sample.top
@@ -316,10 +316,10 @@ cdef class LabelSets(Persistent):
         if rule == HALF or rule == HALF_OR_TOP:
             bound = 0.5
         elif rule == F1 or rule == F1_OR_TOP:
-            bound = of_f1
+            bound = sample.f1_threshold
         for l in range(m):
             if rule == PER_LABEL:
-                bound = (self.label_sums[HITS, l] + LABEL_PRIOR * of_f1) / (
+                bound = (self.label_sums[HITS, l] + LABEL_PRIOR * sample.f1_threshold) / (
                     self.label_sums[SIZES, l] + LABEL_PRIOR
                 )
             sample.in_set[l] = sample.chances[l] > bound
