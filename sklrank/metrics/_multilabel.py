@@ -55,7 +55,7 @@ def label_propensities(y: ArrayLike, *, a: float = 0.55, b: float = 1.5) -> np.n
     --------
     >>> from sklrank.metrics import label_propensities
     >>> label_propensities([[1, 0], [1, 0], [1, 1], [1, 0]]).round(2)
-    array([0.78, 0.72])
+    array([0.8 , 0.72])
     """
     y = y if hasattr(y, "tocsr") else np.asarray(y)
     if y.ndim != 2 or not y.shape[0]:
