@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from sklearn.metrics import accuracy_score
@@ -30,7 +30,7 @@ from sklrank.feedback import (
 from sklrank.metrics import rank_loss
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import Any
 
     from numpy.typing import ArrayLike
     from typing_extensions import Self
@@ -149,6 +149,14 @@ class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
         """
         return self._predictions("predict_proba", self._label_scores(X))
 
+    @overload
+    def progressive_fit(
+        self, X: ArrayLike, y: ArrayLike, *arguments: Any, method: str = ..., **others: Any
+    ) -> np.ndarray: ...
+    @overload
+    def progressive_fit(
+        self, X: ArrayLike, y: ArrayLike, *arguments: Any, method: list[str], **others: Any
+    ) -> list[np.ndarray]: ...
     @_fit_context(prefer_skip_nested_validation=True)
     def progressive_fit(
         self,
@@ -157,7 +165,7 @@ class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        method: str | Sequence[str] = "decision_function",
+        method: str | list[str] = "decision_function",
     ) -> np.ndarray | list[np.ndarray]:
         """Predict each sample, then learn from it (progressive, or prequential, validation).
 
@@ -168,11 +176,7 @@ class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
-        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-            As in `partial_fit`.
-        classes : array-like of shape (n_classes,), default=None
-            As in `partial_fit`.
-        sample_weight : array-like of shape (n_samples,), default=None
+        y, classes, sample_weight : array-likes
             As in `partial_fit`. Samples of weight zero are predicted, but not learned.
         method : str or list of str, default="decision_function"
             Predictions to return: "decision_function", "predict", "predict_proba", or several.
@@ -182,8 +186,7 @@ class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
         ndarray of shape (n_samples, n_labels) or (n_samples,), or a list of these
             Predictions of each sample before it is learned, as the method of this name returns
             them; but scores have a column for each label, also for two classes, and are those of
-            the expert that is drawn in a round, if the algorithm draws experts. If `method` is a
-            list, a list of the predictions of each method.
+            the expert that is drawn in a round, if the algorithm draws experts.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Metrics of ranked labels that account for labels missing from the data."""
+"""Precision of ranked labels that accounts for labels missing from the data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from sklrank._label_scores import as_relevant, check_relevance_and_scores
 from sklrank._validation import check_finite, check_k
 from sklrank.metrics._averaging import check_weight
+from sklrank.metrics._pairwise_loss import of_pairs
 from sklrank.metrics._scorers import LabelScorer
 
 __all__ = [
@@ -26,8 +27,7 @@ def label_propensities(y: ArrayLike, *, a: float = 0.55, b: float = 1.5) -> np.n
 
         p_l = \frac{1}{1 + C (N_l + b)^{-a}}, \qquad C = (\log N - 1) (b + 1)^a.
 
-    Rare labels are missing more often. For fewer than three samples, where :math:`C` would be
-    negative, it is 0.
+    For fewer than three samples, where :math:`C` would be negative, it is 0.
 
     Parameters
     ----------
@@ -62,53 +62,45 @@ def label_propensities(y: ArrayLike, *, a: float = 0.55, b: float = 1.5) -> np.n
         raise ValueError(
             f"y must be a 0/1 indicator matrix with at least one sample, got shape {y.shape}."
         )
-    frequencies = as_relevant(y).sum(axis=0)
     scale = max(np.log(y.shape[0]) - 1.0, 0.0) * (b + 1.0) ** a
-    return 1.0 / (1.0 + scale * (frequencies + b) ** -a)
+    return 1.0 / (1.0 + scale * (as_relevant(y).sum(axis=0) + b) ** -a)
 
 
+@of_pairs
 def propensity_scored_precision_at_k_score(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
     k: int = 5,
     propensities: ArrayLike | None = None,
-    normalize: bool = True,
     average: bool = True,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float | np.ndarray:
     r"""Compute PSP@k: the precision at k, where rare relevant labels have larger weights.
 
-    Let :math:`l_1, \dots, l_k` be the labels of the largest scores, :math:`y_l` the relevance and
-    :math:`p_l` the propensities of the labels. Then ([1]_)
+    Let :math:`l_1, \dots, l_k` be the labels of the largest scores (the first columns among equal
+    ones), :math:`y_l` the relevance and :math:`p_l` the propensities. Then ([1]_)
 
     .. math:: \mathrm{PSP@}k = \frac{1}{k} \sum_{i=1}^k \frac{y_{l_i}}{p_{l_i}}.
 
-    If relevant labels are missing at random, its expectation is the precision at k with all
-    relevant labels. Labels of equal scores are ranked by their columns.
+    The sum over samples is divided by that of the best ranking, as in the tables of [1]_.
 
     Parameters
     ----------
-    y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        Relevant labels as a 0/1 indicator matrix, or one class label for each sample.
-    y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
-        Scores. Labels with higher scores are ranked first.
+    {labels_and_scores}
     k : int, default=5
         Number of labels.
     propensities : array-like of shape (n_labels,), default=None
         Propensities, such as those by :func:`label_propensities` of the training data. If None,
         those of `y_true`.
-    normalize : bool, default=True
-        Whether to divide the sum over samples by that of the best ranking, as tables of results do.
-        It has no effect if `average` is False.
     average : bool, default=True
-        If True, return the mean over samples; otherwise return the values of the samples, which are
-        not normalized.
+        If True, return the value of all samples; otherwise the values of the samples, which are not
+        divided by those of the best ranking.
     labels : array-like of shape (n_labels,), default=None
         Class of each column of `y_score`, only for 1-d `y_true`.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the samples in the mean.
+        Weights of the samples in the sums.
 
     Returns
     -------
@@ -144,7 +136,7 @@ def propensity_scored_precision_at_k_score(
     if propensities is None:
         propensities = label_propensities(relevant)
     remedy = "estimate them by label_propensities"
-    propensities = check_finite(propensities, "propensities", "numbers", remedy, [np.float64])
+    propensities = check_finite(propensities, "propensities", "numbers", remedy)
     if propensities.shape != relevant.shape[1:] or not np.all(
         (propensities > 0.0) & (propensities <= 1.0)
     ):
@@ -158,11 +150,8 @@ def propensity_scored_precision_at_k_score(
     values = np.take_along_axis(gains, first, axis=1).sum(axis=1) / k
     if not average:
         return values
-    if not normalize:
-        return float(np.average(values, weights=weight))
-    best = -np.sort(-gains, axis=1)[:, :k].sum(axis=1) / k
-    total = np.average(best, weights=weight)
-    return float(np.average(values, weights=weight) / total) if total > 0.0 else 0.0
+    best = np.average(-np.sort(-gains, axis=1)[:, :k].sum(axis=1) / k, weights=weight)
+    return float(np.average(values, weights=weight) / best) if best > 0.0 else 0.0
 
 
 propensity_scored_precision_at_k_scorer = LabelScorer(propensity_scored_precision_at_k_score)

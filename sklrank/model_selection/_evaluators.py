@@ -1,11 +1,7 @@
 """Values of samples in progressive validation, computed from scores or from predicted sets."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.metrics import f1_score, jaccard_score
@@ -23,36 +19,14 @@ from sklrank.metrics import (
 )
 
 
-class Evaluator(NamedTuple):
-    """Computation of one value for each sample.
-
-    Parameters
-    ----------
-    method : {"scores", "sets"}
-        Predictions that the values are computed from.
-    values : callable
-        Function, called as ``values(y_true, predictions, labels=None)``, that returns an ndarray of
-        shape (n_samples,).
-    """
-
-    method: str
-    values: Callable
-
-
 def make_evaluators(scoring, y):
     """Return the evaluators of the parameter `scoring` of :func:`progressive_val_score`.
 
-    Parameters
-    ----------
-    scoring : str, callable or list of these
-        Parameter `scoring`.
-    y : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-        Target values. They are used only to validate `scoring`.
-
     Returns
     -------
-    dict of str to Evaluator
-        Evaluators, by their names.
+    dict of str to (str, callable)
+        For each name, the predictions that are needed, "scores" or "sets", and a function, called
+        as ``values(y_true, predictions, labels)``, that returns an ndarray of shape (n_samples,).
 
     Raises
     ------
@@ -73,68 +47,34 @@ def scoring_name(scoring):
 
 def _make_evaluator(scoring, y):
     if callable(scoring):
-        return Evaluator("scores", partial(_call, scoring))
+        return "scores", partial(_call, scoring)
     at_k = re.fullmatch(r"(\w+)@([1-9][0-9]*)", scoring) if isinstance(scoring, str) else None
     if at_k is not None and at_k[1] in _AT_K:
         k = int(at_k[2])
-        return Evaluator(
-            "scores", partial(_AT_K[at_k[1]], k=check_k(k, y.shape[1]) if y.ndim == 2 else k)
-        )
+        return "scores", partial(_AT_K[at_k[1]], check_k(k, y.shape[1]) if y.ndim == 2 else k)
     names = [*sorted(_OF_SCORES), *sorted(_OF_SETS)]
     if scoring not in names:
         raise ValueError(
             f"scoring must be callable or one of {[*names, *(f'{name}@k' for name in _AT_K)]}, "
             f"or a list of these, got {scoring!r}."
         )
-    if scoring == "accuracy" and y.ndim != 1:
+    if (scoring == "accuracy" and y.ndim != 1) or (scoring in _OF_SETS and y.ndim != 2):
+        what = "class labels as a 1-d y" if scoring == "accuracy" else "an indicator matrix as y"
         raise ValueError(
-            f"scoring='accuracy' needs class labels as a 1-d y, got y of shape {y.shape}: use "
-            "'subset_accuracy', a rank loss or a callable."
-        )
-    if scoring in _OF_SETS and y.ndim == 1:
-        raise ValueError(
-            f"scoring={scoring!r} is a measure of label sets and needs an indicator matrix as y, "
-            "got class labels: use 'accuracy'."
+            f"scoring={scoring!r} needs {what}, got y of shape {y.shape}: use 'accuracy' for class "
+            "labels, and 'subset_accuracy' for label sets."
         )
     if y.ndim == 2:
         as_relevant(y)
     if scoring in _OF_SETS:
-        return Evaluator("sets", partial(_evaluate_sets, _OF_SETS[scoring]))
-    return Evaluator("scores", _OF_SCORES[scoring])
+        return "sets", partial(_evaluate_sets, _OF_SETS[scoring])
+    return "scores", _OF_SCORES[scoring]
 
 
 # -- Values of scores.
 
 
-def _pairwise(loss):
-    return lambda y_true, y_score, labels=None: loss(y_true, y_score, labels=labels, average=False)
-
-
-def _accuracy(y_true, y_score, labels=None):
-    relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
-    best = np.argmax(scores, axis=1)[:, None]
-    return np.take_along_axis(relevant, best, axis=1)[:, 0].astype(np.float64)
-
-
-def _of_queries(metric):
-    def values(y_true, y_score, labels=None, *, k):
-        relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
-        return metric(relevant, scores, k=k, empty="zero", average=False)
-
-    return values
-
-
-def _psp(y_true, y_score, labels=None, *, k):
-    relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
-    propensities = label_propensities(relevant)
-    precision = partial(
-        propensity_scored_precision_at_k_score, k=k, propensities=propensities, average=False
-    )
-    best = precision(relevant, relevant / propensities)
-    return _increments(_ratio(np.cumsum(precision(relevant, scores)), np.cumsum(best)))
-
-
-def _call(scoring, y_true, y_score, labels=None):
+def _call(scoring, y_true, y_score, labels):
     values = np.asarray(scoring(y_true, y_score), dtype=np.float64)
     if values.shape != (y_true.shape[0],):
         raise ValueError(
@@ -144,10 +84,35 @@ def _call(scoring, y_true, y_score, labels=None):
     return values
 
 
+def _pairwise(loss):
+    return lambda y_true, y_score, labels: loss(y_true, y_score, labels=labels, average=False)
+
+
+def _accuracy(y_true, y_score, labels):
+    relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
+    best = np.argmax(scores, axis=1)[:, None]
+    return np.take_along_axis(relevant, best, axis=1)[:, 0].astype(np.float64)
+
+
+def _of_queries(metric, k, y_true, y_score, labels):
+    relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
+    return metric(relevant, scores, k=k, empty="zero", average=False)
+
+
+def _psp(k, y_true, y_score, labels):
+    relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
+    options = {"k": k, "propensities": label_propensities(relevant), "average": False}
+    values, best = (
+        propensity_scored_precision_at_k_score(relevant, each, **options)
+        for each in (scores, relevant / options["propensities"])
+    )
+    return _increments(_ratio(np.cumsum(values), np.cumsum(best)))
+
+
 # -- Values of sets, given as arrays of bool.
 
 
-def _evaluate_sets(values_of, y_true, y_pred, labels=None):
+def _evaluate_sets(values_of, y_true, y_pred, labels):
     return values_of(as_relevant(y_true), as_relevant(y_pred))
 
 
@@ -156,36 +121,20 @@ def _of_samples(metric):
     return lambda y_true, y_pred: metric(y_true.T, y_pred.T, average=None, zero_division=0.0)
 
 
-def _hamming(y_true, y_pred):
-    return np.mean(y_true != y_pred, axis=1)
-
-
-def _subset_accuracy(y_true, y_pred):
-    return np.all(y_true == y_pred, axis=1).astype(np.float64)
-
-
 def _f1_micro(y_true, y_pred):
-    hits = np.sum(y_true & y_pred, axis=1)
-    return _increments(_ratio(2 * np.cumsum(hits), np.cumsum(_sizes(y_true, y_pred).sum(axis=1))))
+    hits, sizes = np.sum(y_true & y_pred, axis=1), np.sum(y_true, axis=1) + np.sum(y_pred, axis=1)
+    return _increments(_ratio(2 * np.cumsum(hits), np.cumsum(sizes)))
 
 
 def _f1_macro(y_true, y_pred):
     total = np.zeros(len(y_true))
-    for label in range(y_true.shape[1]):
-        of_label, predicted = y_true[:, label], y_pred[:, label]
-        hits, sizes = np.cumsum(of_label & predicted), np.cumsum(_sizes(of_label, predicted))
-        total += _ratio(2 * hits, sizes)
+    for y, predicted in zip(y_true.T, y_pred.T, strict=True):
+        total += _ratio(2 * np.cumsum(y & predicted), np.cumsum(y) + np.cumsum(predicted))
     return _increments(total / y_true.shape[1])
 
 
-def _sizes(y_true, y_pred):
-    return y_true.astype(np.intp) + y_pred
-
-
-def _ratio(numerators, denominators):
-    return np.divide(
-        numerators, denominators, out=np.zeros(len(numerators)), where=denominators > 0
-    )
+def _ratio(above, below):
+    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
 
 
 def _increments(means):
@@ -196,15 +145,15 @@ def _increments(means):
 _LOSSES = (rank_loss, hinge_rank_loss, logistic_rank_loss)
 _OF_SCORES = {loss.__name__: _pairwise(loss) for loss in _LOSSES} | {"accuracy": _accuracy}
 _AT_K = {
-    "precision": _of_queries(precision_at_k_score),
-    "ndcg": _of_queries(ndcg_score),
+    "precision": partial(_of_queries, precision_at_k_score),
+    "ndcg": partial(_of_queries, ndcg_score),
     "psp": _psp,
 }
 _OF_SETS = {
     "f1_macro": _f1_macro,
     "f1_micro": _f1_micro,
     "f1_samples": _of_samples(f1_score),
-    "hamming_loss": _hamming,
+    "hamming_loss": lambda y_true, y_pred: np.mean(y_true != y_pred, axis=1),
     "jaccard_samples": _of_samples(jaccard_score),
-    "subset_accuracy": _subset_accuracy,
+    "subset_accuracy": lambda y_true, y_pred: np.all(y_true == y_pred, axis=1).astype(np.float64),
 }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from reprlib import repr as shortened
 from time import perf_counter
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,12 +19,20 @@ from sklrank._validation import check_sparse, check_weights, column_names, is_in
 from sklrank.model_selection._evaluators import make_evaluators
 
 
+@overload
+def progressive_val_score(
+    estimator: Any, X: ArrayLike, y: ArrayLike, *, scoring: str | Callable = ..., **options: Any
+) -> np.ndarray: ...
+@overload
+def progressive_val_score(
+    estimator: Any, X: ArrayLike, y: ArrayLike, *, scoring: list[Any], **options: Any
+) -> dict[str, np.ndarray]: ...
 def progressive_val_score(
     estimator: Any,
     X: ArrayLike,
     y: ArrayLike,
     *,
-    scoring: str | Callable | Sequence[str | Callable] = "rank_loss",
+    scoring: str | Callable | list[Any] = "rank_loss",
     classes: ArrayLike | None = None,
     chunk_size: int = 1,
     sample_weight: ArrayLike | None = None,
@@ -159,7 +167,7 @@ def progressive_val_score(
             raise TypeError(f"{name} is not a parameter of {learn!r}: leave {name} out.")
     _check_labels(y, _column_classes(estimator, y, classes))
 
-    methods = sorted({evaluator.method for evaluator in evaluators.values()})
+    methods = sorted({method for method, _ in evaluators.values()})
     if learn.__name__ == "progressive_fit":
         predictions = _progressive_predictions(learn, X, target, methods, params)
     else:
@@ -168,8 +176,8 @@ def progressive_val_score(
         )
     columns, values = _column_classes(estimator, y, classes), {}
     several = isinstance(scoring, list | tuple)
-    for name, evaluator in evaluators.items():
-        values[name] = evaluator.values(y, predictions[evaluator.method], labels=columns)
+    for name, (method, values_of) in evaluators.items():
+        values[name] = values_of(y, predictions[method], columns)
         if verbose > 0:
             what = f"mean {name}" if several else "mean"
             mean = values[name].mean()
@@ -233,13 +241,13 @@ def _column_classes(estimator, y, classes):
 
 def _progressive_predictions(learn, X, target, methods, params):
     """Return the scores and the label sets of all samples, those of them that are needed."""
-    if not _accepts(learn, "method"):
-        if "sets" in methods:
-            raise TypeError(f"{learn!r} returns no label sets: use a larger chunk_size.")
-        return {"scores": as_label_columns(np.asarray(learn(X, target, **params)))}
-    names = {"scores": "decision_function", "sets": "predict"}
-    found = learn(X, target, **params, method=[names[each] for each in methods])
-    return dict(zip(methods, found, strict=True))
+    if _accepts(learn, "method"):
+        names = {"scores": "decision_function", "sets": "predict"}
+        found = learn(X, target, **params, method=[names[each] for each in methods])
+        return dict(zip(methods, found, strict=True))
+    if "sets" in methods:
+        raise TypeError(f"{learn!r} returns no label sets: use a larger chunk_size.")
+    return {"scores": as_label_columns(np.asarray(learn(X, target, **params)))}
 
 
 def _predict_then_learn(estimator, X, y, target, chunk_size, params, methods, verbose):
@@ -252,10 +260,10 @@ def _predict_then_learn(estimator, X, y, target, chunk_size, params, methods, ve
     start_time = perf_counter()
     for chunk in gen_batches(n_samples, chunk_size):
         try:
-            predicted = {}
-            for method in methods:
-                predict = _scores if method == "scores" else _sets
-                predicted[method] = predict(estimator, samples[chunk], y, params.get("classes"))
+            predicted = {
+                method: _predictions(method, estimator, samples[chunk], y, params.get("classes"))
+                for method in methods
+            }
         except NotFittedError:
             if chunk.start > 0:
                 raise
@@ -282,15 +290,13 @@ def _predict_then_learn(estimator, X, y, target, chunk_size, params, methods, ve
     return {method: np.concatenate(parts) for method, parts in found.items()}
 
 
-def _sets(estimator, X, y, classes):
-    predicted = estimator.predict(X)
-    return predicted.toarray() if sparse.issparse(predicted) else np.asarray(predicted)
-
-
-def _scores(estimator, X, y, classes):
-    if hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
+def _predictions(method, estimator, X, y, classes):
+    if method == "scores" and (
+        hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba")
+    ):
         return label_scores(estimator, X)
-    predicted = np.asarray(estimator.predict(X))
+    predicted = estimator.predict(X)
+    predicted = predicted.toarray() if sparse.issparse(predicted) else np.asarray(predicted)
     if y.ndim == 1:
         predicted = predicted[:, None] == _column_classes(estimator, y, classes)
     return predicted.astype(np.float64)

@@ -247,12 +247,12 @@ class ProgressiveValidationDisplay(Display):
                 f"{type(y_scores).__name__}: pass {{'model': y_scores}}."
             )
         y_true = y_true if sparse.issparse(y_true) else np.asarray(y_true)
-        (evaluator,) = make_evaluators([scoring], y_true).values()
+        ((_, values_of),) = make_evaluators(scoring, y_true).values()
         losses = {}
         for name, scores in y_scores.items():
             runs = np.asarray(scores)
             runs = runs if runs.ndim == 3 else runs[np.newaxis]
-            losses[name] = [evaluator.values(y_true, run, labels=labels) for run in runs]
+            losses[name] = [values_of(y_true, run, labels) for run in runs]
         display = cls(losses=losses, scoring_name=scoring_name(scoring))
         return display.plot(ax, line_kw=line_kw, band_kw=band_kw)
 

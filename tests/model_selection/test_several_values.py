@@ -117,7 +117,7 @@ def test_invalid_measures(multilabel, scoring, message):
 
 
 def test_sets_of_class_labels_are_refused(iris):
-    with pytest.raises(ValueError, match="'f1_micro' is a measure of label sets"):
+    with pytest.raises(ValueError, match="'f1_micro' needs an indicator matrix"):
         progressive_val_score(AdaOLMR(), *iris, scoring="f1_micro")
 
 
