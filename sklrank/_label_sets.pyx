@@ -15,23 +15,22 @@ loss, where the Hessian H is the sum over all samples so far (an online Newton s
     H += sum_l h_l f_l f_l',  w -= inverse(H) sum_l (p_l - y_l) f_l,    h_l = p_l (1 - p_l),
     c_l += h_l,               b_l -= (p_l - y_l) / c_l.
 
-There are five rules for the set:
+There are four rules for the set:
 
 - HALF: the labels with p_l > 1/2, which minimize the expected Hamming loss.
+- HALF_OR_TOP: the same, but the most probable label instead of an empty set.
 - F1: the labels with p_l > F / 2, where F is the micro-F1 of the sets of this rule so far. The best
   threshold is half of the best F1 (Busa-Fekete et al. 2015, "Online F-measure optimization").
-- HALF_OR_TOP, F1_OR_TOP: the same, but the most probable label instead of an empty set.
 - CARDINALITY: the most probable labels. Their number is the expected size, sum_l p_l, rounded.
 
-No rule is the best one for all data and measures, so that the rule with the best past value of a
-measure is used. PER_LABEL has a threshold for each label, half of the F1 of its past sets, which
-is shrunk to that of the rule F1 as if the label had occurred in LABEL_PRIOR past sets.
+None is the best for all data and measures, so the rule with the best past value of a measure is
+used. PER_LABEL has a threshold for each label, half of the F1 of its past sets, which is shrunk to
+that of F1 as if the label had occurred in LABEL_PRIOR past sets.
 
-If the relevance of only some labels is known, each known label has an importance weight, the
-inverse of the probability with which it was shown. The number of relevant labels and of those in a
-set are then estimates without bias. The calibration has no weights: a label is shown because of its
-scores, which are features of the calibration. The Jaccard index and the subset accuracy of a sample
-need the relevance of all labels.
+If the relevance of only some labels is known, each of them has an importance weight, the inverse of
+the probability with which it was shown. The estimated numbers of relevant labels, and of those in a
+set, are then unbiased. The calibration has no such weights: a label is shown because of its scores,
+which are features of the calibration. The Jaccard index and the subset accuracy need all labels.
 
 For class labels, the probabilities are softmax(t s), where t is learned in the same way
 (temperature scaling, Guo et al. 2017). If it is only known which labels are possible, the
@@ -55,19 +54,17 @@ cdef enum:
     HALF = 0
     HALF_OR_TOP = 1
     F1 = 2
-    F1_OR_TOP = 3
-    CARDINALITY = 4
-    N_RULES = 5
-    PER_LABEL = 5
-    FIXED = 6
-    BEST = 7            # the rule with the best past value of a measure
+    CARDINALITY = 3
+    N_RULES = 4
+    PER_LABEL = 4
+    FIXED = 5
+    BEST = 6            # the rule with the best past value of a measure
     # Sums over samples that measures are computed from.
     HITS = 0            # relevant labels in the set
     SIZES = 1           # labels in the set, plus relevant labels
-    ERRORS = 2          # labels that are wrong
-    JACCARD = 3
-    SUBSET = 4
-    N_SUMS = 5
+    JACCARD = 2
+    SUBSET = 3
+    N_SUMS = 4
 
 # Rule and measure of each `threshold` that is not a number. "auto" maximizes the micro-F1.
 THRESHOLDS = {
@@ -75,7 +72,7 @@ THRESHOLDS = {
     "f1": (F1, HITS),
     "f1_macro": (PER_LABEL, HITS),
     "cardinality": (CARDINALITY, HITS),
-    "hamming": (BEST, ERRORS),
+    "hamming": (HALF, HITS),
     "jaccard": (BEST, JACCARD),
     "subset": (BEST, SUBSET),
 }
@@ -295,8 +292,6 @@ cdef class LabelSets(Persistent):
             value = self.rule_sums[rule, measure]
             if measure == HITS:
                 value = (2.0 * value + PRIOR) / (self.rule_sums[rule, SIZES] + PRIOR)
-            elif measure == ERRORS:
-                value = -value
             if rule == 0 or value > best_value:
                 best, best_value = rule, value
         return best
@@ -315,7 +310,7 @@ cdef class LabelSets(Persistent):
             return
         if rule == HALF or rule == HALF_OR_TOP:
             bound = 0.5
-        elif rule == F1 or rule == F1_OR_TOP:
+        elif rule == F1:
             bound = sample.f1_threshold
         for l in range(m):
             if rule == PER_LABEL:
@@ -324,7 +319,7 @@ cdef class LabelSets(Persistent):
                 )
             sample.in_set[l] = sample.chances[l] > bound
             size += sample.in_set[l]
-        if size == 0 and (rule == HALF_OR_TOP or rule == F1_OR_TOP):
+        if rule == HALF_OR_TOP and size == 0:
             sample.in_set[sample.top] = True
 
     cdef void write_most_probable(self, Sample sample, Py_ssize_t size) noexcept nogil:
@@ -340,27 +335,27 @@ cdef class LabelSets(Persistent):
         cdef Py_ssize_t l
         cdef int rule
         cdef double* sums
-        cdef double hits, errors, size
+        cdef double hits, size
+        cdef bint equal
         for rule in range(N_RULES + 1):
             self.write_set(rule, HITS, 0.5, sample)
-            hits = errors = size = 0.0
+            hits, size, equal = 0.0, 0.0, True
             for l in range(self.n_labels):
                 if rule == PER_LABEL:
                     self.label_sums[HITS, l] += weight * hits_of(sample, l)
                     self.label_sums[SIZES, l] += weight * size_of(sample, l)
                 hits += hits_of(sample, l)
                 size += size_of(sample, l)
-                errors += sample.known[l] * (sample.relevant[l] != sample.in_set[l])
+                equal = equal and sample.relevant[l] == sample.in_set[l]
             if rule == PER_LABEL:
                 continue
             sums = &self.rule_sums[rule, 0]
             sums[HITS] += weight * hits
             sums[SIZES] += weight * size
-            sums[ERRORS] += weight * errors
             if all_known:
                 # The index of two empty sets is one.
                 sums[JACCARD] += weight * (hits / (size - hits) if size > 0.0 else 1.0)
-                sums[SUBSET] += weight * (errors == 0.0)
+                sums[SUBSET] += weight * equal
 
     cdef void learn_calibration(self, Sample sample, double weight) noexcept nogil:
         cdef double[N_FEATURES] gradient, f

@@ -51,9 +51,9 @@ threshold : str or float, default="auto"
     - "f1": the labels whose probability is above half of the micro-F1 of past sets.
     - "f1_macro": the same with a threshold for each label, half of the F1 of the label.
     - "cardinality": the most probable labels, as many as are expected to be relevant.
-    - "auto", "hamming", "jaccard", "subset": the best of several rules by the micro-F1, the Hamming
-      loss, the mean Jaccard index or the subset accuracy of their past sets. "jaccard" and
-      "subset" need the relevance of all labels of past samples.
+    - "hamming": the labels whose probability is above 1/2.
+    - "auto", "jaccard", "subset": the best of several rules by the micro-F1, the mean Jaccard index
+      or the subset accuracy of their past sets. The latter two need the relevance of all labels.
     - a float in (0, 1): the labels whose probability is above this number.
 """,
     label_sets="""
@@ -65,12 +65,12 @@ before it was learned. For class labels, the probabilities are the softmax of th
 coefficient that is learned in the same way (Guo et al. 2017, "On calibration of modern neural
 networks").
 
-*Label sets.* There are five rules: the labels of a probability above 1/2; those above half of the
-micro-F1 of the past sets of this rule (Busa-Fekete et al. 2015, "Online F-measure optimization");
-both with the most probable label instead of an empty set; and the most probable labels, whose
-number is the sum of all probabilities, rounded. `threshold` selects one of them, or the rule whose
-past sets were the best. If only the relevance of the labels shown is known, hits and errors are
-weighted by the inverse of the propensities of these labels.
+*Label sets.* There are four rules: the labels of a probability above 1/2; the same with the most
+probable label instead of an empty set; the labels of a probability above half of the micro-F1 of
+the past sets of this rule (Busa-Fekete et al. 2015, "Online F-measure optimization"); and the most
+probable labels, whose number is the sum of all probabilities, rounded. `threshold` selects one of
+them, or the rule whose past sets were the best. If only the relevance of the labels shown is known,
+the numbers of relevant labels are weighted by the inverse of the propensities of these labels.
 """,
 )
 

@@ -69,10 +69,9 @@ class SlowLabelSets:
         hits, sizes = self.hits_and_sizes("f1_macro", total=np.asarray)
         half, f1 = p > 0.5, p > threshold
         return {
-            "half": half,
+            "hamming": half,
             "half or top": half if half.any() else top,
             "f1": f1,
-            "f1 or top": f1 if f1.any() else top,
             "cardinality": np.isin(np.arange(len(p)), best),
             "f1_macro": p > (hits + 10 * threshold) / (sizes + 10),
         }
@@ -82,7 +81,6 @@ class SlowLabelSets:
             hits, sizes = self.hits_and_sizes(rule)
             return (2 * hits + 10) / (sizes + 10)
         values = {
-            "hamming": lambda known, y, sets: -np.sum(known * (y != sets[rule])),
             "subset": lambda known, y, sets: float(np.all(y == sets[rule])),
             "jaccard": lambda known, y, sets: (
                 np.sum(y & sets[rule]) / np.sum(y | sets[rule]) if np.any(y | sets[rule]) else 1.0
@@ -97,7 +95,7 @@ class SlowLabelSets:
             return p > threshold
         if threshold in sets:
             return sets[threshold]
-        rules = ["half", "half or top", "f1", "f1 or top", "cardinality"]
+        rules = ["hamming", "half or top", "f1", "cardinality"]
         return sets[rules[np.argmax([self.value(threshold, rule) for rule in rules])]]
 
     def learn(self, s, y, known, weight):
