@@ -135,6 +135,7 @@ cdef class LabelSets(Persistent):
     cdef double[:, ::1] label_sums              # (2, n_labels) HITS and SIZES of PER_LABEL
     cdef double[:, ::1] rule_sums               # (N_RULES, N_SUMS)
     cdef double[::1] temperature                # (2,) t and its Hessian
+    cdef Sample memory
 
     def __init__(self, Py_ssize_t n_labels, bint multilabel):
         size = n_labels if multilabel else 0
@@ -156,6 +157,8 @@ cdef class LabelSets(Persistent):
         self.label_sums = archive.floats("label_sums", saved.label_sums, (2, size))
         self.rule_sums = archive.floats("rule_sums", saved.rule_sums, (N_RULES, N_SUMS))
         self.temperature = archive.floats("temperature", saved.temperature, (2,))
+        if archive.loads:
+            self.memory = Sample(self.n_labels)
         return 0
 
     cdef tuple sizes(self):
@@ -202,8 +205,9 @@ cdef class LabelSets(Persistent):
         cdef const Py_ssize_t[:, ::1] actions = None
         cdef const signed char[:, ::1] rewards = None
         cdef const double[:, ::1] propensities = None
-        cdef Sample sample = Sample(m)
         self.require_ready()
+        # Other threads may predict at the same time, but not while the model learns.
+        cdef Sample sample = Sample(m) if sample_weight is None else self.memory
         if scores.shape[1] != m or (sample_weight is not None and sample_weight.shape[0] != n) or (
             (chances is not None and (chances.shape[0], chances.shape[1]) != (n, m))
             or (sets is not None and (sets.shape[0], sets.shape[1]) != (n, m))
