@@ -157,8 +157,6 @@ cdef class LabelSets(Persistent):
         self.label_sums = archive.floats("label_sums", saved.label_sums, (2, size))
         self.rule_sums = archive.floats("rule_sums", saved.rule_sums, (N_RULES, N_SUMS))
         self.temperature = archive.floats("temperature", saved.temperature, (2,))
-        if archive.loads:
-            self.memory = Sample(self.n_labels)
         return 0
 
     cdef tuple sizes(self):
@@ -205,9 +203,8 @@ cdef class LabelSets(Persistent):
         cdef const Py_ssize_t[:, ::1] actions = None
         cdef const signed char[:, ::1] rewards = None
         cdef const double[:, ::1] propensities = None
+        cdef Sample sample
         self.require_ready()
-        # Other threads may predict at the same time, but not while the model learns.
-        cdef Sample sample = Sample(m) if sample_weight is None else self.memory
         if scores.shape[1] != m or (sample_weight is not None and sample_weight.shape[0] != n) or (
             (chances is not None and (chances.shape[0], chances.shape[1]) != (n, m))
             or (sets is not None and (sets.shape[0], sets.shape[1]) != (n, m))
@@ -223,6 +220,11 @@ cdef class LabelSets(Persistent):
                 raise ValueError(f"actions are outside the {m} labels")
         elif sample_weight is not None:
             check_lists(indptr, labels, n, m)
+        # Other threads may predict at the same time, but not while the model learns.
+        if sample_weight is None:
+            sample = Sample(m)
+        else:
+            self.memory = sample = Sample(m) if self.memory is None else self.memory
         with nogil:
             for t in range(n_played):
                 self.calibrate(&scores[t, 0], sample)

@@ -328,14 +328,19 @@ def test_rules_optimize_their_measures():
 
 @pytest.mark.parametrize("kind", RANKERS)
 @pytest.mark.parametrize("threshold", [0.0, 1.0, -0.5, np.nan, True, "f2", None, "precision"])
-def test_invalid_thresholds(kind, threshold):
+def test_invalid_thresholds(kind, threshold, fingerprint):
     model = clone(RANKERS[kind]).set_params(threshold=threshold)
     for method in (model.fit, model.partial_fit, model.progressive_fit):
         with pytest.raises(ValueError, match="'threshold' parameter of"):
             method(X, Y)
     model.set_params(threshold="auto").fit(X, Y).set_params(threshold=threshold)
+    before = fingerprint(model)
+    for method in (model.partial_fit, model.progressive_fit):
+        with pytest.raises(ValueError, match="'threshold' parameter of"):
+            method(X, Y)
     with pytest.raises(ValueError, match="'threshold' parameter of"):
         model.predict(X)
+    assert fingerprint(model) == before
 
 
 @pytest.mark.parametrize("kind", ["adaptive", "bbm", "semi-bandit"])

@@ -375,6 +375,7 @@ class OnlineBooster(OnlineLabelRanker):
             isinstance(self.verbose, int) and self.verbose >= 0
         ):
             check_parameters(self, "n_jobs", "verbose")
+        self._checked_threshold()
 
     def _learn_rounds(
         self, X, indptr, labels, weights, *, order=None, scores=None, predictions=None

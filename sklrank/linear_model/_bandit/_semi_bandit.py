@@ -189,6 +189,7 @@ class SemiBanditRanker(ShownLabelsRanker):
         return sampler.draw_rows(votes, self._draw(sampler, len(votes)))
 
     def _learn_shown(self, X, actions, propensities, rewards, weights):
+        self._checked_threshold()
         with ExclusiveCalls([self._learner, self._label_sets]):
             for batch in timed_slices(self._track(row_blocks(X, BATCH), "batch")):
                 shown = actions[batch], rewards[batch], weights[batch]
@@ -206,6 +207,7 @@ class SemiBanditRanker(ShownLabelsRanker):
         self, X, indptr, labels, weights, *, order=None, scores=None, predictions=None
     ):
         """Show labels of each sample and learn from their rewards, in this `order` if not None."""
+        self._checked_threshold()
         sampler = self._make_sampler()
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights if order is None else weights[order])
