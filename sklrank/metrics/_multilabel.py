@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from sklrank._label_scores import as_relevant, check_relevance_and_scores
 from sklrank._validation import check_finite, check_k
-from sklrank.metrics._averaging import check_weight
+from sklrank.metrics._averaging import check_weight, weighted_mean
 from sklrank.metrics._pairwise_loss import of_pairs
 from sklrank.metrics._scorers import LabelScorer
 
@@ -150,8 +150,8 @@ def propensity_scored_precision_at_k_score(
     values = np.take_along_axis(gains, first, axis=1).sum(axis=1) / k
     if not average:
         return values
-    best = np.average(-np.sort(-gains, axis=1)[:, :k].sum(axis=1) / k, weights=weight)
-    return float(np.average(values, weights=weight) / best) if best > 0.0 else 0.0
+    best = weighted_mean(-np.sort(-gains, axis=1)[:, :k].sum(axis=1) / k, weight)
+    return weighted_mean(values, weight) / best if best > 0.0 else 0.0
 
 
 propensity_scored_precision_at_k_scorer = LabelScorer(propensity_scored_precision_at_k_score)

@@ -15,6 +15,7 @@ from sklrank.metrics import (
     dcg_score,
     kendall_tau_distance,
     kendall_tau_score,
+    propensity_scored_precision_at_k_score,
     rank_loss,
     reject_loss,
     selective_accuracy_score,
@@ -27,6 +28,9 @@ GRADES = [[2, 0, 1], [1, 0, 3]]
 # Metrics that depend only on the order of the scores or positions.
 OF_ORDERS = {
     "rank_loss": partial(rank_loss, [[1, 0, 0], [1, 1, 0]]),
+    "propensity_scored_precision_at_k_score": partial(
+        propensity_scored_precision_at_k_score, [[1, 0, 0], [1, 1, 0]], k=2
+    ),
     "kendall_tau_score": partial(kendall_tau_score, POSITIONS),
     "kendall_tau_distance": partial(kendall_tau_distance, POSITIONS),
     "spearman_distance": partial(spearman_distance, POSITIONS),
@@ -41,8 +45,8 @@ OF_ORDERS = {
 # Metrics of predicted classes, and metrics of scores that test_pairwise_loss.py tests.
 OTHERS = {"coverage_score", "reject_loss", "selective_accuracy_score"}
 OTHERS |= {"hinge_rank_loss", "logistic_rank_loss"}
-# A test of values of metrics.
-OTHERS |= {"paired_test"}
+# A test of values of metrics, and weights of labels.
+OTHERS |= {"paired_test", "label_propensities"}
 # Metrics of label rankings with tests of their own.
 OTHERS |= {"label_ranking_report", "pair_brier_score"}
 
