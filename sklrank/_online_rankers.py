@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from sklearn.metrics import accuracy_score
 from sklearn.utils import column_or_1d
 
 from sklrank._base_online import BaseOnlineClassifier, slices, timed_slices
+from sklrank._docstrings import shares_text
+from sklrank._label_sets import FULL_INFORMATION, THRESHOLDS, LabelSets
 from sklrank._model_lock import shared_call
 from sklrank._sklearn import Interval, StrOptions, _fit_context, check_parameters
 from sklrank._validation import check_columns, check_weights, column_names, is_integer, is_number
@@ -27,12 +30,49 @@ from sklrank.feedback import (
 from sklrank.metrics import rank_loss
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
 # Samples per compiled call: fewer than in `_base_online`, since a round of many learners takes
 # longer. Ctrl-C interrupts training, and `verbose` prints, only between calls.
 BATCH = 1000
+_METHODS = ["decision_function", "predict", "predict_proba"]
+
+
+# Texts that the docstrings of the rankers share.
+of_label_sets = shares_text(
+    threshold="""
+threshold : str or float, default="auto"
+    Rule by which `predict` chooses label sets, if the target is an indicator matrix. All rules but
+    a float are learned from past samples ("Label sets" in the notes).
+
+    - "f1": the labels whose probability is above half of the micro-F1 of past sets.
+    - "f1_macro": the same with a threshold for each label, half of the F1 of the label.
+    - "cardinality": the most probable labels, as many as are expected to be relevant.
+    - "hamming": the labels whose probability is above 1/2.
+    - "auto", "jaccard", "subset": the best of several rules by the micro-F1, the mean Jaccard index
+      or the subset accuracy of their past sets. The latter two need the relevance of all labels.
+    - a float in (0, 1): the labels whose probability is above this number.
+""",
+    label_sets="""
+*Calibration.* Scores are converted to probabilities by Platt scaling (Platt 1999, "Probabilistic
+outputs for support vector machines") with an intercept for each label. Its inputs are the score,
+the standardized score, the logarithm of the share of the vote, and the largest score of the sample.
+After each sample, the coefficients are updated by a Newton step on the log loss of its scores from
+before it was learned. For class labels, the probabilities are the softmax of the scores times a
+coefficient that is learned in the same way (Guo et al. 2017, "On calibration of modern neural
+networks").
+
+*Label sets.* There are four rules: the labels of a probability above 1/2; the same with the most
+probable label instead of an empty set; the labels of a probability above half of the micro-F1 of
+the past sets of this rule (Busa-Fekete et al. 2015, "Online F-measure optimization"); and the most
+probable labels, whose number is the sum of all probabilities, rounded. `threshold` selects one of
+them, or the rule whose past sets were the best. If only the relevance of the labels shown is known,
+the numbers of relevant labels are weighted by the inverse of the propensities of these labels.
+""",
+)
 
 
 class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
@@ -40,6 +80,9 @@ class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
 
     _accepts_indicators = True
     _accepts_sparse = True
+    _parameter_constraints: dict = {
+        "threshold": [StrOptions(set(THRESHOLDS)), Interval(Real, 0, 1, closed="neither")],
+    }
 
     @shared_call
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -64,7 +107,7 @@ class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
 
     @shared_call
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict class labels, or the labels whose score is above the mean score of the sample.
+        """Predict class labels, or sets of labels by the parameter `threshold`.
 
         Parameters
         ----------
@@ -75,18 +118,137 @@ class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
         -------
         ndarray of shape (n_samples,) or (n_samples, n_labels)
             If the model was fitted with class labels, the class with the largest score. If it was
-            fitted with an indicator matrix, an indicator matrix of the labels whose score is above
-            the mean score of the sample. The mean is the threshold since a learner that is better
-            than chance gives, on average, more than ``1 / n_labels`` of its vote to a relevant
-            label, and less to an irrelevant label.
+            fitted with an indicator matrix, an indicator matrix of the predicted sets.
+
+        Raises
+        ------
+        ValueError
+            If `X` or `threshold` is invalid.
         """
-        scores = self._label_scores(X)
-        if self._has_label_columns:
-            # After the subtraction, equal scores and their mean are exactly 0. Without it, the mean
-            # could be rounded to a value below all of the scores.
-            scores = scores - scores.min(axis=1, keepdims=True)
-            return (scores > scores.mean(axis=1, keepdims=True)).astype(np.intp)
-        return self.classes_[np.argmax(scores, axis=1)]
+        threshold = self._checked_threshold()
+        return self._predictions("predict", self._label_scores(X), threshold)
+
+    @shared_call
+    def predict_proba(self, X: ArrayLike) -> np.ndarray:
+        """Predict the probability of each class, or that each label is relevant.
+
+        The probabilities are calibrated on the scores that past samples had before they were
+        learned ("Calibration" in the notes of the class).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels)
+            Probabilities, in the order of `classes_`. If the model was fitted with class labels,
+            each row sums to one. If it was fitted with an indicator matrix, each entry is the
+            probability that the label is relevant.
+        """
+        return self._predictions("predict_proba", self._label_scores(X))
+
+    @overload
+    def progressive_fit(
+        self, X: ArrayLike, y: ArrayLike, *arguments: Any, method: str = ..., **others: Any
+    ) -> np.ndarray: ...
+    @overload
+    def progressive_fit(
+        self, X: ArrayLike, y: ArrayLike, *arguments: Any, method: list[str], **others: Any
+    ) -> list[np.ndarray]: ...
+    @_fit_context(prefer_skip_nested_validation=True)
+    def progressive_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        method: str | list[str] = "decision_function",
+    ) -> np.ndarray | list[np.ndarray]:
+        """Predict each sample, then learn from it (progressive, or prequential, validation).
+
+        The resulting model is the same as that of `partial_fit`. Each prediction uses what was
+        learned from the samples before, including the calibration and the rule for label sets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y, classes, sample_weight : array-likes
+            As in `partial_fit`. Samples of weight zero are predicted, but not learned.
+        method : str or list of str, default="decision_function"
+            Predictions to return: "decision_function", "predict", "predict_proba", or several.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples,), or a list of these
+            Predictions of each sample before it is learned, as the method of this name returns
+            them; but scores have a column for each label, also for two classes, and are those of
+            the expert that is drawn in a round, if the algorithm draws experts.
+
+        Raises
+        ------
+        ValueError
+            If `method` or the data are invalid, as in `partial_fit`.
+        """
+        names = [method] if isinstance(method, str) else list(method)
+        unknown = [name for name in names if name not in _METHODS]
+        if unknown:
+            raise ValueError(f"method must be one of {_METHODS} or a list of these, got {method!r}")
+        with self._discard_failed_start():
+            data = self._check_and_start(X, y, classes, sample_weight)
+            shape = len(data[-1]), len(self.classes_)
+            out = {"decision_function": np.empty(shape), "predict_proba": np.empty(shape)}
+            out["predict"] = np.empty(shape, dtype=np.intp)
+            self._learn_rounds(*data, scores=out["decision_function"], predictions=out)
+        if not self._has_label_columns:
+            out["predict"] = self.classes_[out["predict"].argmax(axis=1)]
+        return out[method] if isinstance(method, str) else [out[name] for name in names]
+
+    def _start_label_sets(self):
+        self._checked_threshold()
+        self._label_sets = LabelSets(len(self.classes_), self._has_label_columns)
+
+    def _label_sets_update(self, weights, predictions=None, batch=None, **feedback):
+        """Return a function of the scores of samples that updates the calibration and the rules.
+
+        Parameters
+        ----------
+        weights, feedback : arrays
+            Arguments of `LabelSets.play`.
+        predictions : dict of str to ndarray, default=None
+            Arrays whose rows `batch` are filled with the predictions before each update.
+        """
+        out = {name: array[batch] for name, array in (predictions or {}).items()}
+        return partial(
+            self._label_sets.play,
+            sample_weight=weights,
+            chances=out.get("predict_proba"),
+            sets=out.get("predict"),
+            threshold=self._checked_threshold(),
+            **feedback,
+        )
+
+    def _predictions(self, method, scores, threshold="auto"):
+        if method == "predict" and not self._has_label_columns:
+            return self.classes_[np.argmax(scores, axis=1)]
+        if method == "predict":
+            sets = np.empty(scores.shape, dtype=np.intp)
+            self._label_sets.play(scores, sets=sets, threshold=threshold)
+            return sets
+        chances = np.empty(scores.shape)
+        self._label_sets.play(scores, chances=chances)
+        return chances
+
+    def _checked_threshold(self):
+        """Return the parameter, which may have changed since it was checked in `fit`."""
+        if not (is_number(self.threshold) or self.threshold in list(THRESHOLDS)) or (
+            is_number(self.threshold) and not 0 < self.threshold < 1
+        ):
+            check_parameters(self, "threshold")
+        return self.threshold
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return one minus the mean rank loss, or the accuracy if the model predicts classes.
@@ -122,6 +284,7 @@ class ShownLabelsRanker(OnlineLabelRanker):
     """
 
     _parameter_constraints: dict = {
+        **OnlineLabelRanker._parameter_constraints,
         "k": [Interval(Integral, 1, None, closed="left")],
         "exploration": [Interval(Real, 0, 1, closed="right"), StrOptions(set(DECAYS)), callable],
         "randomization": [StrOptions(set(RANDOMIZATIONS))],
@@ -226,6 +389,16 @@ class ShownLabelsRanker(OnlineLabelRanker):
             self._learn_shown(X, *shown, rewards, weights)
         return self
 
+    def _checked_threshold(self):
+        threshold = super()._checked_threshold()
+        if threshold in FULL_INFORMATION and self._has_label_columns:
+            raise ValueError(
+                f"threshold={threshold!r} is chosen by a measure that needs the relevance of all "
+                "labels of past samples, but only that of the labels shown is known: use 'auto', "
+                "'f1', 'f1_macro', 'hamming', 'cardinality' or a number"
+            )
+        return threshold
+
     def _make_sampler(self, rate=None):
         """Return the sampler of the labels to show.
 
@@ -251,3 +424,9 @@ class ShownLabelsRanker(OnlineLabelRanker):
         # A sample of weight zero is not a round.
         rounds = self.n_rounds_ + 1 + np.cumsum(weights > 0.0) - (weights > 0.0)
         return exploration_rates(self.exploration, rounds)
+
+
+def shown_labels(actions, propensities, rewards):
+    """Return a checked record `(actions, rewards, chances)` as `LabelSets.play` accepts it."""
+    chances = np.diagonal(propensities, axis1=1, axis2=2)
+    return np.ascontiguousarray(actions), rewards, np.ascontiguousarray(chances)

@@ -24,6 +24,9 @@ class RankingLoss(Protocol):
 # the logarithm of their number, or None for all features.
 MaxFeatures = int | float | Literal["sqrt", "log2"] | None
 
+# The rule by which label sets are chosen, or a probability.
+Threshold = float | Literal["auto", "f1", "f1_macro", "hamming", "jaccard", "subset", "cardinality"]
+
 # The exploration rate of a linear bandit: a number, or a schedule.
 ExplorationRate = (
     float

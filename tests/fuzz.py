@@ -863,7 +863,9 @@ def complaint_about(result, statement, names):
         probabilities = result if method == "predict_proba" else np.exp(result)
         if probabilities.shape != (n_samples, n_labels):
             return f"{method} returns the shape {probabilities.shape}"
-        if not np.allclose(probabilities.sum(axis=1), 1) or probabilities.min() < 0:
+        sums_to_one = np.allclose(probabilities.sum(axis=1), 1)
+        of_labels = getattr(model, "_has_label_columns", False) and probabilities.max() <= 1
+        if not (sums_to_one or of_labels) or probabilities.min() < 0:
             return f"{method} returns no distributions"
     if method == "decision_function" and is_classifier(model):
         one_column = n_labels == 2 and result.ndim == 1

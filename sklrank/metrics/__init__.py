@@ -11,6 +11,10 @@ a pair as a function of the difference between its two scores:
 The target is either a 0/1 indicator matrix (multilabel) or an array of class labels (multiclass,
 with one relevant label for each sample).
 
+:func:`precision_at_k_score` and :func:`ndcg_score` below accept an indicator matrix too, in which
+each sample is a query. :func:`propensity_scored_precision_at_k_score` is the precision at k with
+larger weights of rare labels, by the propensities of :func:`label_propensities`.
+
 If the target is a *ranking* of the labels, the target and the prediction are positions. Labels with
 smaller positions are better, labels with equal positions are tied, and NaN marks a label that is
 not ranked. Only the order matters:
@@ -68,11 +72,13 @@ array([0.95, 0.85, 0.93])
 from sklrank.metrics import (
     _documents,
     _label_ranking,
+    _multilabel,
     _pairwise_loss,
     _reject,
 )
 from sklrank.metrics._documents import *
 from sklrank.metrics._label_ranking import *
+from sklrank.metrics._multilabel import *
 from sklrank.metrics._pairwise_loss import *
 from sklrank.metrics._reject import *
 
@@ -80,6 +86,7 @@ __all__ = sorted(
     [
         *_documents.__all__,
         *_label_ranking.__all__,
+        *_multilabel.__all__,
         *_pairwise_loss.__all__,
         *_reject.__all__,
     ]

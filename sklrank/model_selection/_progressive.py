@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from reprlib import repr as shortened
 from time import perf_counter
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,27 +14,30 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
-from sklrank._label_scores import (
-    as_label_columns,
-    as_relevant,
-    check_relevance_and_scores,
-    label_scores,
-)
+from sklrank._label_scores import as_label_columns, label_scores
 from sklrank._validation import check_sparse, check_weights, column_names, is_integer, names_of
-from sklrank.metrics import hinge_rank_loss, logistic_rank_loss, rank_loss
+from sklrank.model_selection._evaluators import make_evaluators
 
 
+@overload
+def progressive_val_score(
+    estimator: Any, X: ArrayLike, y: ArrayLike, *, scoring: str | Callable = ..., **options: Any
+) -> np.ndarray: ...
+@overload
+def progressive_val_score(
+    estimator: Any, X: ArrayLike, y: ArrayLike, *, scoring: list[Any], **options: Any
+) -> dict[str, np.ndarray]: ...
 def progressive_val_score(
     estimator: Any,
     X: ArrayLike,
     y: ArrayLike,
     *,
-    scoring: str | Callable = "rank_loss",
+    scoring: str | Callable | list[Any] = "rank_loss",
     classes: ArrayLike | None = None,
     chunk_size: int = 1,
     sample_weight: ArrayLike | None = None,
     verbose: int = 0,
-) -> np.ndarray:
+) -> np.ndarray | dict[str, np.ndarray]:
     """Return the loss of each sample under the model that has learned the samples before it.
 
     The estimator is updated in place, not cloned. If it is fitted already, it continues to learn.
@@ -49,21 +52,32 @@ def progressive_val_score(
         first of these three methods that is available computes the scores; with `predict`, the
         predicted class has score 1 and the other classes have score 0. If the model has
         ``progressive_fit(X, y)``, as the online models of this package have, this method is called
-        once instead of `partial_fit` for each sample. This is done only if `chunk_size` is 1 and
-        the model does not have both `decision_function` and `predict_proba`, since otherwise it is
-        not clear which of the two `progressive_fit` returns.
+        once instead of `partial_fit` for each sample. This is done only if `chunk_size` is 1 and it
+        is clear what `progressive_fit` returns: either it has a parameter `method`, or the model
+        does not have both `decision_function` and `predict_proba`.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, in the order in which they are learned.
     y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
         Class labels, or a 0/1 indicator matrix of the relevant labels.
-    scoring : str or callable, default="rank_loss"
-        Value to compute from the scores of each sample:
+    scoring : str, callable, or list of these, default="rank_loss"
+        Value to compute from the scores or from the predicted label set of each sample. With a
+        list, all values are computed in one pass.
 
         - "rank_loss", "hinge_rank_loss", "logistic_rank_loss": the loss of this name in
           :mod:`sklrank.metrics`;
         - "accuracy": 1 if the true class has the highest score, and 0 otherwise; if several classes
           have the highest score, the first of them is the predicted class. This value requires a
           1-d `y`;
+        - "precision@k", "ndcg@k", "psp@k" with a number k, such as "precision@3": the metrics of
+          ranked labels of :mod:`sklrank.metrics`. They are 0 for a sample without relevant labels.
+          The propensities of "psp@k" are those of `y`;
+        - "hamming_loss", "f1_samples", "jaccard_samples" and "subset_accuracy", for an indicator
+          matrix `y`: measures of the sets that `predict` returns. F1 and the Jaccard index of two
+          empty sets are 0, as in scikit-learn;
+        - "f1_micro", "f1_macro", for an indicator matrix `y`: the value of sample t is
+          ``t * F(t) - (t - 1) * F(t - 1)``, where F(t) is the F1 of the sets of the first t
+          samples. So the mean of the first t values is F(t). The values of "psp@k", which is a
+          ratio of sums too, are computed in the same way;
         - a callable ``scoring(y_true, y_score)``, which is called once with all samples and returns
           one value for each sample; `y_score` has a column for each label, also for two classes.
     classes : array-like of shape (n_classes,), default=None
@@ -81,8 +95,9 @@ def progressive_val_score(
 
     Returns
     -------
-    values : ndarray of float64, shape (n_samples,)
-        Loss (or accuracy) of each sample.
+    values : ndarray of float64, shape (n_samples,), or dict of str to ndarray
+        Loss (or score) of each sample. If `scoring` is a list, a dict from the names of its entries
+        to these.
 
     Raises
     ------
@@ -138,7 +153,7 @@ def progressive_val_score(
         )
     if not y.shape[0]:
         raise ValueError("X has no samples to score: pass at least one.")
-    evaluate = make_evaluator(scoring, y)
+    evaluators = make_evaluators(scoring, y)
     if not is_integer(chunk_size) or chunk_size < 1:
         raise ValueError(f"chunk_size must be a positive number of samples, got {chunk_size!r}.")
     learn = _learning_method(estimator, chunk_size)
@@ -152,14 +167,22 @@ def progressive_val_score(
             raise TypeError(f"{name} is not a parameter of {learn!r}: leave {name} out.")
     _check_labels(y, _column_classes(estimator, y, classes))
 
+    methods = sorted({method for method, _ in evaluators.values()})
     if learn.__name__ == "progressive_fit":
-        scores = as_label_columns(np.asarray(learn(X, target, **params)))
+        predictions = _progressive_predictions(learn, X, target, methods, params)
     else:
-        scores = _score_then_learn(estimator, X, y, target, chunk_size, params, verbose)
-    values = evaluate(y, scores, labels=_column_classes(estimator, y, classes))
-    if verbose > 0:
-        print(f"[progressive_val_score] {len(values)} samples, mean {values.mean():.6g}")
-    return values
+        predictions = _predict_then_learn(
+            estimator, X, y, target, chunk_size, params, methods, verbose
+        )
+    columns, values = _column_classes(estimator, y, classes), {}
+    several = isinstance(scoring, list | tuple)
+    for name, (method, values_of) in evaluators.items():
+        values[name] = values_of(y, predictions[method], columns)
+        if verbose > 0:
+            what = f"mean {name}" if several else "mean"
+            mean = values[name].mean()
+            print(f"[progressive_val_score] {len(values[name])} samples, {what} {mean:.6g}")
+    return values if several else values[name]
 
 
 def _as_target(y):
@@ -174,9 +197,10 @@ def _as_target(y):
 
 
 def _learning_method(estimator, chunk_size):
-    two_scores = hasattr(estimator, "decision_function") and hasattr(estimator, "predict_proba")
-    if chunk_size == 1 and hasattr(estimator, "progressive_fit") and not two_scores:
-        return estimator.progressive_fit
+    if chunk_size == 1 and hasattr(estimator, "progressive_fit"):
+        two_scores = hasattr(estimator, "decision_function") and hasattr(estimator, "predict_proba")
+        if not two_scores or _accepts(estimator.progressive_fit, "method"):
+            return estimator.progressive_fit
     if hasattr(estimator, "partial_fit"):
         return estimator.partial_fit
     raise TypeError(
@@ -215,17 +239,31 @@ def _column_classes(estimator, y, classes):
     return np.unique(y) if classes is None else names_of(classes)
 
 
-def _score_then_learn(estimator, X, y, target, chunk_size, params, verbose):
-    """Return the scores of all samples. Each chunk is scored before it is learned."""
+def _progressive_predictions(learn, X, target, methods, params):
+    """Return the scores and the label sets of all samples, those of them that are needed."""
+    if _accepts(learn, "method"):
+        names = {"scores": "decision_function", "sets": "predict"}
+        found = learn(X, target, **params, method=[names[each] for each in methods])
+        return dict(zip(methods, found, strict=True))
+    if "sets" in methods:
+        raise TypeError(f"{learn!r} returns no label sets: use a larger chunk_size.")
+    return {"scores": as_label_columns(np.asarray(learn(X, target, **params)))}
+
+
+def _predict_then_learn(estimator, X, y, target, chunk_size, params, methods, verbose):
+    """Return the scores and the sets of all samples. Each chunk is predicted before learned."""
     samples, targets = getattr(X, "iloc", X), getattr(target, "iloc", target)
     n_samples = y.shape[0]
     params = dict(params)
     weight = params.pop("sample_weight", None)
-    scores = []
+    found = {method: [] for method in methods}
     start_time = perf_counter()
     for chunk in gen_batches(n_samples, chunk_size):
         try:
-            scores.append(_scores(estimator, samples[chunk], y, params.get("classes")))
+            predicted = {
+                method: _predictions(method, estimator, samples[chunk], y, params.get("classes"))
+                for method in methods
+            }
         except NotFittedError:
             if chunk.start > 0:
                 raise
@@ -233,8 +271,10 @@ def _score_then_learn(estimator, X, y, target, chunk_size, params, verbose):
                 params.setdefault("classes", np.unique(y))
             columns = _column_classes(estimator, y, params.get("classes"))
             n_labels = y.shape[1] if columns is None else len(columns)
-            scores.append(np.zeros((chunk.stop, n_labels)))
-        if not np.isfinite(scores[-1]).all():
+            predicted = dict.fromkeys(methods, np.zeros((chunk.stop, n_labels)))
+        for method in methods:
+            found[method].append(predicted[method])
+        if "scores" in methods and not np.isfinite(predicted["scores"]).all():
             raise ValueError(
                 f"{type(estimator).__name__} gave scores that are not finite to the samples "
                 f"{chunk.start} to {chunk.stop - 1}. Some classifiers do so before they have "
@@ -247,74 +287,16 @@ def _score_then_learn(estimator, X, y, target, chunk_size, params, verbose):
         if verbose > 0 and chunk.stop * 10 // n_samples > chunk.start * 10 // n_samples:
             seconds = perf_counter() - start_time
             print(f"[progressive_val_score] {chunk.stop} of {n_samples} samples, {seconds:.1f} s")
-    return np.concatenate(scores)
+    return {method: np.concatenate(parts) for method, parts in found.items()}
 
 
-def _scores(estimator, X, y, classes):
-    if hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
+def _predictions(method, estimator, X, y, classes):
+    if method == "scores" and (
+        hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba")
+    ):
         return label_scores(estimator, X)
-    predicted = np.asarray(estimator.predict(X))
+    predicted = estimator.predict(X)
+    predicted = predicted.toarray() if sparse.issparse(predicted) else np.asarray(predicted)
     if y.ndim == 1:
         predicted = predicted[:, None] == _column_classes(estimator, y, classes)
     return predicted.astype(np.float64)
-
-
-def make_evaluator(scoring, y):
-    """Return the function that computes one value for each sample from its scores.
-
-    Parameters
-    ----------
-    scoring : str or callable
-        Parameter `scoring` of :func:`progressive_val_score`.
-    y : {ndarray, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-        Target values. They are used only to validate `scoring`.
-
-    Returns
-    -------
-    evaluate : callable
-        Function, called as ``evaluate(y_true, y_score, labels=None)``, that returns an ndarray of
-        shape (n_samples,).
-
-    Raises
-    ------
-    ValueError
-        If `scoring` is unknown, if `scoring` is "accuracy" and `y` is 2-d, or if `scoring` is the
-        name of a loss and `y` is 2-d with entries other than 0 and 1.
-    """
-    if callable(scoring):
-        return lambda y_true, y_score, labels=None: _check_values(scoring(y_true, y_score), y_true)
-    names = sorted(_EVALUATORS)
-    if scoring not in names:
-        raise ValueError(f"scoring must be callable or one of {names}, got {scoring!r}.")
-    if scoring == "accuracy" and y.ndim != 1:
-        raise ValueError(
-            f"scoring='accuracy' needs class labels as a 1-d y, got y of shape {y.shape}: scores "
-            "alone do not determine which labels are predicted; use a rank loss or a callable."
-        )
-    if y.ndim == 2:
-        as_relevant(y)
-    return _EVALUATORS[scoring]
-
-
-def _pairwise(loss):
-    return lambda y_true, y_score, labels=None: loss(y_true, y_score, labels=labels, average=False)
-
-
-def _accuracy(y_true, y_score, labels=None):
-    relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
-    best = np.argmax(scores, axis=1)[:, None]
-    return np.take_along_axis(relevant, best, axis=1)[:, 0].astype(np.float64)
-
-
-_LOSSES = (rank_loss, hinge_rank_loss, logistic_rank_loss)
-_EVALUATORS = {loss.__name__: _pairwise(loss) for loss in _LOSSES} | {"accuracy": _accuracy}
-
-
-def _check_values(values, y_true):
-    values = np.asarray(values, dtype=np.float64)
-    if values.shape != (y_true.shape[0],):
-        raise ValueError(
-            f"scoring must return one value per sample, shape ({y_true.shape[0]},), got shape "
-            f"{values.shape}: do not average over samples."
-        )
-    return values

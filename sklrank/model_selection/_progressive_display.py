@@ -14,7 +14,8 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklrank._randomness import draw_seed, seed_parameters
 from sklrank._validation import is_integer
 from sklrank.model_selection._display import Display
-from sklrank.model_selection._progressive import make_evaluator, progressive_val_score
+from sklrank.model_selection._evaluators import make_evaluators, scoring_name
+from sklrank.model_selection._progressive import progressive_val_score
 
 
 class ProgressiveValidationDisplay(Display):
@@ -178,7 +179,7 @@ class ProgressiveValidationDisplay(Display):
         )
         runs = [values[i : i + n_seeds] for i in range(0, len(values), n_seeds)]
         losses = dict(zip(estimators, runs, strict=True))
-        display = cls(losses=losses, scoring_name=_scoring_name(scoring))
+        display = cls(losses=losses, scoring_name=scoring_name(scoring))
         return display.plot(ax)
 
     @classmethod
@@ -198,7 +199,8 @@ class ProgressiveValidationDisplay(Display):
         y_true : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or a 0/1 indicator matrix of the relevant labels.
         y_scores : dict of str to array-like of shape (n_samples, n_labels), or to a list of those
-            Scores of each model. A list or a 3-d array contains the scores of several runs.
+            Scores of each model; or the predicted sets, if `scoring` is a measure of label sets. A
+            list or a 3-d array contains those of several runs.
         scoring : str or callable, default="rank_loss"
             See :func:`progressive_val_score`.
         labels : array-like of shape (n_labels,), default=None
@@ -233,13 +235,13 @@ class ProgressiveValidationDisplay(Display):
                 f"{type(y_scores).__name__}: pass {{'model': y_scores}}."
             )
         y_true = y_true if sparse.issparse(y_true) else np.asarray(y_true)
-        evaluate = make_evaluator(scoring, y_true)
+        ((_, values_of),) = make_evaluators(scoring, y_true).values()
         losses = {}
         for name, scores in y_scores.items():
             runs = np.asarray(scores)
             runs = runs if runs.ndim == 3 else runs[np.newaxis]
-            losses[name] = [evaluate(y_true, run, labels=labels) for run in runs]
-        display = cls(losses=losses, scoring_name=_scoring_name(scoring))
+            losses[name] = [values_of(y_true, run, labels) for run in runs]
+        display = cls(losses=losses, scoring_name=scoring_name(scoring))
         return display.plot(ax)
 
     def mean_so_far(self, name: str) -> np.ndarray:
@@ -327,7 +329,3 @@ def _named(estimators):
 def _seeded(estimator, seed):
     estimator = clone(estimator)
     return estimator.set_params(**dict.fromkeys(seed_parameters(estimator), seed))
-
-
-def _scoring_name(scoring):
-    return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "value")

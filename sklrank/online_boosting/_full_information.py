@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
+from sklrank._online_rankers import of_label_sets
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from sklrank._typing import MaxFeatures
+    from sklrank._typing import MaxFeatures, Threshold
 
 
+@of_label_sets
 @of_boosters
 class OnlineBMR(OnlineBooster):
     """Online boost-by-majority for multilabel ranking (OnlineBMR).
@@ -85,6 +87,7 @@ class OnlineBMR(OnlineBooster):
         max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
+        threshold: Threshold = "auto",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -96,6 +99,7 @@ class OnlineBMR(OnlineBooster):
         self.max_features = max_features
         self.max_iter = max_iter
         self.shuffle = shuffle
+        self.threshold = threshold
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -104,6 +108,7 @@ class OnlineBMR(OnlineBooster):
         return potential_costs(n_labels, n_learners, self.loss, self.edge)
 
 
+@of_label_sets
 @of_boosters
 class AdaOLMR(OnlineBooster):
     """Adaptive online boosting for multilabel ranking (Ada.OLMR).
@@ -189,6 +194,7 @@ class AdaOLMR(OnlineBooster):
         max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
+        threshold: Threshold = "auto",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -200,6 +206,7 @@ class AdaOLMR(OnlineBooster):
         self.max_features = max_features
         self.max_iter = max_iter
         self.shuffle = shuffle
+        self.threshold = threshold
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs

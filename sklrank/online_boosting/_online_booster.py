@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import partial
 from numbers import Integral
 
 import numpy as np
@@ -80,6 +81,7 @@ max_iter : int, default=1
     Number of passes over the samples in `fit`.
 shuffle : bool, default=False
     If True, `fit` shuffles the samples before each pass.
+{threshold}
 random_state : int, RandomState instance or None, default=None
     Controls all random choices: the features, the parameters of trees, the seeds of the weak
     learners, the order of the samples and, if the algorithm draws them, the experts and the labels
@@ -144,8 +146,10 @@ expert_weights_ : ndarray of shape (n_estimators,)
     read_parameters="""
 Most parameters are read in `fit` and, if the model is not fitted, in the first call of another
 method that learns. Later changes do not affect the model until `fit` is called. `n_jobs` and
-`verbose` are read in each call, and so are `k`, `exploration`, `randomization`, `cost_estimate` and
-`propensity_clip` of the boosters that learn from the labels shown.
+`verbose` are read in each call, and so are `threshold`, and `k`, `exploration`, `randomization`,
+`cost_estimate` and `propensity_clip` of the boosters that learn from the labels shown.
+
+{label_sets}
 """,
     jung="""
 .. [1] Y. H. Jung and A. Tewari, "Online boosting algorithms for multi-label ranking",
@@ -236,6 +240,7 @@ class OnlineBooster(OnlineLabelRanker):
     # Whether the last round ended when some learners had learned its sample and others had not.
     _is_in_round = False
     _parameter_constraints: dict = {
+        **OnlineLabelRanker._parameter_constraints,
         "estimator": [
             HasMethods(["partial_fit"]),
             HasMethods(["partial_fit_costs"]),
@@ -274,7 +279,8 @@ class OnlineBooster(OnlineLabelRanker):
     def _label_scores(self, X):
         self._check_fitted()
         X = self._check_rows(X, reset=False)
-        n_used = 1 + int(np.argmax(self.expert_weights_))
+        logs = self._log_expert_weights
+        n_used = len(self.estimators_) if logs is None else 1 + int(np.argmax(logs))
         blocks = slices(X.shape[0], BATCH)
         if len(blocks) == 1:
             return self._rounds().predict(X, self.estimator_weights_, n_used)
@@ -319,6 +325,7 @@ class OnlineBooster(OnlineLabelRanker):
     def _start_model(self, classes):
         n_labels = len(classes)
         self.classes_ = classes
+        self._start_label_sets()
         self._random_state = check_random_state(self.random_state)
         templates, self.n_estimators_, self.max_features_ = resolve_parameters(
             self.estimator, self.n_estimators, self.max_features
@@ -349,7 +356,7 @@ class OnlineBooster(OnlineLabelRanker):
 
     def _compiled_objects(self):
         """Return the compiled objects that the rounds change."""
-        return self._learners
+        return [*self._learners, self._label_sets]
 
     def _check_call_parameters(self):
         """Raise if the model cannot learn, or a parameter that is read in each call is invalid.
@@ -367,8 +374,11 @@ class OnlineBooster(OnlineLabelRanker):
             isinstance(self.verbose, int) and self.verbose >= 0
         ):
             check_parameters(self, "n_jobs", "verbose")
+        self._checked_threshold()
 
-    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
+    def _learn_rounds(
+        self, X, indptr, labels, weights, *, order=None, scores=None, predictions=None
+    ):
         """Play a round for each sample, in this `order` if it is not None."""
         self._check_call_parameters()
         # Functions of the user may fail, so they are called before the first round.
@@ -388,14 +398,22 @@ class OnlineBooster(OnlineLabelRanker):
                 of_batch = None if rates is None else rates[batch]
                 out = None if scores is None else scores[batch]
                 feedback, draws = self._make_feedback(rows, *lists, of_batch)
-                before = self._play_batch(rounds, rows, feedback, of_rows, draws, out)
+                update = self._label_sets_update(
+                    of_rows, predictions, batch, **self._known_labels(feedback, *lists)
+                )
+                before = self._play_batch(rounds, rows, feedback, of_rows, update, draws, out)
                 if printer is not None:
                     printer.print(indicator_matrix(*lists, len(self.classes_)), before)
 
-    def _play_batch(self, rounds, rows, feedback, weights, expert_draws=None, scores=None):
+    def _known_labels(self, feedback, indptr, labels):
+        """Return the known relevance of labels after the rounds, as `LabelSets.play` accepts it."""
+        return {"indptr": indptr, "labels": labels}
+
+    def _play_batch(self, rounds, rows, feedback, weights, update, draws=None, scores=None):
         """Play the rounds of a batch. Return the scores before each round if they are needed."""
+        best = np.empty((len(weights), len(self.classes_)))
         if scores is None and self.verbose:
-            scores = np.empty((len(weights), len(self.classes_)))
+            scores = np.empty(best.shape)
         # The rounds write into this array. Copy it, so that an array held by the user is unchanged.
         self.estimator_weights_ = self.estimator_weights_.copy()
         try:
@@ -405,9 +423,11 @@ class OnlineBooster(OnlineLabelRanker):
                 weights,
                 self.estimator_weights_,
                 self._log_expert_weights,
-                expert_draws,
+                draws,
                 scores,
                 self._edge_sums,
+                best,
+                partial(update, best),
             )
         finally:
             self.n_rounds_, self._is_in_round = rounds.n_rounds, rounds.is_in_round

@@ -69,6 +69,10 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
     cdef TopKSampler sampler
     cdef const double[:, ::1] uniforms         # (n_samples, sampler.n_uniforms)
     cdef const double[::1] rates               # (n_samples,) amounts of exploration, or None
+    cdef readonly tuple shown                   # arrays (n_samples, k): labels, rewards, Pr[shown]
+    cdef Py_ssize_t[:, ::1] all_actions
+    cdef signed char[:, ::1] all_rewards
+    cdef double[:, ::1] all_propensities
     # Arrays with a single row, which are overwritten for each sample. `actions`, `propensities` and
     # `rewards` are views of them.
     cdef Py_ssize_t[:, ::1] shown_actions

@@ -293,6 +293,8 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
         if self.estimate == DOUBLY_ROBUST and self.rows.n_rows != n:
             raise ValueError("X does not match the samples")
         self.n_samples = n
+        self.shown = np.zeros((n, k), np.intp), np.zeros((n, k), np.int8), np.ones((n, k))
+        self.all_actions, self.all_rewards, self.all_propensities = self.shown
         self.sampler, self.uniforms, self.rates = sampler, uniforms, rates
         self.indptr, self.labels = indptr, labels
 
@@ -310,6 +312,9 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
             self.shown_rewards[0, i] = contains(
                 self.labels, self.indptr[t], self.indptr[t + 1], self.shown_actions[0, i]
             )
+            self.all_actions[t, i] = self.shown_actions[0, i]
+            self.all_rewards[t, i] = self.shown_rewards[0, i]
+            self.all_propensities[t, i] = self.shown_propensities[0, i, i]
         return self.reveal_sample(0, t, scores, weight, pairs)
 
 

@@ -160,6 +160,8 @@ cdef class Rounds(ThreadTeam):
         const double[::1] draws=None,
         double[:, ::1] out=None,
         double[:, ::1] edge_sums=None,
+        double[:, ::1] best_out=None,
+        learn_sets=None,
     ):
         """Play one round for each sample.
 
@@ -186,9 +188,15 @@ cdef class Rounds(ThreadTeam):
             For the costs c and the vote h of learner i in each round, ``mean(c) - c @ h`` is added
             to ``edge_sums[0, i]``, and the sum of ``mean(c) - c[l]`` over the relevant labels l to
             ``edge_sums[1, i]``.
+        best_out : ndarray of shape (n_samples, n_labels), optional
+            Output array for the scores by the expert with the largest weight, before each sample is
+            learned. Without Hedge, it is the last expert.
+        learn_sets : callable, optional
+            Called as ``learn_sets(n_samples=n)`` after the rounds of the first n samples, also if
+            the next round raises. No interrupt can separate it from the rounds.
         """
         cdef Rows rows = self.checked_rows(X, weights, log_expert_weights, draws)
-        cdef Py_ssize_t t, n_samples = rows.n_rows, l, size
+        cdef Py_ssize_t t, n_samples = rows.n_rows, l, size, best, n_played = 0
         cdef const double* scores
         if (pair_feedback.n_samples, pair_feedback.n_labels) != (n_samples, self.n_labels):
             raise ValueError("pair_feedback does not match X or the labels")
@@ -196,6 +204,10 @@ cdef class Rounds(ThreadTeam):
             raise ValueError("sample_weight does not match X")
         if out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels):
             raise ValueError("out does not match X or the labels")
+        if best_out is not None and (best_out.shape[0], best_out.shape[1]) != (
+            n_samples, self.n_labels
+        ):
+            raise ValueError("best_out does not match X or the labels")
         if edge_sums is None:
             edge_sums = np.zeros((2, self.n_learners))
         elif (edge_sums.shape[0], edge_sums.shape[1]) != (2, self.n_learners):
@@ -206,23 +218,31 @@ cdef class Rounds(ThreadTeam):
             size = pair_feedback.baseline_size(t)
             if size > 0:
                 self.rule.prepare(size)
-        with self, nogil:
-            for t in range(n_samples):
-                rows.read(t, &self.x)
-                scores = self.score(VOTE, weights, log_expert_weights, draws, t)
-                if out is not None:
-                    for l in range(self.n_labels):
-                        out[t, l] = scores[l]
-                if sample_weight[t] == 0.0:
-                    continue
-                self.n_rounds += 1
-                self.is_in_round = True
-                self.sample_weight = sample_weight[t]
-                if pair_feedback.reveal(t, scores, sample_weight[t], &self.pairs):
-                    self.rule.start_round(&self.pairs)
-                    self.run_phase(LEARN)
-                    self.update(weights, log_expert_weights)
-                self.is_in_round = False
+        try:
+            with self, nogil:
+                for t in range(n_samples):
+                    rows.read(t, &self.x)
+                    scores = self.score(VOTE, weights, log_expert_weights, draws, t)
+                    if out is not None:
+                        for l in range(self.n_labels):
+                            out[t, l] = scores[l]
+                    if best_out is not None:
+                        best = self.best_expert(log_expert_weights)
+                        for l in range(self.n_labels):
+                            best_out[t, l] = self.scores[best, l]
+                    if sample_weight[t] != 0.0:
+                        self.n_rounds += 1
+                        self.is_in_round = True
+                        self.sample_weight = sample_weight[t]
+                        if pair_feedback.reveal(t, scores, sample_weight[t], &self.pairs):
+                            self.rule.start_round(&self.pairs)
+                            self.run_phase(LEARN)
+                            self.update(weights, log_expert_weights)
+                        self.is_in_round = False
+                    n_played = t + 1
+        finally:
+            if learn_sets is not None:
+                learn_sets(n_samples=n_played)
 
     def explore(
         self,
@@ -287,6 +307,16 @@ cdef class Rounds(ThreadTeam):
             softmax(&log_expert_weights[0], self.n_learners, &self.chances[0])
             expert = 1 + draw_expert(self.chances, draws[t])
         return &self.scores[expert, 0]
+
+    cdef Py_ssize_t best_expert(self, const double[::1] log_expert_weights) noexcept nogil:
+        # The number of learners of the expert with the largest weight. Equal weights: the first.
+        cdef Py_ssize_t i, best = 0
+        if log_expert_weights is None:
+            return self.n_learners
+        for i in range(1, self.n_learners):
+            if log_expert_weights[i] > log_expert_weights[best]:
+                best = i
+        return best + 1
 
     cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil:
         cdef Py_ssize_t first = self.n_learners * member // self.n_members

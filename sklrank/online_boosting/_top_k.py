@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 
 from sklrank._base_online import slices, timed_slices
 from sklrank._model_lock import ExclusiveCalls
-from sklrank._online_rankers import BATCH, ShownLabelsRanker
+from sklrank._online_rankers import BATCH, ShownLabelsRanker, of_label_sets, shown_labels
 from sklrank._sklearn import Interval, StrOptions, check_parameters
 from sklrank._validation import is_number
 from sklrank.feedback import (
@@ -29,7 +29,7 @@ from sklrank.online_boosting._pair_feedback import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sklrank._typing import MaxFeatures
+    from sklrank._typing import MaxFeatures, Threshold
 
 
 class TopKBooster(ShownLabelsRanker, OnlineBooster):
@@ -63,7 +63,8 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
                 rows = X[batch]
                 record = actions[batch], propensities[batch], rewards[batch]
                 feedback = TopKFeedback(*record, n_labels, *bounds, *self._estimate(rows))
-                before = self._play_batch(rounds, rows, feedback, weights[batch])
+                update = self._label_sets_update(weights[batch], shown=shown_labels(*record))
+                before = self._play_batch(rounds, rows, feedback, weights[batch], update)
                 if printer is not None:
                     # The relevance of the other labels is not known.
                     shown = np.take_along_axis(before, actions[batch], axis=1)
@@ -121,6 +122,9 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
         return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
 
+    def _known_labels(self, feedback, indptr, labels):
+        return {"shown": feedback.shown}
+
     def _make_feedback(self, rows, indptr, labels, rates):
         bounds, estimate = self._propensity_bounds(), self._estimate(rows)
         sampler = self._make_sampler(rates[0])
@@ -132,6 +136,7 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         return feedback, expert_draws
 
 
+@of_label_sets
 @of_boosters
 class TopKBBM(TopKBooster):
     """Boost-by-majority for multilabel ranking from top-k feedback (Top-k BBM).
@@ -215,6 +220,7 @@ class TopKBBM(TopKBooster):
         max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
+        threshold: Threshold = "auto",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -231,6 +237,7 @@ class TopKBBM(TopKBooster):
         self.max_features = max_features
         self.max_iter = max_iter
         self.shuffle = shuffle
+        self.threshold = threshold
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs
@@ -239,6 +246,7 @@ class TopKBBM(TopKBooster):
         return potential_costs(n_labels, n_learners, self.loss, self.edge)
 
 
+@of_label_sets
 @of_boosters
 class TopKAdaptive(TopKBooster):
     """Adaptive online boosting from top-k feedback (Top-k Adaptive).
@@ -335,6 +343,7 @@ class TopKAdaptive(TopKBooster):
         max_features: MaxFeatures | Literal["auto"] = "auto",
         max_iter: int = 1,
         shuffle: bool = False,
+        threshold: Threshold = "auto",
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -352,6 +361,7 @@ class TopKAdaptive(TopKBooster):
         self.max_features = max_features
         self.max_iter = max_iter
         self.shuffle = shuffle
+        self.threshold = threshold
         self.random_state = random_state
         self.verbose = verbose
         self.n_jobs = n_jobs

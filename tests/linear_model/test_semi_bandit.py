@@ -159,12 +159,10 @@ def test_fit_simulates_the_protocol(model, fingerprint):
 def test_only_the_relevance_of_labels_shown_is_used(model, fingerprint):
     watcher, garbled = clone(model), 1 - Y
     for i in range(N):
-        a = watcher.explore(X[[i]], classes=range(M)).actions[0]
+        shown = watcher.explore(X[[i]], classes=range(M))
+        a = shown.actions[0]
         garbled[i, a] = Y[i, a]
-        watcher.partial_fit_feedback(
-            X[[i]], Exploration([a], np.ones((1, len(a), len(a)))), Y[[i]][:, a]
-        )
-    # The propensities in the record were not the true ones: they have no effect.
+        watcher.partial_fit_feedback(X[[i]], shown, Y[[i]][:, a])
     assert fingerprint(watcher) == fingerprint(clone(model).partial_fit(X, garbled))
 
 

@@ -14,6 +14,7 @@ from sklrank.metrics import (
     dcg_score,
     kendall_tau_distance,
     kendall_tau_score,
+    propensity_scored_precision_at_k_score,
     rank_loss,
     reject_loss,
     spearman_distance,
@@ -25,6 +26,9 @@ GRADES = [[2, 0, 1], [1, 0, 3]]
 # Metrics that depend only on the order of the scores or positions.
 OF_ORDERS = {
     "rank_loss": partial(rank_loss, [[1, 0, 0], [1, 1, 0]]),
+    "propensity_scored_precision_at_k_score": partial(
+        propensity_scored_precision_at_k_score, [[1, 0, 0], [1, 1, 0]], k=2
+    ),
     "kendall_tau_score": partial(kendall_tau_score, POSITIONS),
     "kendall_tau_distance": partial(kendall_tau_distance, POSITIONS),
     "spearman_distance": partial(spearman_distance, POSITIONS),
@@ -39,8 +43,8 @@ OF_ORDERS = {
 # A metric of predicted classes, and metrics of scores that test_pairwise_loss.py tests.
 OTHERS = {"reject_loss"}
 OTHERS |= {"hinge_rank_loss", "logistic_rank_loss"}
-# A metric of probabilities.
-OTHERS |= {"pair_brier_score"}
+# Weights of labels, and a metric of probabilities.
+OTHERS |= {"label_propensities", "pair_brier_score"}
 
 
 def test_every_metric_is_listed():

@@ -336,7 +336,7 @@ def test_verbose(iris, multilabel, capsys):
     ("options", "error", "message"),
     [
         ({"scoring": "auc"}, ValueError, r"scoring must be callable or one of \['accuracy', 'hin"),
-        ({"scoring": ["rank_loss"]}, ValueError, "scoring must be callable or one of"),
+        ({"scoring": ["rank_loss", "auc"]}, ValueError, "scoring must be callable or one of"),
         ({"chunk_size": 0}, ValueError, "chunk_size must be a positive number of samples, got 0"),
         ({"chunk_size": 2.5}, ValueError, "chunk_size must be a positive .* got 2.5"),
         ({"sample_weight": [1.0]}, ValueError, r"sample_weight must have .*\(60,\), got \(1,"),

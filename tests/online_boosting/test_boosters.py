@@ -131,7 +131,6 @@ def test_rankings_agree_with_the_scores(model):
         order = sorted(range(5), key=lambda label: (-scores[row, label], label))
         assert [ranks[row, label] for label in order] == [1, 2, 3, 4, 5]
         assert list(top[row]) == [model.classes_[label] for label in order[:3]]
-    assert_array_equal(model.predict(X), scores > scores.mean(axis=1, keepdims=True))
     for k in (0, 6, 2.5, True):
         with pytest.raises(ValueError, match="k must be an integer from 1 to"):
             model.predict_topk(X, k)

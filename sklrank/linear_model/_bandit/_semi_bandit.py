@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from sklrank._base_online import lists_of_rows, slices, timed_slices
 from sklrank._model_lock import ExclusiveCalls
-from sklrank._online_rankers import BATCH, ShownLabelsRanker
+from sklrank._online_rankers import BATCH, ShownLabelsRanker, of_label_sets, shown_labels
 from sklrank._randomness import draw_seed, set_random_states
 from sklrank._sklearn import Interval
 from sklrank._voting import VotingLearner
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Literal
 
+    from sklrank._typing import Threshold
 
+
+@of_label_sets
 class SemiBanditRanker(ShownLabelsRanker):
     """Multilabel ranker that shows k labels and learns the relevance of each of them.
 
@@ -72,6 +75,7 @@ class SemiBanditRanker(ShownLabelsRanker):
     max_iter : int, default=1
         Number of passes over the samples in `fit`, in their order. Samples that are sorted by their
         labels should be shuffled first, for example by :func:`sklearn.utils.shuffle`.
+    {threshold}
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of the labels shown and the seeds of the learners. Pass an int
         for reproducible results.
@@ -101,9 +105,12 @@ class SemiBanditRanker(ShownLabelsRanker):
 
     Notes
     -----
-    The parameters `k`, `exploration` and `randomization` are read in each call. The others are read
-    in `fit` and, if the model is not fitted, in the first call of `partial_fit`, `progressive_fit`,
-    `explore` or `partial_fit_feedback`. The propensities of the labels shown have no effect.
+    The parameters `k`, `exploration`, `randomization` and `threshold` are read in each call. The
+    others are read in `fit` and, if the model is not fitted, in the first call of `partial_fit`,
+    `progressive_fit`, `explore` or `partial_fit_feedback`. The propensities of the labels shown
+    affect only the rules for label sets.
+
+    {label_sets}
 
     References
     ----------
@@ -143,12 +150,14 @@ class SemiBanditRanker(ShownLabelsRanker):
         exploration: float | Literal["decay", "ag0"] | Callable[[int], float] = 0.05,
         randomization: str = "uniform",
         max_iter: int = 1,
+        threshold: Threshold = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.k = k
         self.exploration = exploration
         self.randomization = randomization
         self.max_iter = max_iter
+        self.threshold = threshold
         self.random_state = random_state
 
     def _show(self, rows, sampler):
@@ -156,26 +165,37 @@ class SemiBanditRanker(ShownLabelsRanker):
         return sampler.draw_rows(votes, self._draw(sampler, len(votes)))
 
     def _learn_shown(self, X, actions, propensities, rewards, weights):
-        with ExclusiveCalls([self._learner]):
+        self._checked_threshold()
+        with ExclusiveCalls([self._learner, self._label_sets]):
             for batch in timed_slices(self._track(slices(X.shape[0], BATCH), "batch")):
                 shown = actions[batch], rewards[batch], weights[batch]
-                learn_shown_labels(self._learner, X[batch], *shown)
+                record = shown_labels(actions[batch], propensities[batch], rewards[batch])
+                update = self._label_sets_update(weights[batch], shown=record)
+                scores = np.empty((len(shown[0]), len(self.classes_)))
+                learn_shown_labels(self._learner, X[batch], *shown, scores)
+                update(scores)
                 self.n_rounds_ += np.count_nonzero(weights[batch])
 
     def _draw(self, sampler, n_samples):
         return self._random_state.random_sample((n_samples, sampler.n_uniforms))
 
-    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
+    def _learn_rounds(
+        self, X, indptr, labels, weights, *, order=None, scores=None, predictions=None
+    ):
         """Show labels of each sample and learn from their rewards."""
+        self._checked_threshold()
         sampler = self._make_sampler()
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights)
         batches = self._track(slices(X.shape[0], BATCH), "batch", may_stop=scores is None)
-        with ExclusiveCalls([self._learner]):
+        with ExclusiveCalls([self._learner, self._label_sets]):
             for batch in timed_slices(batches):
                 rows, of_rows = X[batch], weights[batch]
                 uniforms = self._draw(sampler, len(of_rows))
-                play_rounds(
+                before = np.empty((len(of_rows), len(self.classes_)))
+                before = before if scores is None else scores[batch]
+                update = self._label_sets_update(of_rows, predictions, batch)
+                shown = play_rounds(
                     self._learner,
                     rows,
                     sampler,
@@ -183,8 +203,9 @@ class SemiBanditRanker(ShownLabelsRanker):
                     rates[batch],
                     *lists_of_rows(indptr, labels, batch),
                     of_rows,
-                    None if scores is None else scores[batch],
+                    before,
                 )
+                update(before, shown=shown)
                 self.n_rounds_ += np.count_nonzero(of_rows)
 
     @property
@@ -201,6 +222,7 @@ class SemiBanditRanker(ShownLabelsRanker):
     def _start_model(self, classes):
         self.classes_, self.n_rounds_ = classes, 0
         self._make_sampler()
+        self._start_label_sets()
         self._random_state = check_random_state(self.random_state)
         seeds, self.estimators_ = np.random.RandomState(draw_seed(self._random_state)), []
         for template in self._templates():

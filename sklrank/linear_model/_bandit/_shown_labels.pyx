@@ -56,6 +56,9 @@ def play_rounds(
 ):
     """Show labels of each sample, and learn from their rewards.
 
+    Returns the labels shown, their rewards and the probabilities with which they were shown, arrays
+    of shape (n_samples, k).
+
     The sampler draws the labels by the random numbers `uniforms` `(n_samples, n_uniforms)` and the
     amounts of exploration `rates` `(n_samples,)`. The relevant labels of each sample are given by
     relevance lists (see `_base_online`). The other parameters are as above.
@@ -70,8 +73,10 @@ def play_rounds(
     ) != (n, sampler.n_uniforms):
         raise ValueError("the sampler, uniforms or rates do not match the samples and labels")
     cdef ShownLabels shown = ShownLabels(k, learner.n_classes)
-    cdef Py_ssize_t[::1] actions = np.empty(k, dtype=np.intp)
-    cdef signed char[::1] rewards = np.empty(k, dtype=np.int8)
+    shown_labels = np.empty((n, k), np.intp), np.empty((n, k), np.int8), np.empty((n, k))
+    cdef Py_ssize_t[:, ::1] actions = shown_labels[0]
+    cdef signed char[:, ::1] rewards = shown_labels[1]
+    cdef double[:, ::1] chances = shown_labels[2]
     cdef signed char[::1] is_relevant = np.zeros(learner.n_classes, dtype=np.int8)
     cdef double[::1] propensities = np.empty(k * k)
     with nogil:
@@ -79,17 +84,19 @@ def play_rounds(
             rows.read(t, &x)
             learner.predict_cached(&x, &shown.votes[0])
             sampler.set_exploration(rates[t])
-            sampler.draw_labels(&shown.votes[0], &uniforms[t, 0], &actions[0], &propensities[0])
+            sampler.draw_labels(&shown.votes[0], &uniforms[t, 0], &actions[t, 0], &propensities[0])
             for i in range(indptr[t], indptr[t + 1]):
                 is_relevant[labels[i]] = True
             for i in range(k):
-                rewards[i] = is_relevant[actions[i]]
+                rewards[t, i] = is_relevant[actions[t, i]]
+                chances[t, i] = propensities[i * k + i]
             for i in range(indptr[t], indptr[t + 1]):
                 is_relevant[labels[i]] = False
             shown.learn(
-                learner, &x, &actions[0], &rewards[0], weights[t],
+                learner, &x, &actions[t, 0], &rewards[t, 0], weights[t],
                 NULL if scores is None else &scores[t, 0],
             )
+    return shown_labels
 
 
 cdef class ShownLabels:
