@@ -28,6 +28,7 @@ SPECIAL_FLAGS = {
     "sklrank.linear_model._online._logistic": ROOTS,
     "sklrank.linear_model._online._ridge": SUMS,
     "sklrank.linear_model._rows": SUMS,
+    "sklrank.tree._label_tree": ROOTS,
 }
 
 # The code that all compiled modules share; Cython writes it (see setup.cfg).

@@ -23,6 +23,7 @@ from sklrank.tree._hoeffding_tree import HoeffdingTreeClassifier
 from sklrank.tree._honest_forest import HonestForestClassifier, HonestForestRegressor
 from sklrank.tree._honest_tree import HonestTreeClassifier, HonestTreeRegressor
 from sklrank.tree._level_splits import LevelSplitsClassifier, LevelSplitsRegressor
+from sklrank.tree._probabilistic_label_tree import ProbabilisticLabelTree
 from sklrank.tree._stump import StumpClassifier
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "HonestTreeRegressor",
     "LevelSplitsClassifier",
     "LevelSplitsRegressor",
+    "ProbabilisticLabelTree",
     "StumpClassifier",
 ]
