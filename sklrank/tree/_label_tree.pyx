@@ -46,6 +46,7 @@ from sklrank._state cimport Archive, Persistent
 
 INT = np.dtype(np.intc)
 SINGLE = np.dtype(np.float32)
+CANDIDATE = np.dtype([("chance", "f8"), ("node", "i4"), ("label", "i4")])
 
 cdef enum:
     NONE = -1
@@ -86,6 +87,61 @@ cdef struct Row:
 cdef struct Candidate:
     double chance
     int node, label
+
+
+@cython.final
+cdef class Rows:
+    """The rows of a CSR matrix `X`, one of which at a time is read into `row`."""
+
+    cdef Py_ssize_t n_rows, n_features
+    cdef const double[::1] data
+    cdef const int[::1] indices, indptr
+    cdef int[:, ::1] integers
+    cdef float[:, ::1] floats
+    cdef double[::1] chances
+    cdef Row row
+
+    def __init__(self, X, LabelTree tree not None):
+        tree.require_ready()
+        self.data, self.indices, self.indptr = X.data, X.indices, X.indptr
+        self.n_rows, self.n_features = X.shape
+        sizes = np.diff(X.indptr)
+        # Loops rely on this.
+        if (
+            self.n_features != tree.n_features
+            or not len(sizes) == self.n_rows
+            or np.any(sizes < 0)
+            or X.indptr[0] != 0
+            or not X.indptr[len(sizes)] == len(X.data) == len(X.indices)
+            or len(X.indices) and not 0 <= X.indices.min() <= X.indices.max() < self.n_features
+        ):
+            raise ValueError(f"X is no CSR matrix with {tree.n_features} columns")
+        n = max(sizes.max(initial=0) + 1, tree.max_children)
+        self.integers, self.chances = np.empty((2, n), dtype=INT), np.empty(n)
+        self.floats = np.empty((4, n), dtype=SINGLE)
+        self.row.features, self.row.blocks = &self.integers[0, 0], &self.integers[1, 0]
+        self.row.values, self.row.known = &self.floats[0, 0], &self.floats[1, 0]
+        self.row.steps, self.row.curvatures = &self.floats[2, 0], &self.floats[3, 0]
+        self.row.chances = &self.chances[0]
+
+    cdef Row* read(self, Py_ssize_t i) noexcept nogil:
+        cdef const double[::1] data = self.data
+        cdef Row* row = &self.row
+        cdef double largest = 0.0, squares = 0.0
+        cdef Py_ssize_t j, first = self.indptr[i], last = self.indptr[i + 1]
+        row.n = 0
+        for j in range(first, last):
+            largest = max(largest, fabs(data[j]))
+        for j in range(first, last):
+            squares += (data[j] / largest) ** 2 if largest > 0.0 else 0.0  # without an overflow
+        for j in range(first, last):
+            if data[j] != 0.0:
+                row.features[row.n] = self.indices[j]
+                row.values[row.n] = <float>(data[j] / largest / sqrt(squares))
+                row.n += 1
+        row.features[row.n], row.values[row.n] = <int>self.n_features, 1.0
+        row.n += 1
+        return row
 
 
 @cython.final
@@ -134,39 +190,41 @@ cdef class LabelTree(Persistent):
             self.end_exclusive()
 
     def play_rows(
-        self, const double[::1] data not None, const int[::1] indices not None,
-        const int[::1] indptr not None, const Py_ssize_t[::1] starts not None,
-        const Py_ssize_t[::1] labels not None, const double[::1] weights not None,
+        self, X, const Py_ssize_t[::1] starts not None, const Py_ssize_t[::1] labels not None,
+        const double[::1] weights not None,
     ):
         """Learn the rows of a CSR matrix, one after the other.
 
         Row i has the labels `labels[starts[i]:starts[i + 1]]`, each of them once, and the weight
         `weights[i]`.
         """
-        cdef Py_ssize_t i, j, n_rows = self.check_rows(data, indices, indptr)
-        cdef Row row
-        cdef list _memory = allocate_row(&row, indptr, self.max_children)
-        check_lists(starts, labels, n_rows, self.leaves.shape[0])
-        if weights.shape[0] != n_rows:
-            raise ValueError(f"weights has {weights.shape[0]} entries for {n_rows} rows")
+        cdef Rows rows = Rows(X, self)
+        cdef Py_ssize_t i, j
+        cdef bint failed
+        check_lists(starts, labels, rows.n_rows, self.leaves.shape[0])
+        if weights.shape[0] != rows.n_rows:
+            raise ValueError(f"weights has {weights.shape[0]} entries for {rows.n_rows} rows")
         self.begin_exclusive()
         try:
-            for i in range(n_rows):
+            for i in range(rows.n_rows):
                 if weights[i] == 0.0:
                     continue
-                read_row(&row, data, indices, indptr, i, self.n_features)
+                rows.read(i)
                 for j in range(starts[i], starts[i + 1]):
                     if self.leaves[labels[j]] == NONE:
-                        self.insert(&row, <int>labels[j])
+                        self.insert(&rows.row, <int>labels[j])
                 with nogil:
-                    self.learn(&row, labels, starts[i], starts[i + 1], weights[i])
+                    failed = self.learn(&rows.row, labels, starts[i], starts[i + 1], weights[i])
+                if failed:
+                    raise MemoryError
         finally:
             self.end_exclusive()
 
-    cdef int learn(
+    cdef bint learn(
         self, Row* row, const Py_ssize_t[::1] labels, Py_ssize_t start, Py_ssize_t stop,
         double weight,
-    ) except -1 nogil:
+    ) noexcept nogil:
+        # Return True if memory runs out.
         cdef Py_ssize_t i, n_positive = 1
         cdef int v
         cdef bint failed = False
@@ -181,9 +239,7 @@ cdef class LabelTree(Persistent):
             failed = failed or self.train(&self.nodes[self.positive[i]], row, weight)
         for i in range(n_positive):
             self.nodes[self.positive[i]].is_positive = False
-        if failed:
-            raise_memory_error()
-        return 0
+        return failed
 
     cdef bint train(self, Node* node, Row* row, double weight) noexcept nogil:
         # Make a step of all columns. Return True if memory runs out.
@@ -249,37 +305,33 @@ cdef class LabelTree(Persistent):
         cdef int label = self.nodes[v].label
         self.reserve_nodes()
         if copy_table(&of_leaf, &of_node, self.width_for(1), True):
-            raise_memory_error()
+            raise MemoryError
         self.nodes[v].table, self.nodes[v].label = of_node, NONE
         self.count(v, -1)
-        self.add_node(v, label)
-        free_table(&self.nodes[self.n_nodes - 1].table)
-        self.nodes[self.n_nodes - 1].table = of_leaf
-        return 0
+        return self.add_node(v, label, &of_leaf)
 
-    cdef int add_node(self, int parent, int label) except -1:
-        # Add a node after the other children of its parent.
-        cdef Table table, wide
+    cdef int add_node(self, int parent, int label, const Table* table=NULL) except -1:
+        # Add a node after the other children of its parent, with an empty table if `table` is NULL.
+        cdef Table empty, new
+        cdef Node* above = NULL if parent == NONE else &self.nodes[parent]
         cdef Node* node
+        if above != NULL and above.n_children + 1 == above.table.width < self.max_children:
+            if copy_table(&above.table, &new, self.width_for(above.n_children + 1), False):
+                raise MemoryError
+            free_table(&above.table)
+            above.table = new
         self.reserve_nodes()
-        memset(&table, 0, sizeof(Table))
-        table.width = self.width_for(0) if label == NONE else 1
-        if parent != NONE:
-            node = &self.nodes[parent]
-            if node.n_children + 1 == node.table.width < self.max_children:
-                if copy_table(&node.table, &wide, self.width_for(node.n_children + 1), False):
-                    raise_memory_error()
-                free_table(&node.table)
-                node.table = wide
-        if copy_table(&table, &table, table.width, False):
-            raise_memory_error()
+        if table == NULL:
+            memset(&empty, 0, sizeof(Table))
+            if copy_table(&empty, &new, self.width_for(0) if label == NONE else 1, False):
+                raise MemoryError
         node = &self.nodes[self.n_nodes]
         memset(node, 0, sizeof(Node))
-        node.parent, node.label, node.table = parent, label, table
+        node.parent, node.label, node.table = parent, label, new if table == NULL else table[0]
         if parent != NONE:
-            node = &self.nodes[parent]
-            node.table.children[node.n_children] = <int>self.n_nodes
-            node.n_children += 1
+            above = &self.nodes[parent]
+            above.table.children[above.n_children] = <int>self.n_nodes
+            above.n_children += 1
         self.n_nodes += 1
         if label != NONE:
             self.leaves[label] = <int>self.n_nodes - 1
@@ -300,24 +352,28 @@ cdef class LabelTree(Persistent):
         return <int>min(width, self.max_children)
 
     cdef int reserve_nodes(self) except -1:
-        # Allocate memory for another node.
-        if self.n_nodes == self.capacity:
-            n = self.n_nodes + self.n_nodes // 4 + 1
-            self.nodes = <Node*>resized(self.nodes, n * sizeof(Node))
-            self.positive = <int*>resized(self.positive, n * sizeof(int))
-            self.capacity = n
+        # Allocate memory for another node. (tracemalloc counts PyMem_RawRealloc.)
+        cdef Py_ssize_t n = self.n_nodes + self.n_nodes // 4 + 1
+        cdef void* memory
+        if self.n_nodes < self.capacity:
+            return 0
+        memory = PyMem_RawRealloc(self.nodes, n * sizeof(Node))
+        if memory == NULL:
+            raise MemoryError
+        self.nodes = <Node*>memory
+        memory = PyMem_RawRealloc(self.positive, n * sizeof(int))
+        if memory == NULL:
+            raise MemoryError
+        self.positive, self.capacity = <int*>memory, n
         return 0
 
     # -- Prediction.
 
-    def score_rows(
-        self, const double[::1] data not None, const int[::1] indices not None,
-        const int[::1] indptr not None, labels,
-    ):
+    def score_rows(self, X, labels):
         """Return the chances `(n_rows, n)` of n labels. They are 0 for labels outside the tree."""
-        cdef Py_ssize_t i, v, n_rows = self.check_rows(data, indices, indptr)
-        cdef Row row
-        cdef list _memory = allocate_row(&row, indptr, self.max_children)
+        cdef Rows rows = Rows(X, self)
+        cdef Row* row = &rows.row
+        cdef Py_ssize_t i, v
         cdef char[::1] needed
         cdef double[::1] chances
         cdef int c
@@ -332,13 +388,13 @@ cdef class LabelTree(Persistent):
                     v = self.nodes[v].parent
             of_nodes = np.zeros(self.n_nodes + 1)  # The last one is that of NONE.
             chances, chances[0] = of_nodes, 1.0
-            result = np.empty((n_rows, len(leaves)))
-            for i in range(n_rows):
-                read_row(&row, data, indices, indptr, i, self.n_features)
+            result = np.empty((rows.n_rows, len(leaves)))
+            for i in range(rows.n_rows):
                 with nogil:
+                    rows.read(i)
                     for v in range(self.n_nodes):
                         if needed[v] and self.nodes[v].n_children:
-                            self.predict(&self.nodes[v], &row)
+                            self.predict(&self.nodes[v], row)
                             for c in range(self.nodes[v].n_children):
                                 chances[self.nodes[v].table.children[c]] = (
                                     chances[v] * row.chances[c]
@@ -361,36 +417,34 @@ cdef class LabelTree(Persistent):
             for c in range(node.n_children):
                 row.chances[c] /= total
 
-    def search_rows(
-        self, const double[::1] data not None, const int[::1] indices not None,
-        const int[::1] indptr not None, Py_ssize_t k, double floor,
-    ):
+    def search_rows(self, X, Py_ssize_t k, double floor):
         """Return the k labels of each row with the largest chances, best first.
 
-        If `floor` is positive, only labels with chances of `floor` or more are returned, and the
-        result has a row pointer. Of labels with the same chance, the smaller one comes first.
-        Returns the row pointers `(n_rows + 1,)` and the labels.
+        If `floor` is positive, only labels with chances of `floor` or more. Of labels with the same
+        chance, the smaller one comes first. Returns row pointers `(n_rows + 1,)` and the labels.
         """
-        cdef Py_ssize_t i, n, n_rows = self.check_rows(data, indices, indptr)
-        cdef Row row
-        cdef list _memory = allocate_row(&row, indptr, self.max_children)
-        cdef Candidate* heap = NULL
+        cdef Rows rows = Rows(X, self)
+        cdef Py_ssize_t i, n
+        cdef Candidate[::1] heap
         cdef int[::1] best
-        found, starts = [np.empty(0, dtype=INT)], np.zeros(n_rows + 1, dtype=np.intp)
+        found, sizes = [np.empty(0, dtype=INT)], np.zeros(rows.n_rows + 1, dtype=np.intp)
         self.begin_shared()
         try:
-            best = np.empty(max(0, min(k, self.leaves.shape[0])), dtype=INT)
-            heap = <Candidate*>resized(NULL, self.n_nodes * sizeof(Candidate))
-            for i in range(n_rows):
-                read_row(&row, data, indices, indptr, i, self.n_features)
+            labels = np.arange(self.leaves.shape[0], dtype=INT)
+            best = np.empty(max(0, min(k, len(labels))), dtype=INT)
+            heap = np.empty(self.n_nodes, dtype=CANDIDATE)
+            for i in range(rows.n_rows):
                 with nogil:
-                    n = self.search(&row, heap, best, floor)
-                found.append(np.array(best[:n]))
-                starts[i + 1] = starts[i] + n
+                    n = self.search(rows.read(i), &heap[0], best, floor)
+                of_row = np.array(best[:n])
+                if floor <= 0.0 and n < best.shape[0]:
+                    others = np.setdiff1d(labels, of_row)  # Their chances are 0.
+                    of_row = np.append(of_row, others[: best.shape[0] - n])
+                found.append(of_row)
+                sizes[i + 1] = len(of_row)
         finally:
             self.end_shared()
-            PyMem_RawFree(heap)
-        return starts, np.concatenate(found)
+        return np.cumsum(sizes), np.concatenate(found)
 
     cdef Py_ssize_t search(
         self, Row* row, Candidate* heap, int[::1] best, double floor
@@ -400,7 +454,7 @@ cdef class LabelTree(Persistent):
         cdef Py_ssize_t n_heap = 1, n_found = 0, i
         cdef Candidate next
         cdef Node* node
-        cdef int label = 0
+        cdef double chance
         heap[0].chance, heap[0].node, heap[0].label = 1.0, 0, NONE
         while n_heap > 0 and n_found < best.shape[0]:
             next = heap[0]
@@ -419,30 +473,7 @@ cdef class LabelTree(Persistent):
                 if next.chance > 0.0 and next.chance >= floor:
                     push(heap, n_heap, n_heap, next)
                     n_heap += 1
-        while floor <= 0.0 and n_found < best.shape[0]:  # Labels with the chance 0.
-            for i in range(n_found):
-                if best[i] == label:
-                    break
-            else:
-                best[n_found] = label
-                n_found += 1
-            label += 1
         return n_found
-
-    cdef Py_ssize_t check_rows(
-        self, const double[::1] data, const int[::1] indices, const int[::1] indptr
-    ) except -1:
-        # Return the number of rows of a CSR matrix. Loops rely on its arrays.
-        self.require_ready()
-        if (
-            not indptr.shape[0]
-            or indptr[0] != 0
-            or np.any(np.diff(indptr) < 0)
-            or not indptr[indptr.shape[0] - 1] == data.shape[0] == indices.shape[0]
-            or indices.shape[0] and not 0 <= np.min(indices) <= np.max(indices) < self.n_features
-        ):
-            raise ValueError(f"the rows are no CSR matrix with {self.n_features} columns")
-        return indptr.shape[0] - 1
 
     # -- State.
 
@@ -511,64 +542,30 @@ cdef class LabelTree(Persistent):
                 "nodes are not a tree",
             )
             self.add_node(parent, label)
+        widths = [self.nodes[v].table.width for v in range(nodes.shape[0])]
+        n_blocks = np.array(nodes[:, 2], dtype=np.intp)
+        archive.require(
+            n_blocks.min() >= 0 and n_blocks.sum() == len(features)
+            and 2 * n_blocks @ widths == len(values),
+            "nodes, features and values have different sizes",
+        )
         for v in range(nodes.shape[0]):
             table = &self.nodes[v].table
-            size = 2 * <Py_ssize_t>nodes[v, 2] * table.width
-            archive.require(
-                nodes[v, 2] >= 0 and block + nodes[v, 2] <= features.shape[0]
-                and value + size <= values.shape[0],
-                "features or values are too short",
-            )
-            if size:
-                if reserve(table, nodes[v, 2]):
-                    raise_memory_error()
-                memcpy(table.features, &features[block], nodes[v, 2] * sizeof(int))
-                memcpy(table.values, &values[value], size * sizeof(float))
-                for i in range(nodes[v, 2]):
-                    put(table, i)
-            block += nodes[v, 2]
-            value += size
+            if reserve(table, nodes[v, 2]):
+                raise MemoryError
+            for i in range(nodes[v, 2]):
+                table.features[i] = features[block + i]
+                put(table, i)
             table.n_blocks = nodes[v, 2]
-        archive.require(
-            block == features.shape[0] and value == values.shape[0],
-            "features or values are too long",
-        )
+            size = 2 * <Py_ssize_t>table.n_blocks * table.width
+            if size:
+                memcpy(table.values, &values[value], size * sizeof(float))
+            block += table.n_blocks
+            value += size
         return 0
 
 
-# -- Rows.
-
-cdef list allocate_row(Row* row, const int[::1] indptr, Py_ssize_t max_children):
-    # Allocate memory for the longest row. The result owns it.
-    cdef Py_ssize_t n = max(np.max(np.diff(indptr), initial=0) + 1, max_children)
-    cdef int[:, ::1] integers = np.empty((2, n), dtype=INT)
-    cdef float[:, ::1] floats = np.empty((4, n), dtype=SINGLE)
-    cdef double[::1] chances = np.empty(n)
-    row.features, row.blocks = &integers[0, 0], &integers[1, 0]
-    row.values, row.known, row.steps = &floats[0, 0], &floats[1, 0], &floats[2, 0]
-    row.curvatures, row.chances = &floats[3, 0], &chances[0]
-    return [integers, floats, chances]
-
-
-cdef void read_row(
-    Row* row, const double[::1] data, const int[::1] indices, const int[::1] indptr, Py_ssize_t i,
-    Py_ssize_t n_features,
-) noexcept nogil:
-    cdef double largest = 0.0, squares = 0.0
-    cdef Py_ssize_t j
-    row.n = 0
-    for j in range(indptr[i], indptr[i + 1]):
-        largest = max(largest, fabs(data[j]))
-    for j in range(indptr[i], indptr[i + 1]):
-        squares += (data[j] / largest) ** 2 if largest > 0.0 else 0.0  # without an overflow
-    for j in range(indptr[i], indptr[i + 1]):
-        if data[j] != 0.0:
-            row.features[row.n] = indices[j]
-            row.values[row.n] = <float>(data[j] / largest / sqrt(squares))
-            row.n += 1
-    row.features[row.n], row.values[row.n] = <int>n_features, 1.0
-    row.n += 1
-
+# -- Tables and rows.
 
 cdef void find_blocks(const Table* table, Row* row) noexcept nogil:
     cdef int i, block
@@ -618,7 +615,7 @@ cdef inline bint precedes(const Candidate* a, const Candidate* b) noexcept nogil
     return a.chance > b.chance or a.chance == b.chance and a.label < b.label
 
 
-# -- Tables. Functions that return True have failed, since memory ran out.
+# Functions that return True have failed, since memory ran out.
 
 cdef inline Py_ssize_t slot_of(const Table* table, int feature) noexcept nogil:
     # Fibonacci hashing: the factor is 2^32 divided by the golden ratio.
@@ -729,16 +726,3 @@ cdef void free_table(Table* table) noexcept nogil:
     PyMem_RawFree(table.features)
     PyMem_RawFree(table.values)
     PyMem_RawFree(table.children)
-
-
-cdef void* resized(void* block, size_t n_bytes) except NULL nogil:
-    # Unlike other allocators, tracemalloc counts the memory of PyMem_RawRealloc.
-    block = PyMem_RawRealloc(block, n_bytes)
-    if block == NULL:
-        raise_memory_error()
-    return block
-
-
-cdef int raise_memory_error() except -1 nogil:
-    with gil:
-        raise MemoryError

@@ -235,7 +235,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         self._check_fitted()
         X = sparse.csr_array(self._check_rows(X, reset=False))
         found = [
-            self._learner.search_rows(*arrays_of(X[rows]), k, floor)
+            self._learner.search_rows(X[rows], k, floor)
             for rows in timed_slices(row_blocks(X, BATCH, dense=False))
         ]
         sizes = np.concatenate([np.diff(starts) for starts, _ in found])
@@ -249,7 +249,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         indices = np.arange(n_labels) if indices is None else indices
         scores = np.empty((X.shape[0], len(indices)))
         for rows in timed_slices(row_blocks(X, BATCH, dense=False)):
-            scores[rows] = self._learner.score_rows(*arrays_of(X[rows]), indices)
+            scores[rows] = self._learner.score_rows(X[rows], indices)
         if not self._has_label_columns and self._learner.n_nodes == 1:
             scores[:] = 1.0 / n_labels  # No class has occurred.
         return scores
@@ -315,11 +315,10 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
                 n_rows = 1 if scores is not None else block.stop
                 for start in range(block.start, block.stop, n_rows):
                     rows = slice(start, min(start + n_rows, block.stop))
-                    arrays = arrays_of(X[rows])
                     if scores is not None:
-                        scores[rows] = self._learner.score_rows(*arrays, slice(None))
+                        scores[rows] = self._learner.score_rows(X[rows], slice(None))
                     lists = lists_of_rows(indptr, labels, rows)
-                    self._learner.play_rows(*arrays, *lists, weights[rows])
+                    self._learner.play_rows(X[rows], *lists, weights[rows])
 
     def _centroids(self, X, indptr, labels, weights):
         """Return the labels that are relevant, and sketches `(n, size)` of their centroids."""
@@ -389,8 +388,3 @@ def _halves(members, centroids, random_state):
             [points[order[:half]].sum(axis=0), points[order[half:]].sum(axis=0)]
         )
     return members[order[:half]], members[order[half:]]
-
-
-def arrays_of(X):
-    """Return the arrays of a CSR matrix."""
-    return X.data, X.indices, X.indptr

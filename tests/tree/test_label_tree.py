@@ -133,8 +133,8 @@ def test_insertion_is_exact(seed, max_children, n_labels):
     fixed = LabelTree(15, n_labels, max_children, model.alpha, False, nodes)
     rows, lists = sparse.csr_array(X), sparse.csr_array(Y)
     lists = lists.indptr.astype(np.intp), lists.indices.astype(np.intp)
-    fixed.play_rows(rows.data, rows.indices, rows.indptr, *lists, np.ones(40))
-    scores = fixed.score_rows(rows.data, rows.indices, rows.indptr, slice(None))
+    fixed.play_rows(rows, *lists, np.ones(40))
+    scores = fixed.score_rows(rows, slice(None))
     np.testing.assert_array_equal(model.predict_proba(X), scores)
 
 
