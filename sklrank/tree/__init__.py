@@ -2,7 +2,7 @@
 
 :class:`HoeffdingTreeClassifier` is an incremental tree, used as a weak learner in
 :mod:`sklrank.online_boosting`. Its loops are compiled, and its memory is proportional to the number
-of leaves.
+of leaves. :class:`ProbabilisticLabelTree` learns very many labels online.
 
 :class:`LevelSplitsRegressor` and :class:`HonestTreeRegressor` can choose their splits with one half
 of the samples and compute their leaf values with the other half; :class:`HonestForestRegressor`
