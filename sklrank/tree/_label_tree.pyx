@@ -179,8 +179,10 @@ cdef class LabelTree(Persistent):
     # -- Learning.
 
     def grow(self, Py_ssize_t n_labels):
-        """Increase the number of labels."""
+        """Increase the number of labels to `n_labels`."""
         self.require_ready()
+        if n_labels == self.leaves.shape[0]:
+            return
         cdef int[::1] leaves = np.full(n_labels, NONE, dtype=INT)
         self.begin_exclusive()
         try:

@@ -219,13 +219,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         Returns
         -------
         ndarray of shape (n_samples, k)
-            Entries of `classes_`, from best to worst. They are the labels of largest
-            `predict_proba`, but most of the tree is not visited.
-
-        Raises
-        ------
-        ValueError
-            If `k` is not an integer from 1 to `n_labels`.
+            Entries of `classes_`, from best to worst.
         """
         self._check_fitted()
         return self._search(X, check_k(k, len(self.classes_)), 0.0)[1].reshape(-1, k)
@@ -276,6 +270,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
                 self._predicts_sparse = self._has_label_columns and sparse.issparse(y)
             if restart:
                 weights = weights / self.max_iter
+            if restart and len(self.classes_) > self.max_children:
                 centroids = self._centroids(X, indptr, labels, weights)
                 nodes = cluster_labels(*centroids, self.max_children, self._random_state)
                 self._learner = self._make_tree(nodes=nodes)
@@ -337,24 +332,10 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
 
 
 def cluster_labels(labels, centroids, max_children, random_state):
-    """Return the nodes of a tree of labels, whose leaves are divided by balanced 2-means.
+    """Return the nodes of a tree of labels, as a list of (parent, label, 0); see `LabelTree`.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n_labels,)
-        Labels of the tree.
-    centroids : ndarray of shape (n_labels, n_features)
-        Centroids of their samples, of norm one.
-    max_children : int
-        Maximum number of children of a node.
-    random_state : RandomState instance
-        Chooses the centers at the start.
-
-    Returns
-    -------
-    list of (parent, label, 0)
-        Nodes, see :class:`LabelTree`. If there are at most `max_children` labels, which the root
-        will have as children, only the root is returned.
+    The labels `(n_labels,)` are divided by balanced 2-means of their centroids `(n_labels, size)`,
+    of norm one. If there are at most `max_children` labels, only the root is returned.
     """
     nodes = [(-1, -1, 0)]
     queue = [(0, np.arange(len(labels)))] if len(labels) > max_children else []
