@@ -21,13 +21,14 @@ ROOTS = ["-fno-math-errno", "-fno-trapping-math"]
 SUMS = ["-fno-trapping-math", "-fno-signed-zeros", "-fassociative-math"]
 
 SPECIAL_FLAGS = {
+    "sklrank._rows": SUMS,
     "sklrank.boosting._ndcg_pairs": SUMS,
     "sklrank.linear_model._bandit._linucb_model": SUMS,
     "sklrank.linear_model._symmetric": SUMS,
     "sklrank.linear_model._online._feature_map": ROOTS,
     "sklrank.linear_model._online._logistic": ROOTS,
     "sklrank.linear_model._online._ridge": SUMS,
-    "sklrank._rows": SUMS,
+    "sklrank.tree._label_tree": ROOTS,
 }
 
 # The code that all compiled modules share; Cython writes it (see setup.cfg).

@@ -94,6 +94,7 @@ from sklrank.tree import (
     HonestTreeRegressor,
     LevelSplitsClassifier,
     LevelSplitsRegressor,
+    ProbabilisticLabelTree,
 )
 
 SECONDS = 10  # until a case counts as hanging
@@ -106,6 +107,8 @@ CLASSES, LABELS, RANKINGS, GRADES, NUMBERS = "y", "Y", "R", "g", "t"
 CONFIGURATIONS = {
     "HoeffdingTreeClassifier(grace_period=2, delta=0.5)": CLASSES,
     "HoeffdingTreeClassifier(leaf_prediction='mc', grace_period=1, tau=1)": CLASSES,
+    "ProbabilisticLabelTree(max_children=2)": LABELS,
+    "ProbabilisticLabelTree(max_iter=2)": LABELS,
     "OnlineLogisticRegression()": CLASSES,
     "OnlineLogisticRegression(multi_class='ovr')": CLASSES,
     "OnlineRidgeClassifier()": CLASSES,
@@ -852,7 +855,7 @@ def complaint_about(result, statement, names):
         is_number = isinstance(result, float) and np.isfinite(result)
         return None if is_number else f"{method} returns {result!r}"
     for each in result if method == "staged_predict" else [result]:
-        each = np.asarray(each)
+        each = each.toarray() if sparse.issparse(each) else np.asarray(each)
         may_overflow = method == "predict_log_proba" or type(model).__name__ in WRAPPERS
         if each.dtype.kind in "fc" and not may_overflow and not np.isfinite(each).all():
             return f"{method} returns NaN or infinity"
@@ -861,11 +864,17 @@ def complaint_about(result, statement, names):
     n_labels = len(getattr(model, "classes_", ()))
     if method in ("predict_proba", "predict_log_proba"):
         probabilities = result if method == "predict_proba" else np.exp(result)
-        if probabilities.shape != (n_samples, n_labels):
+        labels = eval(dict(statement.arguments).get("labels", "None"), names)
+        n_columns = n_labels if labels is None else len(labels)
+        if probabilities.shape != (n_samples, n_columns):
             return f"{method} returns the shape {probabilities.shape}"
-        sums_to_one = np.allclose(probabilities.sum(axis=1), 1)
-        of_labels = getattr(model, "_has_label_columns", False) and probabilities.max() <= 1
-        if not (sums_to_one or of_labels) or probabilities.min() < 0:
+        if probabilities.min() < 0 or probabilities.max() > 1 + 1e-9:
+            return f"{method} returns no probabilities"
+        # Labels of an indicator matrix are relevant independently of each other.
+        independent = labels is not None or (
+            method == "predict_proba" and getattr(model, "_has_label_columns", False)
+        )
+        if not independent and not np.allclose(probabilities.sum(axis=1), 1):
             return f"{method} returns no distributions"
     if method == "decision_function" and is_classifier(model):
         one_column = n_labels == 2 and result.ndim == 1

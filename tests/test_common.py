@@ -65,6 +65,7 @@ from sklrank.tree import (
     HonestTreeRegressor,
     LevelSplitsClassifier,
     LevelSplitsRegressor,
+    ProbabilisticLabelTree,
 )
 
 SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
@@ -74,6 +75,8 @@ ESTIMATORS = [
     HoeffdingTreeClassifier(leaf_prediction="mc", grace_period=20, tau=0.5),
     HoeffdingTreeClassifier(leaf_prediction="nb", max_depth=3),
     HoeffdingTreeClassifier(grace_period=10, delta=0.1, max_leaves=4),
+    ProbabilisticLabelTree(),
+    ProbabilisticLabelTree(max_children=2, alpha=0.05, max_iter=3),
     LevelSplitsRegressor(),
     LevelSplitsRegressor(honest=True, max_features="sqrt"),
     LevelSplitsRegressor(max_depth=6, min_samples_leaf=3),

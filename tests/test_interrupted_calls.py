@@ -49,7 +49,12 @@ from sklrank.online_boosting import (
     _top_k,
 )
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
-from sklrank.tree import HistogramTreeRegressor, HoeffdingTreeClassifier
+from sklrank.tree import (
+    HistogramTreeRegressor,
+    HoeffdingTreeClassifier,
+    ProbabilisticLabelTree,
+    _probabilistic_label_tree,
+)
 
 BATCH = 8
 N_SAMPLES = 21
@@ -59,6 +64,7 @@ MODELS = {
     "logistic": OnlineLogisticRegression(max_features=3),
     "ridge": OnlineRidgeClassifier(kernel="rbf", n_components=5),
     "tree": HoeffdingTreeClassifier(grace_period=5, tau=0.9, max_features=3),
+    "label-tree": ProbabilisticLabelTree(max_children=2, max_iter=2),
     "banditron": BanditronClassifier(exploration=0.3),
     "banditron-entropy": BanditronClassifier(exploration=0.3, mirror_map="entropy"),
     "linucb": LinUCBClassifier(exploration=0.3),
@@ -85,7 +91,13 @@ LEARNS_ALL_OR_NONE = {name for name in MODELS if name.startswith("predtron")}
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch):
-    for module in (_base_online, _online_booster, _top_k, _bandit_base):
+    for module in (
+        _base_online,
+        _online_booster,
+        _top_k,
+        _bandit_base,
+        _probabilistic_label_tree,
+    ):
         monkeypatch.setattr(module, "BATCH", BATCH)
     for model in (LinearModel, KernelModel):
         monkeypatch.setattr(model, "max_rows", BATCH)

@@ -2,7 +2,7 @@
 
 :class:`HoeffdingTreeClassifier` is an incremental tree, used as a weak learner in
 :mod:`sklrank.online_boosting`. Its loops are compiled, and its memory is proportional to the number
-of leaves.
+of leaves. :class:`ProbabilisticLabelTree` learns very many labels online.
 
 :class:`LevelSplitsRegressor` and :class:`HonestTreeRegressor` can choose their splits with one half
 of the samples and compute their leaf values with the other half; :class:`HonestForestRegressor`
@@ -22,6 +22,7 @@ from sklrank.tree._hoeffding_tree import HoeffdingTreeClassifier
 from sklrank.tree._honest_forest import HonestForestClassifier, HonestForestRegressor
 from sklrank.tree._honest_tree import HonestTreeClassifier, HonestTreeRegressor
 from sklrank.tree._level_splits import LevelSplitsClassifier, LevelSplitsRegressor
+from sklrank.tree._probabilistic_label_tree import ProbabilisticLabelTree
 
 __all__ = [
     "HistogramTreeClassifier",
@@ -33,4 +34,5 @@ __all__ = [
     "HonestTreeRegressor",
     "LevelSplitsClassifier",
     "LevelSplitsRegressor",
+    "ProbabilisticLabelTree",
 ]

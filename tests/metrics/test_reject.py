@@ -20,7 +20,6 @@ def test_default_is_that_of_the_classifier(names):
     found = model.predict(X)
     rejected = np.array([label == model.reject_label_ for label in found.tolist()])
     assert 0 < rejected.mean() < 1
-    assert model.coverage(X) == pytest.approx(1 - rejected.mean())
     right = (found == y)[~rejected].mean()
     loss = 0.1 * rejected.mean() + (1 - right) * (1 - rejected.mean())
     assert reject_loss(y, found, reject_cost=0.1) == pytest.approx(loss)

@@ -1,0 +1,371 @@
+"""ProbabilisticLabelTree: an online classifier for very many labels."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+from sklrank._base_online import BATCH, lists_of_rows, row_blocks, timed_slices
+from sklrank._model_lock import ExclusiveCalls, shared_call
+from sklrank._online_rankers import OnlineLabelRanker
+from sklrank._sklearn import Interval
+from sklrank._validation import (
+    check_k,
+    check_label_names,
+    check_random_state,
+    names_of,
+    unchanged_on_error,
+)
+from sklrank.base import two_class_difference
+from sklrank.tree._label_tree import LabelTree
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+# Bound of sample weights and of 1 / alpha. Sums of their products must not overflow in float32.
+MAX_SIZE = 1e9
+# Columns of the sketch of label centroids. The errors of cosines are about 1 / sqrt(256) = 0.06.
+SKETCH_SIZE = 256
+# Rounds of 2-means, which has nearly always converged earlier.
+MAX_ROUNDS = 20
+
+
+class ProbabilisticLabelTree(OnlineLabelRanker):
+    """A probabilistic label tree, which learns very many labels online.
+
+    The labels are the leaves of a tree. Each node has a logistic regression, which estimates the
+    probability that a label below the node is relevant, if one below its parent is. The probability
+    of a label is the product along its path [1]_ [2]_. A sample is learned only by the children of
+    the nodes above its relevant labels, and the search for the most probable labels opens few other
+    nodes. So the time for a sample grows logarithmically with the number of labels, and linearly
+    with the number of nonzero features. Memory grows with the number of pairs of a node and a
+    feature that occurred together, times `max_children`.
+
+    `fit` clusters the labels: labels whose samples have similar features are below the same node.
+    Balanced 2-means of the centroids of the labels, as in [3]_, divides them again and again. In
+    `partial_fit`, a label joins the tree before its first sample is learned, and the model is the
+    same as if the tree had contained it from the start [4]_. In both cases further labels may
+    appear in `partial_fit`. Until a label has been relevant, its probability is 0.
+
+    The node models are Bayesian logistic regressions, whose weights have independent normal
+    distributions. Each sample makes one step of an extended Kalman filter, so there is no learning
+    rate. Samples are scaled to the norm one.
+
+    Parameters
+    ----------
+    max_children : int, default=128
+        Maximum number of children of a node. The number of stored weights, and often the precision,
+        increases with it.
+    alpha : float, default=0.2
+        Precision of the prior of the weights, from 1e-9: the strength of the L2 penalty. With
+        a smaller value, the first samples of a label have more influence.
+    max_iter : int, default=1
+        Number of passes of `fit`. In each pass, the weights of the samples are divided by
+        `max_iter`, so that the penalty keeps its strength.
+    random_state : int, RandomState instance or None, default=None
+        Controls the start of 2-means in `fit`.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_labels,)
+        Class labels, or names of the columns of the indicator matrix. Labels that appear after the
+        first call are appended.
+    n_iter_ : int
+        Number of passes of `fit`. Defined only after `fit`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Names of the features. Defined only if `X` has feature names that are all strings.
+
+    See Also
+    --------
+    sklrank.online_boosting.AdaOLMR : Rankers of up to thousands of labels.
+
+    References
+    ----------
+    .. [1] K. Jasinska et al., "Extreme F-measure maximization using sparse probability estimates",
+       ICML 2016.
+    .. [2] M. Wydmuch et al., "A no-regret generalization of hierarchical softmax to extreme
+       multi-label classification", NeurIPS 2018.
+    .. [3] Y. Prabhu et al., "Parabel: Partitioned label trees for extreme classification with
+       application to dynamic search advertising", WWW 2018.
+    .. [4] K. Jasinska-Kobus et al., "Online probabilistic label trees", AISTATS 2021.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklrank.tree import ProbabilisticLabelTree
+    >>> X, Y = make_multilabel_classification(500, n_classes=20, random_state=0)
+    >>> tree = ProbabilisticLabelTree(max_children=8, random_state=0).fit(X[:400], Y[:400])
+    >>> best = tree.predict_topk(X[400:], 3)
+    >>> bool(Y[400:][range(100), best[:, 0]].mean() > 0.45)
+    True
+
+    Further labels may appear:
+
+    >>> tree = tree.partial_fit([[1.0] * 20], [[0] * 20 + [1]], classes=range(21))
+    >>> len(tree.classes_)
+    21
+    """
+
+    _parameter_constraints: dict = {
+        "max_children": [Interval(Integral, 2, 2**15, closed="both")],
+        "alpha": [Interval(Real, 1 / MAX_SIZE, MAX_SIZE, closed="both")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        *,
+        max_children: int = 128,
+        alpha: float = 0.2,
+        max_iter: int = 1,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.max_children = max_children
+        self.alpha = alpha
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    @shared_call
+    def predict_proba(self, X: ArrayLike, labels: ArrayLike | None = None) -> np.ndarray:
+        """Predict the probability of each label that it is relevant.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        labels : array-like of shape (n,), default=None
+            Entries of `classes_`. Only the nodes above these labels are visited. If None, all
+            labels.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples, n)
+            Probabilities, with columns in the order of `classes_` or `labels`. For class labels,
+            they are normalized at each node, and sum to one over all classes.
+
+        Raises
+        ------
+        ValueError
+            If `labels` has an entry that is not in `classes_`.
+        """
+        self._check_fitted()
+        if labels is None:
+            return self._label_scores(X)
+        names, order = names_of(labels), np.argsort(self.classes_)
+        places = np.searchsorted(self.classes_, names, sorter=order)
+        indices = order[np.minimum(places, len(order) - 1)]
+        unknown = self.classes_[indices] != names
+        if np.any(unknown):
+            raise ValueError(f"labels has entries that are not in classes_: {names[unknown][:5]}")
+        return self._label_scores(X, indices)
+
+    @shared_call
+    def decision_function(self, X: ArrayLike) -> np.ndarray:
+        """Return the probabilities of `predict_proba` as scores.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels), or (n_samples,)
+            Probabilities of the labels. For two class labels, that of the second minus that of the
+            first.
+        """
+        scores = self._label_scores(X)
+        return scores if self._has_label_columns else two_class_difference(scores)
+
+    @shared_call
+    def predict(self, X: ArrayLike) -> np.ndarray | sparse.csr_array:
+        """Predict the most probable class, or all labels of a probability of at least 0.5.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        {ndarray, csr_array} of shape (n_samples,) or (n_samples, n_labels)
+            Classes, or an indicator matrix. It is sparse if the first target was sparse.
+        """
+        if not self._has_label_columns:
+            return self._search(X, 1, 0.0)[1]
+        indptr, _, labels = self._search(X, len(self.classes_), 0.5)
+        entries = np.ones(len(labels), dtype=np.intp), labels, indptr
+        indicator = sparse.csr_array(entries, shape=(len(indptr) - 1, len(self.classes_)))
+        return indicator if self._predicts_sparse else indicator.toarray()
+
+    @shared_call
+    def predict_topk(self, X: ArrayLike, k: int) -> np.ndarray:
+        """Predict the `k` most probable labels of each sample by a best-first search.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        k : int
+            Number of labels to return, from 1 to `n_labels`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, k)
+            Entries of `classes_`, from best to worst.
+        """
+        self._check_fitted()
+        return self._search(X, check_k(k, len(self.classes_)), 0.0)[1].reshape(-1, k)
+
+    def _search(self, X, k, floor):
+        """Return row pointers, labels and their indices; see `search_rows` of the tree."""
+        self._check_fitted()
+        X = sparse.csr_array(self._check_rows(X, reset=False))
+        found = [
+            self._learner.search_rows(X[rows], k, floor)
+            for rows in timed_slices(row_blocks(X, BATCH, dense=False))
+        ]
+        sizes = np.concatenate([np.diff(starts) for starts, _ in found])
+        indices = np.concatenate([labels for _, labels in found])
+        return np.append(0, np.cumsum(sizes)), self.classes_[indices], indices
+
+    def _label_scores(self, X, indices=None):
+        self._check_fitted()
+        X = sparse.csr_array(self._check_rows(X, reset=False))
+        n_labels = len(self.classes_)
+        indices = np.arange(n_labels) if indices is None else indices
+        scores = np.empty((X.shape[0], len(indices)))
+        for rows in timed_slices(row_blocks(X, BATCH, dense=False)):
+            scores[rows] = self._learner.score_rows(X[rows], indices)
+        if not self._has_label_columns and self._learner.n_nodes == 1:
+            scores[:] = 1.0 / n_labels  # No class has occurred.
+        return scores
+
+    def _start_model(self, classes):
+        self.classes_ = classes
+        self._random_state = check_random_state(self.random_state)
+        self._learner = self._make_tree()
+
+    def _make_tree(self, **nodes):
+        exclusive = not self._has_label_columns
+        sizes = self.n_features_in_, len(self.classes_), self.max_children
+        return LabelTree(*sizes, self.alpha, exclusive, **nodes)
+
+    def _check_and_start(self, X, y, classes, sample_weight, *, restart=False):
+        starts = restart or not hasattr(self, "classes_")
+        with unchanged_on_error(self, draws=starts):
+            X, indptr, labels, weights = super()._check_and_start(
+                X, y, classes, sample_weight, restart=restart
+            )
+            X = sparse.csr_array(X)
+            self._learner.grow(len(self.classes_))
+            if starts:
+                self._predicts_sparse = self._has_label_columns and sparse.issparse(y)
+            if restart:
+                weights = weights / self.max_iter
+            if restart and len(self.classes_) > self.max_children:
+                centroids = self._centroids(X, indptr, labels, weights)
+                nodes = cluster_labels(*centroids, self.max_children, self._random_state)
+                self._learner = self._make_tree(nodes=nodes)
+        return X, indptr, labels, weights
+
+    def _check_same_labels(self, target, classes):
+        if target.multilabel != self._has_label_columns:
+            super()._check_same_labels(target, None)  # It raises.
+        known = self.classes_
+        if not target.multilabel:
+            names = target.values if classes is None else names_of(classes)
+            first = np.unique(names, return_index=True)[1]
+            names = names[np.sort(first)]
+            new = names[~np.isin(names, known)]
+        else:
+            names = target.names if classes is None else check_label_names(classes)
+            if names is None and np.array_equal(known, np.arange(len(known))):
+                names = np.arange(max(len(known), target.values.shape[1]))
+            new = known[:0] if names is None else names[len(known) :]
+            if names is not None and not np.array_equal(names[: len(known)], known):
+                self._check_same_classes(names)
+        if len(new) and (new.dtype.kind in "biuf") != (known.dtype.kind in "biuf"):
+            raise ValueError(f"labels of different types: {new[:3]} after {known[:3]}")
+        self.classes_ = np.concatenate([known, new]) if len(new) else known
+
+    def _check_weights(self, weights):
+        if weights.max(initial=0.0) > MAX_SIZE:
+            raise ValueError(
+                f"sample_weight must be {MAX_SIZE:g} or less, got {weights.max():g}: divide it by "
+                "its mean"
+            )
+
+    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
+        with ExclusiveCalls([self._learner]):
+            blocks = row_blocks(X, BATCH, dense=False)
+            for block in timed_slices(self._track(blocks, "batch", may_stop=scores is None)):
+                n_rows = 1 if scores is not None else block.stop
+                for start in range(block.start, block.stop, n_rows):
+                    rows = slice(start, min(start + n_rows, block.stop))
+                    if scores is not None:
+                        scores[rows] = self._learner.score_rows(X[rows], slice(None))
+                    lists = lists_of_rows(indptr, labels, rows)
+                    self._learner.play_rows(X[rows], *lists, weights[rows])
+
+    def _centroids(self, X, indptr, labels, weights):
+        """Return the labels that are relevant, and sketches `(n, size)` of their centroids."""
+        n_labels, n_features = len(self.classes_), X.shape[1]
+        entries = np.repeat(weights, np.diff(indptr)), labels, indptr
+        Y = sparse.csr_array(entries, shape=(X.shape[0], n_labels))
+        size = min(SKETCH_SIZE, n_features)
+        signs = self._random_state.choice(np.array([-1.0, 1.0]), n_features)
+        slots = self._random_state.randint(size, size=n_features)
+        sketch = sparse.csr_array((signs, slots, np.arange(n_features + 1)), (n_features, size))
+        centroids = np.zeros((n_labels, size), dtype=np.float32)
+        for rows in row_blocks(X, BATCH, dense=False):
+            centroids += (Y[rows].T @ (normalize(X[rows]) @ sketch)).toarray()
+        relevant = np.flatnonzero(np.bincount(labels, entries[0], minlength=n_labels))
+        return relevant, normalize(centroids[relevant])
+
+
+def cluster_labels(labels, centroids, max_children, random_state):
+    """Return the nodes of a tree of labels, as a list of (parent, label, 0); see `LabelTree`.
+
+    The labels `(n_labels,)` are divided by balanced 2-means of their centroids `(n_labels, size)`,
+    of norm one. If there are at most `max_children` labels, only the root is returned.
+    """
+    nodes = [(-1, -1, 0)]
+    queue = [(0, np.arange(len(labels)))] if len(labels) > max_children else []
+    for parent, members in queue:  # It grows.
+        if len(members) <= max_children:
+            nodes += [(parent, labels[i], 0) for i in members]
+            continue
+        capacity = max_children
+        while capacity * max_children < len(members):
+            capacity *= max_children
+        parts = [members]
+        while max(map(len, parts)) > capacity and 2 * len(parts) <= max_children:
+            parts = [half for part in parts for half in _halves(part, centroids, random_state)]
+        for part in parts:
+            queue.append((len(nodes), part))
+            nodes.append((parent, -1, 0))
+    return nodes
+
+
+def _halves(members, centroids, random_state):
+    """Divide some labels into two halves by 2-means of their centroids."""
+    points, half = centroids[members], len(members) // 2
+    first, second = points[random_state.choice(len(members), 2, replace=False)]
+    order = None
+    for _ in range(MAX_ROUNDS):
+        before, order = order, np.argsort(points @ (second - first), kind="stable")
+        order = np.append(np.sort(order[:half]), np.sort(order[half:]))
+        if np.array_equal(order, before):
+            break
+        first, second = normalize(
+            [points[order[:half]].sum(axis=0), points[order[half:]].sum(axis=0)]
+        )
+    return members[order[:half]], members[order[half:]]
