@@ -50,6 +50,7 @@ from sklrank.linear_model import (
     SemiBanditRanker,
 )
 from sklrank.model_selection import RejectOptionClassifier
+from sklrank.off_policy import OffPolicyClassifier
 from sklrank.online_boosting import (
     AdaOLMR,
     OnlineBMR,
@@ -125,6 +126,8 @@ ESTIMATORS = [
     # It rejects no sample: scikit-learn's checks compare predictions with scores.
     PredtronClassifier(reject_cost=1.0, average=True),
     RejectOptionClassifier(PredtronClassifier(average=True), reject_cost=1.0, cv=2),
+    OffPolicyClassifier(LogisticRegression()),
+    OffPolicyClassifier(DecisionTreeClassifier(random_state=0), method="dr"),
     PredtronClassifier(representation="simplex"),
     PredtronClassifier(representation="ordinal"),
     PredtronLabelRanker(),

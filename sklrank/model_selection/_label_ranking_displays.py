@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklrank._display import Display
 from sklrank._rankings import check_pair_proba, check_two_rankings, close_ranks
 from sklrank._validation import is_integer
-from sklrank.model_selection._display import Display
 
 
 class RankingDisplay(Display):
