@@ -58,7 +58,7 @@ def policy_value(
     dr        yes   w                            none [1]_
     sndr      yes   w / mean(w)                  of order 1/n
     switch-dr yes   w, if w <= threshold, else 0 that of the model for weights above it
-    dr-os     yes   w / (1 + (w / threshold)^2)  that of the model, mostly for large weights [2]_
+    dr-os     yes   w / (1 + w^2 / threshold)    that of the model, mostly for large weights [2]_
     ========= ===== ============================ ==============================================
 
     Parameters
@@ -83,8 +83,8 @@ def policy_value(
     cv : int, cross-validation generator or iterable, default=5
         Folds of cross-fitting: the model predicts samples that it was not fitted to.
     threshold : float or "auto", default="auto"
-        Threshold of the weights; for "dr-os", the square root of the parameter of [2]_. "auto"
-        chooses it by SLOPE [4]_ among infinity, the largest weight and its halves.
+        Threshold of the weights, or the parameter of "dr-os". "auto" chooses it by SLOPE [4]_ among
+        infinity, the square of the largest weight, half of it, and so on down to 10.
     action_features : array-like of shape (n_labels,) or (n_labels, n_features), default=None
         Features of the labels, for "mips". Labels with equal features are a group.
     logging_policy : array-like of shape (n_samples, n_labels), or a model, default=None
@@ -125,7 +125,9 @@ def policy_value(
     .. [2] Y. Su et al., "Doubly robust off-policy evaluation with shrinkage", ICML 2020.
     .. [3] Y. Saito and T. Joachims, "Off-policy evaluation for large action spaces via embeddings",
        ICML 2022.
-    .. [4] Y. Su et al., "Adaptive estimator selection for off-policy evaluation", ICML 2020.
+    .. [4] Y. Su et al., "Adaptive estimator selection for off-policy evaluation", ICML 2020, with
+       the factors of G. Tucker and J. Lee, "Improved estimator selection for off-policy
+       evaluation", 2021.
 
     Examples
     --------
@@ -156,7 +158,7 @@ def policy_value(
     if not rule.has_threshold:
         threshold = None
     elif threshold == "auto":
-        threshold = choose_threshold(rule, weights, residuals, baseline, confidence)
+        threshold = choose_threshold(rule, weights, residuals, baseline)
 
     def terms_of_rows(rows):
         return sample_terms(rule, weights[rows], residuals[rows], baseline[rows], threshold)

@@ -1,7 +1,10 @@
 """Estimates of the value of a policy: definitions, unbiasedness by enumeration, warnings."""
 
+import importlib.util
+import os
 import warnings
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -64,7 +67,7 @@ def slow_value(method, rewards, log, policy, predicted, threshold):
             "sndr": lambda w=w, q=model, e=error: q + w / mean_weight * e,
             "switch-dr": lambda w=w, q=model, e=error: q + (w * e if w <= threshold else 0),
             # Su et al. 2020: lambda w / (w**2 + lambda).
-            "dr-os": lambda w=w, q=model, e=error: q + threshold**2 * w / (w**2 + threshold**2) * e,
+            "dr-os": lambda w=w, q=model, e=error: q + threshold * w / (w**2 + threshold) * e,
         }[method]()
     return total / n
 
@@ -159,34 +162,40 @@ def test_variances_are_in_the_order_of_theory():
     assert variances["snips"] < variances["ips"]
 
 
-def slow_slope(values, errors, quantile):
-    """Index of the last estimate whose interval meets all earlier ones, two by two."""
+def slow_slope(values, widths):
+    """Index of the last estimate that agrees with all earlier ones (Tucker and Lee 2021)."""
     for i in range(len(values)):
         for j in range(i):
-            if abs(values[i] - values[j]) > 2 * quantile * (errors[i] + errors[j]):
+            if abs(values[i] - values[j]) > widths[i] + (np.sqrt(6) - 1) * widths[j]:
                 return i - 1
     return len(values) - 1
 
 
 @quiet
 @pytest.mark.parametrize("method", ["clipped", "switch-dr", "dr-os"])
-@pytest.mark.parametrize("shift", [0.0, 3.0, 100.0])
+@pytest.mark.parametrize("shift", [0.0, 1.0, 3.0, 100.0])
 def test_thresholds_are_those_of_slope(problem, method, shift):
-    rewards, log, policy, options = problem
-    options["reward_model"] = options["reward_model"] + shift
-    rewards = rewards + shift * (method == "clipped")
+    """The larger the error of the model or the rewards, the later do thresholds begin to harm."""
+    _, _, policy, options = problem
+    random, options["reward_model"] = np.random.RandomState(0), options["reward_model"] + shift
+    # A label that is often right is rarely shown.
+    options["logging_policy"] = logging = np.tile([0.02, 0.08, 0.4, 0.5], (400, 1))
+    actions = random.choice(4, p=logging[0], size=400)
+    log = Exploration(actions, logging[0, actions])
+    rewards = shift + random.normal(size=400)
     found = policy_value(rewards, log, policy, method=method, **options)
-    largest = found.max_weight
-    candidates = [np.inf, *(largest / 2**i for i in range(100) if largest / 2**i >= 1)]
+    square = found.max_weight**2
+    candidates = [np.inf, *(square / 2**i for i in range(100) if square / 2**i >= 10)]
     each = [
         policy_value(rewards, log, policy, method=method, threshold=candidate, **options)
         for candidate in candidates
     ]
     # The standard errors have n - 1 in the denominator, the widths n.
-    errors = [estimate.standard_error * np.sqrt(399 / 400) for estimate in each]
-    best = slow_slope([estimate.value for estimate in each], errors, 1.959964)
+    widths = [1.2815516 * estimate.standard_error * np.sqrt(399 / 400) for estimate in each]
+    best = slow_slope([estimate.value for estimate in each], widths)
     assert found.threshold == pytest.approx(candidates[best])
     assert_allclose(found.value, each[best].value)
+    assert best > 0
 
 
 def test_standard_errors_are_standard_deviations(problem):
@@ -367,3 +376,44 @@ def test_invalid_arguments_are_named(problem):
     never = np.full(400, 4)
     with pytest.raises(ValueError, match="all weights are 0"):
         policy_value(rewards, log, never, method="snips")
+
+
+@pytest.fixture
+def open_bandit():
+    """Return the reader of the Open Bandit data, and the path of their wheel, if it is known."""
+    wheel = os.environ.get("OBP_WHEEL")
+    if not wheel:
+        pytest.skip("OBP_WHEEL is not set to the path of obp-0.4.1-py3-none-any.whl")
+    path = Path(__file__).parents[2] / "benchmarks" / "_open_bandit.py"
+    spec = importlib.util.spec_from_file_location("open_bandit", path)
+    reader = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(reader)
+    return reader, wheel
+
+
+def test_published_values_of_thompson_sampling(open_bandit):
+    """The README of the Open Bandit Pipeline prints 1.198126 for the campaign "all"."""
+    reader, wheel = open_bandit
+    found = {}
+    for campaign in ("all", "men", "women"):
+        log, clicks, positions = reader.read_log(wheel, "random", campaign)
+        policy = reader.thompson_sampling(wheel, campaign)[positions]
+        found[campaign] = policy_value(clicks, log, policy, method="ips").value
+        if campaign == "all":
+            assert found[campaign] / clicks.mean() == pytest.approx(1.198126, abs=1e-6)
+            value = policy_value_score(clicks, policy, log, method="snips")
+            assert value == pytest.approx(0.004776, abs=5e-7)
+    # The policy has been drawn with another seed.
+    assert found["men"] == pytest.approx(0.004527, rel=0.005)
+    assert found["women"] == pytest.approx(0.006790, rel=0.005)
+
+
+def test_published_logs_without_overlap_are_warned_about(open_bandit):
+    reader, wheel = open_bandit
+    log, clicks, _ = reader.read_log(wheel, "bts", "women")
+    even = np.full((len(clicks), 46), 1 / 46)
+    with pytest.warns(OffPolicyWarning) as caught:
+        found = policy_value(clicks, log, even, method="ips")
+    assert round(found.effective_sample_size) == 2 and round(found.max_weight) == 21_739
+    texts = " ".join(str(each.message) for each in caught)
+    assert "effective sample size is 2.08" in texts and "one sample has 69%" in texts
