@@ -16,7 +16,7 @@ def cross_fitted(model, log, X, cv):
     The features of the model are those of the sample, followed by an indicator of the label. It is
     fitted to the other folds. A classifier predicts the mean of its classes, which are rewards.
     """
-    model = HistGradientBoostingRegressor() if model is None else model
+    model = HistGradientBoostingRegressor(random_state=0) if model is None else model
     X = np.empty((len(log.known), 0)) if X is None else X
     X = check_array(X, accept_sparse="csr", ensure_all_finite=False, ensure_min_features=0)
     if X.shape[0] != len(log.known):
