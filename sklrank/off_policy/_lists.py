@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 from sklrank._validation import as_numbers, look_up
 from sklrank.feedback import Exploration, check_exploration
 from sklrank.off_policy._intervals import check_confidence
-from sklrank.off_policy._log import check_rewards, warn_about_weights
+from sklrank.off_policy._log import check_rewards, probabilities_of, warn_about_weights
 from sklrank.off_policy._values import INTERVALS, summary
 
 
@@ -118,8 +118,7 @@ def list_policy_value(
     rewards = check_rewards(rewards, *REWARD_DIMENSIONS.get(method, (2,)))
     if discounts is not None:
         rewards = rewards * as_numbers(discounts, "discounts")
-    policy = policy.propensities(X) if hasattr(policy, "propensities") else policy
-    policy = as_numbers(policy, "policy")
+    policy = as_numbers(probabilities_of(policy, X), "policy")
     terms, weights = terms_of(rewards, exploration, policy, predicted=predicted, lists=lists)
     known = ~np.isnan(rewards.reshape(len(rewards), -1)).any(axis=1)
     terms, weights = terms[known], weights[known].reshape(known.sum(), -1)

@@ -59,11 +59,7 @@ def check_rewards(rewards, *dimensions):
 
 def check_policy(policy, n_samples, X=None, exploration=None, name="policy"):
     """Return the probabilities `(n_samples, n_labels)` of a policy; the array is not copied."""
-    if hasattr(policy, "propensities"):
-        if X is None:
-            raise ValueError(f"{name} is a model, so `X`, the samples of the log, is needed")
-        policy = policy.propensities(X)
-    policy = np.asarray(policy)
+    policy = np.asarray(probabilities_of(policy, X, name))
     if policy.ndim == 1 and policy.dtype.kind in "iu" and len(policy) and policy.min() >= 0:
         largest = np.max(getattr(exploration, "actions", 0), initial=0)
         policy = np.eye(max(int(largest), policy.max()) + 1, dtype=np.int8)[policy]
@@ -77,6 +73,15 @@ def check_policy(policy, n_samples, X=None, exploration=None, name="policy"):
     if not (policy.min() >= 0 and np.abs(policy.sum(axis=1) - 1).max() <= TOLERANCE):
         raise ValueError(f"{name} must be probabilities that are not negative and sum to 1")
     return policy
+
+
+def probabilities_of(policy, X, name="policy"):
+    """Return the probabilities of a policy, which is a model or an array of probabilities."""
+    if not hasattr(policy, "propensities"):
+        return policy
+    if X is None:
+        raise ValueError(f"{name} is a model, so `X`, the samples of the log, is needed")
+    return policy.propensities(X)
 
 
 def effective_sample_size(weights):

@@ -149,6 +149,12 @@ def policy_value(
         name = "logging_policy"
         logging_policy = _log.check_policy(logging_policy, len(log.known), X, exploration, name)
         logging_policy = _log.of_known(logging_policy, log.known)
+        if logging_policy.shape != log.policy.shape or not np.all(
+            logging_policy[np.arange(len(log.actions)), log.actions] > 0
+        ):
+            raise ValueError(
+                "logging_policy must have the shape of policy, and show what the log has"
+            )
     groups = _groups(action_features, log, logging_policy) if method == "mips" else None
     weights = importance_weights(log, groups, logging_policy)
     residuals, baseline = log.rewards, np.zeros(len(weights))
@@ -248,9 +254,8 @@ def _groups(action_features, log, logging_policy):
             "labels under the policy that wrote the log"
         )
     features = np.asarray(action_features).reshape(len(action_features), -1)
-    if not len(features) == logging_policy.shape[1] == log.policy.shape[1]:
+    if len(features) != log.policy.shape[1]:
         raise ValueError(
-            f"action_features and logging_policy must be of {log.policy.shape[1]} labels, got "
-            f"{len(features)} and {logging_policy.shape[1]}"
+            f"action_features must be of {log.policy.shape[1]} labels, got {len(features)}"
         )
     return np.unique(features, axis=0, return_inverse=True)[1].ravel()

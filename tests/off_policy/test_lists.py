@@ -286,6 +286,7 @@ def test_invalid_arguments_are_named():
         ("policy", (rewards, good, -good), options),
         ("policy", (np.ones((4, 2, 2)), log, good), {"method": "pairs"}),
         ("exploration", (rewards, good, good), {}),
+        ("`X`", (rewards, log, SemiBanditRanker()), {}),
         ("predicted", (rewards, good, good), {"method": "cascade", "predicted": (1, 2)}),
     ]
     for name, arguments, changes in bad:

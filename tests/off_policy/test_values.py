@@ -368,6 +368,8 @@ def test_invalid_arguments_are_named(problem):
         ("action_features", {"method": "mips"}),
         ("action_features", {"method": "mips", "action_features": [1, 2]}),
         ("logging_policy", {"logging_policy": policy / 2}),
+        ("logging_policy", {"logging_policy": np.eye(4)[(log.actions + 1) % 4]}),
+        ("logging_policy", {"logging_policy": np.full((400, 5), 0.2)}),
     ]
     for name, changes in bad:
         arguments = {"rewards": rewards, "exploration": log, "policy": policy, **options, **changes}
