@@ -167,7 +167,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 "OffPolicyClassifier be the last step of a pipeline"
             )
         even = np.broadcast_to(1 / n_labels, (_num_samples(X), n_labels))
-        log = check_log(rewards, exploration, even, None)
+        log = check_log(rewards, exploration, even)
         known_X = _safe_indexing(X.tocsr() if sparse.issparse(X) else X, np.flatnonzero(log.known))
         if self.method == "snips":
             return self._fit_self_normalized(known_X, log, n_labels)

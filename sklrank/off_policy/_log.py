@@ -29,15 +29,24 @@ class Log(NamedTuple):
     propensities: np.ndarray  # (n_samples,)
     policy: np.ndarray  # (n_samples, n_labels) probabilities of the policy to evaluate
     known: np.ndarray  # (n_rows,) mask of these samples among all rows of the log
+    logging_policy: np.ndarray | None  # (n_samples, n_labels)
 
 
-def check_log(rewards, exploration, policy, X):
+def check_log(rewards, exploration, policy, X=None, logging_policy=None):
     """Return the `Log` of the samples whose reward is not NaN."""
     rewards = check_rewards(rewards, 1)
     policy = check_policy(policy, len(rewards), X, exploration)
     arrays = check_exploration(exploration, len(rewards), policy.shape[1], single=True)
     known = ~np.isnan(rewards)
-    return Log(*(of_known(array, known) for array in (rewards, *arrays, policy)), known)
+    log = Log(*(of_known(array, known) for array in (rewards, *arrays, policy)), known, None)
+    if logging_policy is None:
+        return log
+    logging_policy = check_policy(logging_policy, len(rewards), X, exploration, "logging_policy")
+    log = log._replace(logging_policy=of_known(logging_policy, known))
+    rows = np.arange(len(log.actions))
+    if logging_policy.shape != policy.shape or not log.logging_policy[rows, log.actions].all():
+        raise ValueError("logging_policy must have the shape of policy, and show what the log has")
+    return log
 
 
 def of_known(array, known):
@@ -90,16 +99,16 @@ def effective_sample_size(weights):
     return np.min(np.square(weights.sum(axis=0)) / np.where(squares > 0, squares, 1))
 
 
-def warn_about_log(log, logging_policy=None):
+def warn_about_log(log):
     """Warn if the log cannot say what the policy would earn."""
     certain = log.propensities == 1
-    if logging_policy is None:
+    if log.logging_policy is None:
         never = np.bincount(log.actions, minlength=log.policy.shape[1]) == 0
         missing = np.einsum("ij,j->i", log.policy, never.astype(float))
         others = 1 - log.policy[np.arange(len(log.actions)), log.actions]
         missing = np.where(certain, others, missing).mean()
     else:
-        missing = np.einsum("ij,ij->", log.policy, logging_policy == 0) / len(log.policy)
+        missing = np.einsum("ij,ij->", log.policy, log.logging_policy == 0) / len(log.policy)
     if certain.any():
         _warn(
             f"{certain.mean():.0%} of the propensities are 1: these samples say nothing about "

@@ -144,19 +144,8 @@ def policy_value(
     """
     rule = look_up("method", METHODS, method)
     _check_options(method, threshold, interval, confidence)
-    log = _log.check_log(rewards, exploration, policy, X)
-    if logging_policy is not None:
-        name = "logging_policy"
-        logging_policy = _log.check_policy(logging_policy, len(log.known), X, exploration, name)
-        logging_policy = _log.of_known(logging_policy, log.known)
-        if logging_policy.shape != log.policy.shape or not np.all(
-            logging_policy[np.arange(len(log.actions)), log.actions] > 0
-        ):
-            raise ValueError(
-                "logging_policy must have the shape of policy, and show what the log has"
-            )
-    groups = _groups(action_features, log, logging_policy) if method == "mips" else None
-    weights = importance_weights(log, groups, logging_policy)
+    log = _log.check_log(rewards, exploration, policy, X, logging_policy)
+    weights = importance_weights(log, _groups(action_features, log) if method == "mips" else None)
     residuals, baseline = log.rewards, np.zeros(len(weights))
     if rule.has_model:
         of_shown, baseline = predicted_rewards(reward_model, log, X, cv)
@@ -178,7 +167,7 @@ def policy_value(
         bounds = INTERVALS[interval](terms_of_rows, len(weights), confidence, random_state)
     if method != "dm":
         _log.warn_about_weights(weights)
-    _log.warn_about_log(log, logging_policy)
+    _log.warn_about_log(log)
     return summary(terms_of_rows(slice(None)), weights, bounds, threshold)
 
 
@@ -246,9 +235,9 @@ def _check_options(method, threshold, interval, confidence):
         )
 
 
-def _groups(action_features, log, logging_policy):
+def _groups(action_features, log):
     """Return the group of each label, given by its features."""
-    if action_features is None or logging_policy is None:
+    if action_features is None or log.logging_policy is None:
         raise ValueError(
             "method='mips' needs action_features, and logging_policy, the probabilities of all "
             "labels under the policy that wrote the log"

@@ -91,7 +91,7 @@ def choose_threshold(method, weights, residuals, baseline):
     return float(chosen)
 
 
-def importance_weights(log, groups, logging_policy):
+def importance_weights(log, groups):
     """Return the weights of the labels shown or, given the groups of labels, of their groups.
 
     The weight of a group is the probability that the policy shows one of its labels, divided by
@@ -103,6 +103,6 @@ def importance_weights(log, groups, logging_policy):
     for group in np.unique(groups):
         members = groups == group
         rows = np.flatnonzero(members[log.actions])
-        new, old = (array[np.ix_(rows, members)] for array in (log.policy, logging_policy))
+        new, old = (array[np.ix_(rows, members)] for array in (log.policy, log.logging_policy))
         weights[rows] = new.sum(axis=1) / old.sum(axis=1)
     return weights

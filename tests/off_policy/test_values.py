@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import tracemalloc
 import warnings
 from itertools import product
 from pathlib import Path
@@ -378,6 +379,21 @@ def test_invalid_arguments_are_named(problem):
     never = np.full(400, 4)
     with pytest.raises(ValueError, match="all weights are 0"):
         policy_value(rewards, log, never, method="snips")
+
+
+def test_probabilities_of_large_logs_are_not_copied():
+    n, m, random = 20_000, 100, np.random.RandomState(11)
+    policy, actions = simplex(random, n, m), random.randint(m, size=n)
+    policy.flags.writeable = False
+    log, rewards = Exploration(actions, np.full(n, 1 / m)), random.rand(n)
+    even, groups = np.broadcast_to(1 / m, (n, m)), np.arange(m) % 7
+    options = {"reward_model": even, "logging_policy": even, "action_features": groups}
+    for method in (*METHODS, "mips"):
+        tracemalloc.start()
+        policy_value(rewards, log, policy, method=method, **options)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < policy.nbytes / 2, method
 
 
 @pytest.fixture
