@@ -158,11 +158,8 @@ def _independent(rewards, propensities, policy, **_):
 
 def _cascade(rewards, propensities, policy, predicted, **_):
     weights = np.cumprod(_ratios(rewards, propensities, policy, 2), axis=1)
-    of_shown, of_policy = (
-        np.zeros((2, *rewards.shape))
-        if predicted is None
-        else (as_numbers(values, "predicted") for values in predicted)
-    )
+    predicted = np.zeros((2, *rewards.shape)) if predicted is None else predicted
+    of_shown, of_policy = (as_numbers(values, "predicted") for values in predicted)
     if not of_shown.shape == of_policy.shape == rewards.shape:
         raise ValueError(f"predicted must be two arrays of shape {rewards.shape}")
     before = np.hstack([np.ones((len(weights), 1)), weights[:, :-1]])
@@ -170,10 +167,16 @@ def _cascade(rewards, propensities, policy, predicted, **_):
 
 
 def _pseudo_inverse(rewards, propensities, policy, lists, **_):
-    moments = np.asarray(propensities)
+    moments, lists = as_numbers(propensities, "exploration"), np.asarray(lists)
     if moments.ndim == 4:
         k, n_labels = moments.shape[:2]
-        places = np.arange(k) * n_labels + np.asarray(lists)
+        if policy.shape != (len(rewards), k, n_labels) or lists.shape != policy.shape[:2]:
+            raise ValueError(
+                f"with moments of {k} positions and {n_labels} labels, policy and lists must have "
+                f"shapes {(len(rewards), k, n_labels)} and {(len(rewards), k)}; got "
+                f"{policy.shape} and {lists.shape}"
+            )
+        places = np.arange(k) * n_labels + lists
         inverse = np.linalg.pinv(moments.reshape(k * n_labels, -1), hermitian=True)
         weights = np.take_along_axis(policy.reshape(len(policy), -1) @ inverse, places, axis=1)
         weights = weights.sum(axis=1)

@@ -287,6 +287,11 @@ def test_invalid_arguments_are_named():
         ("policy", (np.ones((4, 2, 2)), log, good), {"method": "pairs"}),
         ("exploration", (rewards, good, good), {}),
         ("`X`", (rewards, log, SemiBanditRanker()), {}),
+        (
+            "lists",
+            (rewards, np.ones((2, 2, 2, 2)), np.ones((4, 2, 2))),
+            {"method": "pseudo-inverse"},
+        ),
         ("predicted", (rewards, good, good), {"method": "cascade", "predicted": (1, 2)}),
     ]
     for name, arguments, changes in bad:
