@@ -78,6 +78,7 @@ from sklrank.linear_model import (
     SemiBanditRanker,
 )
 from sklrank.model_selection import RejectOptionClassifier
+from sklrank.off_policy import OffPolicyClassifier
 from sklrank.online_boosting import (
     AdaOLMR,
     OnlineBMR,
@@ -141,6 +142,7 @@ CONFIGURATIONS = {
     "LevelSplitsClassifier(honest='estimation')": CLASSES,
     "HonestTreeClassifier()": CLASSES,
     "RejectOptionClassifier(DecisionTreeClassifier(max_depth=2))": CLASSES,
+    "OffPolicyClassifier(DecisionTreeClassifier(max_depth=2))": CLASSES,
     "HonestForestClassifier(n_estimators=2)": CLASSES,
     "HistogramTreeClassifier(min_samples_leaf=1)": CLASSES,
     "HistogramTreeRegressor()": NUMBERS,

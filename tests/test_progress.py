@@ -64,6 +64,7 @@ NOT_ITERATIVE = {
     "LevelSplitsClassifier",
     "LeafSizeForest",
     "LevelSplitsRegressor",
+    "OffPolicyClassifier",
     "PooledLabelSpreading",
     "RejectOptionClassifier",
     "ResidualRefiner",
