@@ -13,6 +13,7 @@ package has the following subpackages:
 - :mod:`sklrank.tree`: Hoeffding trees for data streams, honest trees and forests, and histogram
   trees.
 - :mod:`sklrank.feedback`: exploration schemes, propensities and logs of bandit feedback.
+- :mod:`sklrank.off_policy`: values of policies, and learning, from logs of other policies.
 - :mod:`sklrank.metrics`: ranking losses and scores, and scorers for scikit-learn's tools.
 - :mod:`sklrank.model_selection`: progressive (prequential) validation, and validation by query.
 - :mod:`sklrank.pipeline`: pipelines that learn in parts.
@@ -34,6 +35,7 @@ _SUBPACKAGES = (
     "linear_model",
     "metrics",
     "model_selection",
+    "off_policy",
     "online_boosting",
     "pipeline",
     "semi_supervised",

@@ -26,6 +26,7 @@ from sklrank.feedback import (
     check_rewards,
     exploration_rates,
     make_sampler,
+    policy_propensities,
 )
 from sklrank.metrics import rank_loss
 
@@ -335,6 +336,36 @@ class ShownLabelsRanker(OnlineLabelRanker):
         batches = timed_slices(slices(X.shape[0], BATCH))
         shown = [self._show(X[batch], sampler) for batch in batches]
         return Exploration(*(np.concatenate(arrays) for arrays in zip(*shown)))
+
+    @shared_call
+    def propensities(self, X: ArrayLike) -> np.ndarray:
+        """Compute the probabilities that labels, and pairs of labels, are shown by `explore`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels, n_labels)
+            Exact probability in the next call of `explore` that both labels are shown. The diagonal
+            has the probabilities that each label is shown.
+
+        Raises
+        ------
+        ValueError
+            If the ranker draws an expert for each sample. The propensities of a record are then
+            those given the expert drawn.
+        """
+        scores = self._label_scores(X)
+        if getattr(self, "_hedge", False) and len(self.expert_weights_) > 1:
+            raise ValueError(
+                f"{type(self).__name__} draws one of {len(self.expert_weights_)} experts for each "
+                "sample, so that its propensities have no formula: use those that `explore` records"
+            )
+        k, rate = min(self.k, scores.shape[1]), self._exploration_rates(np.ones(1))[0]
+        return policy_propensities(self.randomization, scores, k, rate)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit_feedback(

@@ -77,6 +77,7 @@ from sklrank.linear_model import (
     PredtronQueryRanker,
     SemiBanditRanker,
 )
+from sklrank.off_policy import OffPolicyClassifier
 from sklrank.online_boosting import (
     AdaOLMR,
     OnlineBMR,
@@ -140,6 +141,7 @@ CONFIGURATIONS = {
     "LevelSplitsRegressor()": NUMBERS,
     "LevelSplitsClassifier(honest='estimation')": CLASSES,
     "HonestTreeClassifier()": CLASSES,
+    "OffPolicyClassifier(DecisionTreeClassifier(max_depth=2))": CLASSES,
     "HonestForestClassifier(n_estimators=2)": CLASSES,
     "HistogramTreeClassifier(min_samples_leaf=1)": CLASSES,
     "HistogramTreeRegressor()": NUMBERS,

@@ -48,6 +48,7 @@ from sklrank.linear_model import (
     PredtronQueryRanker,
     SemiBanditRanker,
 )
+from sklrank.off_policy import OffPolicyClassifier
 from sklrank.online_boosting import (
     AdaOLMR,
     OnlineBMR,
@@ -119,6 +120,8 @@ ESTIMATORS = [
     PredtronClassifier(mirror_map="entropy", learning_rate=0.1),
     # It rejects no sample: scikit-learn's checks compare predictions with scores.
     PredtronClassifier(reject_cost=1.0, average=True),
+    OffPolicyClassifier(LogisticRegression()),
+    OffPolicyClassifier(DecisionTreeClassifier(random_state=0), method="dr"),
     PredtronClassifier(representation="simplex"),
     PredtronClassifier(representation="ordinal"),
     PredtronLabelRanker(),

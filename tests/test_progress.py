@@ -66,6 +66,7 @@ NOT_ITERATIVE = {
     "HonestTreeRegressor",
     "LevelSplitsClassifier",
     "LevelSplitsRegressor",
+    "OffPolicyClassifier",
     "PooledLabelSpreading",
     "ResidualRefiner",
 }

@@ -38,6 +38,7 @@ from sklrank.feedback._randomization import (
     UniformRandomization,
 )
 from sklrank.feedback._randomization import make_sampler as make_sampler
+from sklrank.feedback._randomization import policy_propensities as policy_propensities
 from sklrank.feedback._rates import DECAYS as DECAYS
 from sklrank.feedback._rates import SCHEDULES as SCHEDULES
 from sklrank.feedback._rates import DecayingExploration, SelfTunedExploration

@@ -81,7 +81,14 @@ class Exploration:
     def __len__(self) -> int:
         return len(self.actions)
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the actions. By it, scikit-learn's tools divide records into folds."""
+        return self.actions.shape
+
     def __getitem__(self, rows: int | slice | ArrayLike) -> Exploration:
+        if isinstance(rows, tuple) and rows[1:] == (Ellipsis,):
+            rows = rows[0]
         if isinstance(rows, Integral):
             rows = [rows]
         elif not isinstance(rows, slice):
@@ -94,10 +101,15 @@ class Exploration:
     ) -> pd.DataFrame:
         """Convert the record to a data frame with one row per sample, for example for a log.
 
+        ``frame.to_sql``, ``to_parquet``, ``polars.from_pandas(frame)`` and
+        ``pyarrow.Table.from_pandas(frame)`` pass it on; add columns such as the id of the visitor,
+        the time and the version of the policy before.
+
         Parameters
         ----------
         rewards : array-like of the shape of the actions, default=None
-            Rewards, which are added to the log. If None, the log has no rewards.
+            Rewards, which are added to the log, NaN if not yet known. If None, the log has no
+            rewards.
         classes : array-like of shape (n_labels,), default=None
             Names of the labels, such as `classes_` of an estimator, which are logged instead of the
             indices. If None, the indices are logged.
@@ -150,10 +162,11 @@ class Exploration:
 
         Parameters
         ----------
-        frame : pandas.DataFrame, or a mapping of names to columns
-            The log. Other columns are ignored. In particular, rewards are not read. If k labels
-            were shown, ``frame[[f"reward_{i}" for i in range(k)]]`` gives the rewards; if a single
-            label was shown, ``frame["reward_0"]`` does.
+        frame : data frame, mapping of names to columns, or sequence of mappings
+            The log: a data frame of pandas or polars, an Arrow table, or rows of a database with
+            names, such as :class:`sqlite3.Row`. Other columns are ignored. In particular, rewards
+            are not read. If k labels were shown, ``frame[[f"reward_{i}" for i in range(k)]]`` gives
+            the rewards; if a single label was shown, ``frame["reward_0"]`` does.
         classes : array-like of shape (n_labels,), default=None
             Names of the labels in the order of the indices, such as `classes_` of the estimator
             that will learn from the record. They are required if the actions were logged by name.
@@ -169,7 +182,7 @@ class Exploration:
             If a column is missing, if an action is not in `classes`, if `classes` has a name twice,
             or if actions are names and `classes` is None.
         """
-        k = 0
+        frame, k = _columns(frame), 0
         while f"action_{k}" in frame:
             k += 1
         wanted = [name for name, _, _ in _propensity_columns(k)]
@@ -182,6 +195,16 @@ class Exploration:
         for name, i, j in _propensity_columns(k):
             propensities[:, i, j] = propensities[:, j, i] = np.asarray(frame[name])
         return cls(actions.ravel(), propensities.ravel()) if k == 1 else cls(actions, propensities)
+
+
+def _columns(log):
+    """Return the columns of a data frame, a table or a sequence of rows, as a mapping."""
+    names = getattr(log, "column_names", getattr(log, "columns", None))
+    if names is not None:
+        return {name: np.asarray(log[name]) for name in names}
+    if isinstance(log, Mapping) or not len(log):
+        return log
+    return {name: np.asarray([row[name] for row in log]) for name in log[0].keys()}
 
 
 def _as_pairs(actions, propensities):

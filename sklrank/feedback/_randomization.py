@@ -307,6 +307,13 @@ class SoftmaxRandomization(Randomization, name="softmax"):
     _sampler = SoftmaxSampler
 
 
+def policy_propensities(randomization, scores, k, exploration):
+    """Return the propensities of a named scheme; the amount of exploration may be 0, too."""
+    scheme = RANDOMIZATIONS[randomization]()
+    scheme.exploration = float(exploration)
+    return scheme.propensities(scores, k)
+
+
 def make_sampler(randomization, n_labels, k, exploration=1.0):
     """Return the sampler of a named scheme, with this amount of exploration at first."""
     return RANDOMIZATIONS[randomization](exploration)._make_sampler(n_labels, k)

@@ -1,12 +1,15 @@
 """Records of the labels shown, and checks of them."""
 
 import pickle
+import sqlite3
+from contextlib import suppress
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.utils import _safe_indexing, indexable
 
 from sklrank.feedback import (
     Exploration,
@@ -84,6 +87,47 @@ def test_data_frames_of_logs():
     assert frame["propensity_0_2"].tolist() == SHOWN.propensities[:, 0, 2].tolist()
     # One row per sample, in the order of the record.
     assert_same(Exploration.from_frame(frame.iloc[[4, 1]], classes=names), SHOWN[[4, 1]])
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_logs_of_other_libraries_and_databases(k):
+    """A log with a missing reward and other columns, read from tables and from rows."""
+    scores = np.random.RandomState(0).normal(size=(5, 4))
+    shown = UniformRandomization(0.5).explore(scores, k, random_state=0)
+    names, rewards = np.array(["a", "b", "c", "d"]), np.ones((5, k))
+    rewards[2, 0] = np.nan
+    frame = shown.to_frame(rewards, classes=names).assign(visitor=range(100, 105), version="v1")
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = sqlite3.Row
+    frame.to_sql("log", connection, index=False)
+    rows = connection.execute("SELECT * FROM log ORDER BY visitor").fetchall()
+    connection.close()
+    logs = [frame, frame.to_dict("list"), rows, [dict(row) for row in rows]]
+    with suppress(ImportError):
+        import pyarrow
+
+        logs.append(pyarrow.Table.from_pandas(frame))
+    with suppress(ImportError):
+        import polars
+
+        logs.append(polars.from_pandas(frame))
+    for log in logs:
+        record = Exploration.from_frame(log, classes=names)
+        assert_array_equal(record.actions.reshape(5, k), shown.actions)
+        assert_array_equal(record.propensities.ravel(), shown.propensities.ravel())
+    clicks = np.array([row["reward_0"] for row in rows], dtype=float)
+    assert_array_equal(np.isnan(clicks), [False, False, True, False, False])
+    with pytest.raises(ValueError, match="action_0"):
+        Exploration.from_frame([])
+
+
+def test_tools_of_scikit_learn_divide_records():
+    shown = Exploration(np.arange(12).reshape(6, 2), np.full((6, 2, 2), 0.5))
+    assert shown.shape == (6, 2) and indexable(shown, np.ones(6))[0] is shown
+    part = _safe_indexing(shown, np.array([4, 1]))
+    assert isinstance(part, Exploration)
+    assert_array_equal(part.actions, [[8, 9], [2, 3]])
+    assert_array_equal(shown[np.arange(6) > 4, ...].actions, [[10, 11]])
 
 
 def test_invalid_frames():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 
 from sklrank._base_online import (
     BATCH,
@@ -33,6 +33,7 @@ from sklrank.feedback import (
     exploration_rates,
     make_sampler,
     make_schedule,
+    policy_propensities,
 )
 from sklrank.linear_model._bandit._rounds import BanditRounds
 
@@ -232,6 +233,30 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             shown = self._rounds.explore(self._rows(X, block), sampler, draws[block])
             actions[block], propensities[block] = shown
         return Exploration(actions, propensities)
+
+    @shared_call
+    def propensities(self, X: ArrayLike) -> np.ndarray:
+        """Compute the probability that the next call of `explore` shows each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Exact probabilities of the classes, in the order of `classes_`.
+        """
+        rounds = self._fitted_rounds()
+        X, shown = self._check_rows(X, reset=False), []
+        # A scheme returns the propensities of all pairs.
+        blocks = gen_batches(X.shape[0], max(1, BATCH // len(self.classes_)))
+        for block in timed_slices(list(blocks)):
+            values = rounds.values(self._rows(X, block))
+            pairs = policy_propensities(self._policy, values, 1, rounds.schedule.rate)
+            shown.append(np.diagonal(pairs, axis1=1, axis2=2))
+        return np.concatenate(shown)
 
     # `_fit_context` would check the parameters in each call, which takes twice as long as learning
     # a sample. They are checked when the model starts; later changes do not affect this method.

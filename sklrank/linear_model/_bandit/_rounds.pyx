@@ -91,6 +91,20 @@ cdef class BanditRounds(Persistent):
                 propensities[i] = feedback.propensity
         return np.asarray(actions), np.asarray(propensities)
 
+    def values(self, Rows rows not None):
+        """Return the values `(n_samples, n_classes)` by which `explore` draws the classes."""
+        cdef double[:, ::1] values = np.empty((rows.n_rows, self.model.n_classes))
+        cdef Row row
+        cdef Py_ssize_t i
+        self.check_rows(rows, rows.n_rows)
+        self.model.prepare()
+        with nogil, self.lock:
+            for i in range(rows.n_rows):
+                rows.read(i, &row)
+                self.model.choose(&row)
+                values[i] = self.model.values
+        return np.asarray(values)
+
     def learn_feedback(
         self, Rows rows not None, const Py_ssize_t[::1] actions not None,
         const double[::1] propensities not None, const signed char[::1] rewards not None,

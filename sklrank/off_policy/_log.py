@@ -1,0 +1,144 @@
+"""Checks of a log and of a policy, and warnings where the log says little about the policy."""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from sklrank._validation import as_numbers
+from sklrank.feedback import check_exploration
+
+# Rounding of probabilities to six decimals, or to single precision, changes the sum of 1000 of them
+# by at most this.
+TOLERANCE = 1e-3
+# A mean weight is rarely five standard errors from its expectation. With fewer than a hundred
+# samples, or one that weighs as much as a tenth of all, intervals from the central limit theorem
+# are too narrow.
+STANDARD_ERRORS, FEWEST_SAMPLES, LARGEST_SHARE = 5, 100, 0.1
+
+
+class OffPolicyWarning(UserWarning):
+    """Warning that a log says little about the value of a policy."""
+
+
+class Log(NamedTuple):
+    """Checked arrays of the samples whose rewards are known."""
+
+    rewards: np.ndarray  # (n_samples,)
+    actions: np.ndarray  # (n_samples,) labels shown
+    propensities: np.ndarray  # (n_samples,)
+    policy: np.ndarray  # (n_samples, n_labels) probabilities of the policy to evaluate
+    known: np.ndarray  # (n_rows,) mask of these samples among all rows of the log
+    logging_policy: np.ndarray | None  # (n_samples, n_labels)
+
+
+def check_log(rewards, exploration, policy, X=None, logging_policy=None):
+    """Return the `Log` of the samples whose reward is not NaN."""
+    rewards = check_rewards(rewards, 1)
+    policy = check_policy(policy, len(rewards), X, exploration)
+    arrays = check_exploration(exploration, len(rewards), policy.shape[1], single=True)
+    known = ~np.isnan(rewards)
+    log = Log(*(of_known(array, known) for array in (rewards, *arrays, policy)), known, None)
+    if logging_policy is None:
+        return log
+    logging_policy = check_policy(logging_policy, len(rewards), X, exploration, "logging_policy")
+    log = log._replace(logging_policy=of_known(logging_policy, known))
+    rows = np.arange(len(log.actions))
+    if logging_policy.shape != policy.shape or not log.logging_policy[rows, log.actions].all():
+        raise ValueError("logging_policy must have the shape of policy, and show what the log has")
+    return log
+
+
+def of_known(array, known):
+    """Return the rows whose reward is known; if all are, the array itself, which may be large."""
+    return array if known.all() else array[known]
+
+
+def check_rewards(rewards, *dimensions):
+    """Return rewards as an array with one of these numbers of dimensions; NaN means unknown."""
+    rewards = as_numbers(rewards, "rewards", "real numbers, NaN if not known")
+    if rewards.ndim == 2 and rewards.shape[1] == 1 and 1 in dimensions:
+        rewards = rewards.ravel()
+    if rewards.ndim not in dimensions:
+        raise ValueError(f"rewards must have {dimensions} dimensions, got shape {rewards.shape}")
+    if np.isinf(rewards).any() or np.isnan(rewards).all():
+        raise ValueError("rewards must be finite, or NaN if not known, and one must be known")
+    return rewards
+
+
+def check_policy(policy, n_samples, X=None, exploration=None, name="policy"):
+    """Return the probabilities `(n_samples, n_labels)` of a policy; the array is not copied."""
+    policy = np.asarray(probabilities_of(policy, X, name))
+    if policy.ndim == 1 and policy.dtype.kind in "iu" and len(policy) and policy.min() >= 0:
+        largest = np.max(getattr(exploration, "actions", 0), initial=0)
+        policy = np.eye(max(int(largest), policy.max()) + 1, dtype=np.int8)[policy]
+    elif policy.ndim == 1 and policy.dtype.kind == "f":
+        policy = np.column_stack([1 - policy, policy])
+    if policy.ndim != 2 or policy.dtype.kind not in "iuf" or len(policy) != n_samples:
+        raise ValueError(
+            f"{name} must be probabilities of shape ({n_samples}, n_labels), one label for each "
+            f"sample, or a model with `propensities`; got shape {policy.shape}, {policy.dtype}"
+        )
+    if not (policy.min() >= 0 and np.abs(policy.sum(axis=1) - 1).max() <= TOLERANCE):
+        raise ValueError(f"{name} must be probabilities that are not negative and sum to 1")
+    return policy
+
+
+def probabilities_of(policy, X, name="policy"):
+    """Return the probabilities of a policy, which is a model or an array of probabilities."""
+    if not hasattr(policy, "propensities"):
+        return policy
+    if X is None:
+        raise ValueError(f"{name} is a model, so `X`, the samples of the log, is needed")
+    return policy.propensities(X)
+
+
+def effective_sample_size(weights):
+    """Return the number of equal weights with the same variance of the mean."""
+    squares = np.square(weights).sum(axis=0)
+    return np.min(np.square(weights.sum(axis=0)) / np.where(squares > 0, squares, 1))
+
+
+def warn_about_log(log):
+    """Warn if the log cannot say what the policy would earn."""
+    certain = log.propensities == 1
+    if log.logging_policy is None:
+        never = np.bincount(log.actions, minlength=log.policy.shape[1]) == 0
+        missing = np.einsum("ij,j->i", log.policy, never.astype(float))
+        others = 1 - log.policy[np.arange(len(log.actions)), log.actions]
+        missing = np.where(certain, others, missing).mean()
+    else:
+        missing = np.einsum("ij,ij->", log.policy, log.logging_policy == 0) / len(log.policy)
+    if certain.any():
+        _warn(
+            f"{certain.mean():.0%} of the propensities are 1: these samples say nothing about "
+            "other labels; let the logging policy explore"
+        )
+    if missing > TOLERANCE:
+        _warn(
+            f"the policy shows with probability {missing:.3g} what the log never shows: the "
+            "reward of these labels is not known, and counts as 0 or as the model predicts"
+        )
+
+
+def warn_about_weights(weights):
+    """Warn if the weights contradict the propensities, or if few samples decide."""
+    # Of a list, only the mean over its labels has the expectation 1.
+    of_samples = weights.reshape(len(weights), -1).mean(axis=1)
+    mean, error = of_samples.mean(), of_samples.std() / np.sqrt(len(weights))
+    if abs(mean - 1) > STANDARD_ERRORS * error + TOLERANCE:
+        _warn(
+            f"the mean weight is {mean:.3g}, more than {STANDARD_ERRORS} standard errors from 1: "
+            "propensities are wrong, or the policy shows what the log never shows"
+        )
+    size = effective_sample_size(weights)
+    if size < FEWEST_SAMPLES:
+        _warn(f"the effective sample size is {size:.3g}: the interval may be too narrow")
+    share = np.max(weights.max(axis=0) / np.maximum(weights.sum(axis=0), np.finfo(float).tiny))
+    if share > LARGEST_SHARE:
+        _warn(f"one sample has {share:.0%} of all weight: the estimate depends on its reward")
+
+
+def _warn(text):
+    # The caller of `policy_value`, which calls a function that calls this one.
+    warnings.warn(text, OffPolicyWarning, stacklevel=4)
