@@ -77,10 +77,42 @@ the numbers of relevant labels are weighted by the inverse of the propensities o
 
 
 class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
-    """Base class of online rankers of labels, whose learners vote for labels."""
+    """Base class of online rankers of labels."""
 
     _accepts_indicators = True
     _accepts_sparse = True
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return one minus the mean rank loss, or the accuracy if the model predicts classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
+            Relevance of the labels, or class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights.
+
+        Returns
+        -------
+        float
+            If the model was fitted with an indicator matrix, one minus the rank loss, which is the
+            mean fraction of label pairs in the correct order. If it was fitted with class labels,
+            the accuracy.
+        """
+        if self._has_label_columns:
+            check_columns(column_names(y), self.classes_)
+            return 1.0 - rank_loss(y, self.decision_function(X), sample_weight=sample_weight)
+        return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
+
+
+class LabelSetRanker(OnlineLabelRanker):
+    """Base class of online rankers whose learners vote for labels.
+
+    The votes become sets of labels and probabilities by :class:`~sklrank._label_sets.LabelSets`.
+    """
+
     _parameter_constraints: dict = {
         "threshold": [StrOptions(set(THRESHOLDS)), Interval(Real, 0, 1, closed="neither")],
     }
@@ -251,32 +283,8 @@ class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
             check_parameters(self, "threshold")
         return self.threshold
 
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return one minus the mean rank loss, or the accuracy if the model predicts classes.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
-            Relevance of the labels, or class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights.
-
-        Returns
-        -------
-        float
-            If the model was fitted with an indicator matrix, one minus the rank loss, which is the
-            mean fraction of label pairs in the correct order. If it was fitted with class labels,
-            the accuracy.
-        """
-        if self._has_label_columns:
-            check_columns(column_names(y), self.classes_)
-            return 1.0 - rank_loss(y, self.decision_function(X), sample_weight=sample_weight)
-        return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
-
-
-class ShownLabelsRanker(OnlineLabelRanker):
+class ShownLabelsRanker(LabelSetRanker):
     """Base class of rankers that show `k` labels and learn from the relevance of these labels.
 
     A subclass has the parameters `k`, `exploration` and `randomization`, and the attribute
@@ -285,7 +293,7 @@ class ShownLabelsRanker(OnlineLabelRanker):
     """
 
     _parameter_constraints: dict = {
-        **OnlineLabelRanker._parameter_constraints,
+        **LabelSetRanker._parameter_constraints,
         "k": [Interval(Integral, 1, None, closed="left")],
         "exploration": [Interval(Real, 0, 1, closed="right"), StrOptions(set(DECAYS)), callable],
         "randomization": [StrOptions(set(RANDOMIZATIONS))],

@@ -63,7 +63,7 @@ PACKAGE = str(Path(sklrank.__file__).parent)
 MODELS = {
     "logistic": OnlineLogisticRegression(max_features=3),
     "ridge": OnlineRidgeClassifier(kernel="rbf", n_components=5),
-    "tree": HoeffdingTreeClassifier(grace_period=5, tau=0.9, max_features=3),
+    "tree": HoeffdingTreeClassifier(grace_period=5, tau=0.9),
     "label-tree": ProbabilisticLabelTree(max_children=2, max_iter=2),
     "banditron": BanditronClassifier(exploration=0.3),
     "banditron-entropy": BanditronClassifier(exploration=0.3, mirror_map="entropy"),

@@ -22,7 +22,7 @@ from sklrank._base_online import (
 )
 from sklrank._docstrings import shares_text
 from sklrank._model_lock import ExclusiveCalls
-from sklrank._online_rankers import BATCH, OnlineLabelRanker
+from sklrank._online_rankers import BATCH, LabelSetRanker
 from sklrank._randomness import MAX_FEATURES_OR_AUTO
 from sklrank._sklearn import (
     N_JOBS,
@@ -228,7 +228,7 @@ feature_names_in_ : ndarray of shape (n_features,)
 )
 
 
-class OnlineBooster(OnlineLabelRanker):
+class OnlineBooster(LabelSetRanker):
     """Online boosting of label rankers (Algorithm 1 of Jung & Tewari 2018).
 
     A subclass defines `_make_cost_rule`, which returns the rule for the costs of votes. Expert i
@@ -240,7 +240,7 @@ class OnlineBooster(OnlineLabelRanker):
     # Whether the last round ended when some learners had learned its sample and others had not.
     _is_in_round = False
     _parameter_constraints: dict = {
-        **OnlineLabelRanker._parameter_constraints,
+        **LabelSetRanker._parameter_constraints,
         "estimator": [
             HasMethods(["partial_fit"]),
             HasMethods(["partial_fit_costs"]),
