@@ -7,6 +7,8 @@ length one. The documents of queries are stored in the same format.
 
 from __future__ import annotations
 
+import re
+import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -348,7 +350,10 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         weights = check_weights(sample_weight, n_samples, positive=restart and classes is None)
         if restart:
             self._has_label_columns = target.multilabel
-            self._start_model(check_classes(target, classes))
+            names = check_classes(target, classes)
+            if self._accepts_indicators and classes is None:
+                warn_of_lists(names)
+            self._start_model(names)
         else:
             self._check_same_labels(target, classes)
         self._check_weights(weights)
@@ -519,6 +524,27 @@ class CompiledClassifier(BaseOnlineClassifier):
     def _predict_proba(self, X):
         self._check_fitted()
         return self._learner.predict_rows(self._check_rows(X, reset=False))
+
+
+def warn_of_lists(names):
+    """Warn if class labels seem to be lists of labels, such as "beach night".
+
+    Lists share their words, so that there are fewer words than lists.
+    """
+    names = names.tolist()
+    if not all(isinstance(name, str) for name in names):
+        return
+    words = {word for name in names for word in re.split(r"[\s,;|]+", name) if word}
+    if len(words) < len(names):
+        longest = max(names, key=len)
+        warnings.warn(
+            f"y has {len(names)} class labels, such as {longest!r}, of {len(words)} words. If they "
+            "are lists of labels, pass an indicator matrix, which MultiLabelBinarizer of "
+            "scikit-learn makes of lists; if they are classes, name them by `classes` of "
+            "partial_fit",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def row_blocks(X, max_rows, *, dense=True):

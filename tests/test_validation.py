@@ -3,6 +3,7 @@
 Those of estimators are tested in test_common.py.
 """
 
+import warnings
 from functools import partial
 from inspect import signature
 from numbers import Integral, Real
@@ -120,3 +121,15 @@ def test_documents_with_text(name):
     arguments = {"y_true": [1, 0], "y_score": [0.2, 0.1]} | {name: ["x", 0]}
     with pytest.raises(ValueError, match=f"{name} must hold numbers"):
         ndcg_score(**arguments)
+
+
+def test_strings_that_seem_to_be_lists_of_labels_warn():
+    X = np.eye(6)
+    lists = ["beach night", "beach", "night", "beach sea", "sea", "sea night"]
+    with pytest.warns(UserWarning, match="6 class labels, such as 'beach night', of 3 words"):
+        AdaOLMR().fit(X, lists)
+    names = ["New York", "New Jersey", "Texas"] * 2
+    for y, classes in [(names, None), (lists, sorted(lists)), (range(6), None)]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            AdaOLMR().partial_fit(X, list(y), classes=classes)
