@@ -237,6 +237,8 @@ class OnlineBooster(LabelSetRanker):
     """
 
     _hedge = False
+    # Feedback of the list of recommended learners.
+    _feedback = "full"
     # Whether the last round ended when some learners had learned its sample and others had not.
     _is_in_round = False
     _parameter_constraints: dict = {
@@ -328,7 +330,7 @@ class OnlineBooster(LabelSetRanker):
         self._start_label_sets()
         self._random_state = check_random_state(self.random_state)
         templates, self.n_estimators_, self.max_features_ = resolve_parameters(
-            self.estimator, self.n_estimators, self.max_features
+            self.estimator, self.n_estimators, self.max_features, self._feedback
         )
         self.estimators_, self.estimators_features_ = make_weak_learners(
             templates,

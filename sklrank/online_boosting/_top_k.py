@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 class TopKBooster(ShownLabelsRanker, OnlineBooster):
     """Online boosting from top-k feedback (Algorithm 1 of Raman et al. 2020)."""
 
+    _feedback = "top-k"
+
     _parameter_constraints: dict = {
         **OnlineBooster._parameter_constraints,
         **ShownLabelsRanker._parameter_constraints,

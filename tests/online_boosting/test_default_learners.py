@@ -66,6 +66,41 @@ class Logistic:
         self.W -= gradient / np.sqrt(self.squares)
 
 
+class OneVersusRest:
+    """Logistic regression of each label by AdaGrad, with the weight sum |c - mean(c)|.
+
+    There is a model for each learning rate. Its share is proportional to exp of minus its losses.
+    """
+
+    def __init__(self, estimator, n_features):
+        self.rates = np.array(estimator.learning_rate)[:, None, None]
+        self.W = np.zeros((len(self.rates), n_features, M))
+        self.squares, self.losses = np.ones(self.W.shape), np.zeros(len(self.rates))
+
+    def vote(self, f):
+        votes = expit(np.average(f @ self.W, axis=0, weights=np.exp(-self.losses)))
+        return votes / votes.sum()
+
+    def learn(self, f, costs, relevant):
+        weight = np.abs(costs - costs.mean()).sum()
+        y = np.isin(np.arange(M), relevant)
+        p = expit(f @ self.W)
+        self.losses -= weight * np.log(np.where(y, p, 1 - p)).sum(axis=1)
+        gradient = weight * f[:, None] * (p - y)[:, None]
+        self.squares += gradient**2
+        self.W -= self.rates * gradient / np.sqrt(self.squares)
+
+
+def learner_of(estimator, feature_map):
+    """Return the slow statement of a recommended learner."""
+    n_features = feature_map.transform_rows(X[:1]).shape[1]
+    if isinstance(estimator, OnlineRidgeClassifier):
+        return Ridge(estimator, n_features)
+    if estimator.multi_class == "ovr":
+        return OneVersusRest(estimator, n_features)
+    return Logistic(n_features)
+
+
 def gradients(i, scores, pairs):
     """Return Eq. 8 of Jung & Tewari, Eq. 4 of Raman et al."""
     c = np.zeros(M)
@@ -109,12 +144,7 @@ def replay(model, reveal, cost_of, rate=None, clip=np.inf, tie=0.5):
     labels that are known to be relevant, or None if there is nothing to learn.
     """
     maps = [e._learner.feature_map for e in model.estimators_]
-    learners = [
-        Ridge(e, each.transform_rows(X[:1]).shape[1])
-        if isinstance(e, OnlineRidgeClassifier)
-        else Logistic(each.transform_rows(X[:1]).shape[1])
-        for e, each in zip(model.estimators_, maps)
-    ]
+    learners = [learner_of(e, each) for e, each in zip(model.estimators_, maps)]
     alpha = np.full(len(learners), 0.0 if rate else 1.0)
     log_v, slack = np.zeros((2, len(learners)))
     for t in range(N_ROWS):

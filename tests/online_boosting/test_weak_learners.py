@@ -32,7 +32,7 @@ def test_none_means_the_recommended_learners(booster, n_estimators):
     """As many as asked for, each on all features."""
     model = booster(n_estimators=n_estimators, random_state=0).fit(X, Y)
     length = None if n_estimators == "auto" else n_estimators
-    expected = recommended_learners(length)
+    expected = recommended_learners(length, feedback=booster._feedback)
     assert settings(model.estimators_) == settings(expected)
     assert model.n_estimators_ == len(expected) == len(model.estimators_)
     assert model.max_features_ is None
@@ -42,7 +42,7 @@ def test_none_means_the_recommended_learners(booster, n_estimators):
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_none_is_the_list_by_hand(booster):
     """Bit by bit, and with other numbers of features too."""
-    learners = recommended_learners()
+    learners = recommended_learners(feedback=booster._feedback)
     for max_features in ("auto", None, 4):
         by_hand = None if max_features == "auto" else max_features
         expected = booster(learners, len(learners), max_features=by_hand, random_state=0).fit(X, Y)
