@@ -135,6 +135,7 @@ cdef class LabelSets(Persistent):
     cdef double[:, ::1] label_sums              # (2, n_labels) HITS and SIZES of PER_LABEL
     cdef double[:, ::1] rule_sums               # (N_RULES, N_SUMS)
     cdef double[::1] temperature                # (2,) t and its Hessian
+    cdef readonly Py_ssize_t n_learned          # number of samples learned
     cdef Sample memory
 
     def __init__(self, Py_ssize_t n_labels, bint multilabel):
@@ -157,6 +158,7 @@ cdef class LabelSets(Persistent):
         self.label_sums = archive.floats("label_sums", saved.label_sums, (2, size))
         self.rule_sums = archive.floats("rule_sums", saved.rule_sums, (N_RULES, N_SUMS))
         self.temperature = archive.floats("temperature", saved.temperature, (2,))
+        self.n_learned = archive.count("n_learned", saved.n_learned)
         return 0
 
     cdef tuple sizes(self):
@@ -211,13 +213,17 @@ cdef class LabelSets(Persistent):
         ):
             raise ValueError("arrays do not match the labels, or differ in length")
         if shown is not None:
+            # Without functions in Python, in which an interrupt could raise.
             actions, rewards, propensities = shown
-            if not np.shape(actions) == np.shape(rewards) == np.shape(propensities) or (
-                actions.shape[0] != n
+            shape = n, actions.shape[1]
+            if actions.shape[0] != n or (rewards.shape[0], rewards.shape[1]) != shape or (
+                (propensities.shape[0], propensities.shape[1]) != shape
             ):
                 raise ValueError("actions, rewards or propensities do not match the scores")
-            if np.size(actions) and not 0 <= np.min(actions) <= np.max(actions) < m:
-                raise ValueError(f"actions are outside the {m} labels")
+            for t in range(n):
+                for i in range(actions.shape[1]):
+                    if not 0 <= actions[t, i] < m:
+                        raise ValueError(f"actions are outside the {m} labels")
         elif sample_weight is not None:
             check_lists(indptr, labels, n, m)
         # Other threads may predict at the same time, but not while the model learns.
@@ -252,6 +258,7 @@ cdef class LabelSets(Persistent):
                     self.learn_calibration(sample, sample_weight[t])
                 else:
                     self.learn_temperature(&scores[t, 0], sample, sample_weight[t])
+                self.n_learned += 1
 
     cdef void calibrate(self, const double* scores, Sample sample) noexcept nogil:
         # Compute the features and the probabilities.

@@ -84,7 +84,9 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
             self._direct_model = model._learner
 
     def _compiled_objects(self):
-        return self._learners + ([] if self._direct_model is None else [self._direct_model])
+        return super()._compiled_objects() + (
+            [] if self._direct_model is None else [self._direct_model]
+        )
 
     def _estimate(self, rows):
         """Return the estimate of the costs, the direct model, and the samples for it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -172,9 +173,7 @@ class SemiBanditRanker(ShownLabelsRanker):
                 record = shown_labels(actions[batch], propensities[batch], rewards[batch])
                 update = self._label_sets_update(weights[batch], shown=record)
                 scores = np.empty((len(shown[0]), len(self.classes_)))
-                learn_shown_labels(self._learner, X[batch], *shown, scores)
-                update(scores)
-                self.n_rounds_ += np.count_nonzero(weights[batch])
+                learn_shown_labels(self._learner, X[batch], *shown, scores, partial(update, scores))
 
     def _draw(self, sampler, n_samples):
         return self._random_state.random_sample((n_samples, sampler.n_uniforms))
@@ -195,7 +194,7 @@ class SemiBanditRanker(ShownLabelsRanker):
                 before = np.empty((len(of_rows), len(self.classes_)))
                 before = before if scores is None else scores[batch]
                 update = self._label_sets_update(of_rows, predictions, batch)
-                shown = play_rounds(
+                play_rounds(
                     self._learner,
                     rows,
                     sampler,
@@ -204,9 +203,14 @@ class SemiBanditRanker(ShownLabelsRanker):
                     *lists_of_rows(indptr, labels, batch),
                     of_rows,
                     before,
+                    partial(update, before),
                 )
-                update(before, shown=shown)
-                self.n_rounds_ += np.count_nonzero(of_rows)
+
+    @property
+    def n_rounds_(self) -> int:
+        """Number of samples learned, without those of weight zero."""
+        self._check_fitted()
+        return self._label_sets.n_learned
 
     @property
     def estimator_weights_(self) -> np.ndarray:
@@ -220,9 +224,9 @@ class SemiBanditRanker(ShownLabelsRanker):
         return self._learner.predict_rows(X)
 
     def _start_model(self, classes):
-        self.classes_, self.n_rounds_ = classes, 0
-        self._make_sampler()
+        self.classes_ = classes
         self._start_label_sets()
+        self._make_sampler()
         self._random_state = check_random_state(self.random_state)
         seeds, self.estimators_ = np.random.RandomState(draw_seed(self._random_state)), []
         for template in self._templates():

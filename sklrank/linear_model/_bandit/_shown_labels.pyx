@@ -13,7 +13,7 @@ from sklrank._online_learner import check_lists
 def learn_shown_labels(
     OnlineLearner learner not None, X not None,
     const Py_ssize_t[:, ::1] actions not None, const signed char[:, ::1] rewards not None,
-    const double[::1] weights not None, double[:, ::1] scores=None,
+    const double[::1] weights not None, double[:, ::1] scores=None, learn_sets=None,
 ):
     """Learn from the labels shown for each sample, and from their rewards.
 
@@ -28,23 +28,31 @@ def learn_shown_labels(
         A sample of weight zero is skipped.
     scores : ndarray of shape (n_samples, n_labels), optional
         Output array for the votes for each sample before it is learned.
+    learn_sets : callable, optional
+        Called as ``learn_sets(n_samples=n)`` after the first n samples were learned, also if the
+        next one raises. No interrupt can separate it from learning.
     """
     cdef Rows rows = checked_rows(learner, X, weights, scores)
-    cdef Py_ssize_t n = rows.n_rows, k = actions.shape[1], t
+    cdef Py_ssize_t n = rows.n_rows, k = actions.shape[1], t, n_played = 0
     cdef Row x
     if actions.shape[0] != n or (rewards.shape[0], rewards.shape[1]) != (n, k):
         raise ValueError("actions and rewards do not match the samples")
     if n * k > 0 and not (0 <= np.min(actions) and np.max(actions) < learner.n_classes):
         raise ValueError(f"actions are outside the {learner.n_classes} labels")
     cdef ShownLabels shown = ShownLabels(k, learner.n_classes)
-    with nogil:
-        for t in range(n):
-            rows.read(t, &x)
-            learner.predict_cached(&x, &shown.votes[0])
-            shown.learn(
-                learner, &x, &actions[t, 0], &rewards[t, 0], weights[t],
-                NULL if scores is None else &scores[t, 0],
-            )
+    try:
+        with nogil:
+            for t in range(n):
+                rows.read(t, &x)
+                learner.predict_cached(&x, &shown.votes[0])
+                shown.learn(
+                    learner, &x, &actions[t, 0], &rewards[t, 0], weights[t],
+                    NULL if scores is None else &scores[t, 0],
+                )
+                n_played = t + 1
+    finally:
+        if learn_sets is not None:
+            learn_sets(n_samples=n_played)
 
 
 def play_rounds(
@@ -52,19 +60,19 @@ def play_rounds(
     TopKSampler sampler not None, const double[:, ::1] uniforms not None,
     const double[::1] rates not None, const Py_ssize_t[::1] indptr not None,
     const Py_ssize_t[::1] labels not None, const double[::1] weights not None,
-    double[:, ::1] scores=None,
+    double[:, ::1] scores=None, learn_sets=None,
 ):
     """Show labels of each sample, and learn from their rewards.
 
-    Returns the labels shown, their rewards and the probabilities with which they were shown, arrays
-    of shape (n_samples, k).
+    `learn_sets` is called with the argument `shown`, too: the labels shown, their rewards and the
+    probabilities with which they were shown, arrays of shape (n_samples, k).
 
     The sampler draws the labels by the random numbers `uniforms` `(n_samples, n_uniforms)` and the
     amounts of exploration `rates` `(n_samples,)`. The relevant labels of each sample are given by
     relevance lists (see `_base_online`). The other parameters are as above.
     """
     cdef Rows rows = checked_rows(learner, X, weights, scores)
-    cdef Py_ssize_t n = rows.n_rows, k = sampler.k, i, t
+    cdef Py_ssize_t n = rows.n_rows, k = sampler.k, i, t, n_played = 0
     cdef Row x
     sampler.require_ready()
     check_lists(indptr, labels, n, learner.n_classes)
@@ -79,24 +87,28 @@ def play_rounds(
     cdef double[:, ::1] chances = shown_labels[2]
     cdef signed char[::1] is_relevant = np.zeros(learner.n_classes, dtype=np.int8)
     cdef double[::1] propensities = np.empty(k * k)
-    with nogil:
-        for t in range(n):
-            rows.read(t, &x)
-            learner.predict_cached(&x, &shown.votes[0])
-            sampler.set_exploration(rates[t])
-            sampler.draw_labels(&shown.votes[0], &uniforms[t, 0], &actions[t, 0], &propensities[0])
-            for i in range(indptr[t], indptr[t + 1]):
-                is_relevant[labels[i]] = True
-            for i in range(k):
-                rewards[t, i] = is_relevant[actions[t, i]]
-                chances[t, i] = propensities[i * k + i]
-            for i in range(indptr[t], indptr[t + 1]):
-                is_relevant[labels[i]] = False
-            shown.learn(
-                learner, &x, &actions[t, 0], &rewards[t, 0], weights[t],
-                NULL if scores is None else &scores[t, 0],
-            )
-    return shown_labels
+    try:
+        with nogil:
+            for t in range(n):
+                rows.read(t, &x)
+                learner.predict_cached(&x, &shown.votes[0])
+                sampler.set_exploration(rates[t])
+                sampler.draw_labels(&shown.votes[0], &uniforms[t, 0], &actions[t, 0], &propensities[0])
+                for i in range(indptr[t], indptr[t + 1]):
+                    is_relevant[labels[i]] = True
+                for i in range(k):
+                    rewards[t, i] = is_relevant[actions[t, i]]
+                    chances[t, i] = propensities[i * k + i]
+                for i in range(indptr[t], indptr[t + 1]):
+                    is_relevant[labels[i]] = False
+                shown.learn(
+                    learner, &x, &actions[t, 0], &rewards[t, 0], weights[t],
+                    NULL if scores is None else &scores[t, 0],
+                )
+                n_played = t + 1
+    finally:
+        if learn_sets is not None:
+            learn_sets(shown=shown_labels, n_samples=n_played)
 
 
 cdef class ShownLabels:
