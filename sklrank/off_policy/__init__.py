@@ -10,20 +10,12 @@ its value are
           + h(w_i) \, (r_i - \hat q(x_i, a_i)) \Big],
 
 and a method is the function h of the weights, with :math:`\hat q = 0` if it has no model.
-
-- :func:`policy_value` estimates the value of a policy that shows one label, with an interval and
-  warnings where the log says little; :func:`policy_value_score` is for scorers.
-- :func:`list_policy_value` does the same for lists of k labels. :func:`list_propensities` and
-  :func:`list_moments` compute what it needs for policies that draw lists.
-- :func:`confidence_sequence` computes intervals that hold at every time at once.
-- :class:`OffPolicyDisplay` draws estimates and sequences.
-- :class:`OffPolicyClassifier` learns a policy from a log, with any classifier.
 """
 
 from sklrank.off_policy._classifier import OffPolicyClassifier
 from sklrank.off_policy._display import OffPolicyDisplay
 from sklrank.off_policy._intervals import confidence_sequence
-from sklrank.off_policy._lists import list_moments, list_policy_value, list_propensities
+from sklrank.off_policy._lists import list_policy_value, list_propensities
 from sklrank.off_policy._log import OffPolicyWarning
 from sklrank.off_policy._values import policy_value, policy_value_score
 
@@ -32,7 +24,6 @@ __all__ = [
     "OffPolicyDisplay",
     "OffPolicyWarning",
     "confidence_sequence",
-    "list_moments",
     "list_policy_value",
     "list_propensities",
     "policy_value",
