@@ -31,6 +31,10 @@ class Log(NamedTuple):
     known: np.ndarray  # (n_rows,) mask of these samples among all rows of the log
     logging_policy: np.ndarray | None  # (n_samples, n_labels)
 
+    def of_shown(self, values):
+        """Return the values `(n_samples,)` of the labels shown, given those of all labels."""
+        return values[np.arange(len(self.actions)), self.actions]
+
 
 def check_log(rewards, exploration, policy, X=None, logging_policy=None):
     """Return the `Log` of the samples whose reward is not NaN."""
@@ -43,8 +47,7 @@ def check_log(rewards, exploration, policy, X=None, logging_policy=None):
         return log
     logging_policy = check_policy(logging_policy, len(rewards), X, exploration, "logging_policy")
     log = log._replace(logging_policy=of_known(logging_policy, known))
-    rows = np.arange(len(log.actions))
-    if logging_policy.shape != policy.shape or not log.logging_policy[rows, log.actions].all():
+    if logging_policy.shape != policy.shape or not log.of_shown(log.logging_policy).all():
         raise ValueError("logging_policy must have the shape of policy, and show what the log has")
     return log
 
@@ -105,8 +108,7 @@ def warn_about_log(log):
     if log.logging_policy is None:
         never = np.bincount(log.actions, minlength=log.policy.shape[1]) == 0
         missing = np.einsum("ij,j->i", log.policy, never.astype(float))
-        others = 1 - log.policy[np.arange(len(log.actions)), log.actions]
-        missing = np.where(certain, others, missing).mean()
+        missing = np.where(certain, 1 - log.of_shown(log.policy), missing).mean()
     else:
         missing = np.einsum("ij,ij->", log.policy, log.logging_policy == 0) / len(log.policy)
     if certain.any():

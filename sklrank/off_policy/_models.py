@@ -11,11 +11,7 @@ from sklrank.off_policy._log import of_known
 
 
 def cross_fitted(model, log, X, cv):
-    """Yield the samples of a fold, a label, and the rewards that the model predicts for it.
-
-    The features of the model are those of the sample, followed by an indicator of the label. It is
-    fitted to the other folds. A classifier predicts the mean of its classes, which are rewards.
-    """
+    """Yield the samples of each fold, each label, and its rewards predicted from other folds."""
     model = HistGradientBoostingRegressor(random_state=0) if model is None else model
     X = np.empty((len(log.known), 0)) if X is None else X
     X = check_array(X, accept_sparse="csr", ensure_all_finite=False, ensure_min_features=0)
@@ -44,19 +40,18 @@ def _with_label(X, labels, n_labels):
 
 def predicted_rewards(model, log, X, cv):
     """Return the predicted rewards of the labels shown, and those of the policy: `(n_samples,)`."""
-    n_samples, n_labels = log.policy.shape
-    of_shown, of_policy = np.empty(n_samples), np.zeros(n_samples)
     if model is None or hasattr(model, "fit"):
+        of_shown, of_policy = np.empty(len(log.actions)), np.zeros(len(log.actions))
         for rows, label, values in cross_fitted(model, log, X, cv):
             is_shown = log.actions[rows] == label
             of_shown[rows[is_shown]] = values[is_shown]
             of_policy[rows] += log.policy[rows, label] * values
         return of_shown, of_policy
-    model = np.asarray(model)
-    if model.shape != (len(log.known), n_labels) or not np.isfinite(model).all():
+    model, shape = np.asarray(model), (len(log.known), log.policy.shape[1])
+    if model.shape != shape or not np.isfinite(model).all():
         raise ValueError(
-            "reward_model must be an estimator, or finite predicted rewards of shape "
-            f"{(len(log.known), n_labels)}; got shape {model.shape}"
+            f"reward_model must be an estimator, or finite predicted rewards of shape {shape}; "
+            f"got shape {model.shape}"
         )
     model = of_known(model, log.known)
-    return model[np.arange(n_samples), log.actions], np.einsum("ij,ij->i", log.policy, model)
+    return log.of_shown(model), np.einsum("ij,ij->i", log.policy, model)

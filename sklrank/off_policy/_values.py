@@ -19,7 +19,7 @@ from sklrank.off_policy._intervals import (
     standard_error,
 )
 from sklrank.off_policy._models import predicted_rewards
-from sklrank.off_policy._weights import METHODS, choose_threshold, importance_weights, sample_terms
+from sklrank.off_policy._weights import METHODS, choose_threshold, group_weights, sample_terms
 
 INTERVALS = {"normal": normal_interval, "bootstrap": bootstrap_interval}
 ANYTIME = ("bernstein", "sequence")
@@ -44,44 +44,33 @@ def policy_value(
 ) -> Bunch:
     r"""Estimate the value of a policy from the log of another one.
 
-    The value is the mean reward if the policy chose the labels to show. A method is a function h of
-    the importance weights w; see :mod:`sklrank.off_policy`.
-
-    ========= ===== ============================ ==============================================
-    method    model :math:`h(w)`                 bias
-    ========= ===== ============================ ==============================================
-    ips       no    w                            none
-    snips     no    w / mean(w)                  of order 1/n
-    clipped   no    min(w, threshold)            from weights above the threshold
-    mips      no    weight of a group of labels  none if rewards depend on the group only [3]_
-    dm        yes   0                            that of the model
-    dr        yes   w                            none [1]_
-    sndr      yes   w / mean(w)                  of order 1/n
-    switch-dr yes   w, if w <= threshold, else 0 that of the model for weights above it
-    dr-os     yes   w / (1 + w^2 / threshold)    that of the model, mostly for large weights [2]_
-    ========= ===== ============================ ==============================================
+    The value is the mean reward if the policy chose the labels to show. A method is a function
+    h of the importance weights w, with or without a model of the rewards; see
+    :mod:`sklrank.off_policy`.
 
     Parameters
     ----------
     rewards : array-like of shape (n_samples,)
-        Rewards of the labels shown, any real numbers. Samples with NaN, a reward not yet known, are
-        left out, which is right if the delay does not depend on the reward.
+        Rewards of the labels shown, any real numbers. Samples with a missing reward, NaN, are left
+        out.
     exploration : Exploration
         The labels shown, one for each sample, and their propensities.
     policy : array-like of shape (n_samples, n_labels), or a model with `propensities`
         Probability that the policy shows each label, or a model whose ``propensities(X)`` returns
         it. Integers of shape (n_samples,) are the labels of a deterministic policy, and floats of
-        this shape the probability of the second of two labels. The policy must not have learned
-        from these rewards.
+        this shape the probability of the second of two labels.
     method : str, default="dr"
-        Estimator; see the table.
+        "ips", h(w) = w; "snips", w / mean(w); "clipped", min(w, threshold); and "mips", the weights
+        of groups of labels [3]_, have no model. "dm", 0; "dr", w [1]_; "sndr", w / mean(w);
+        "switch-dr", w up to the threshold, 0 above it; and "dr-os", w / (1 + w^2 / threshold) [2]_,
+        have one.
     reward_model : estimator, or array-like of shape (n_samples, n_labels), default=None
         Classifier or regressor of the reward given the features and an indicator of the label, or
         predicted rewards of all labels. If None, gradient boosted trees of scikit-learn.
     X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
         Samples, for the models. If None, the reward model uses the label only.
     cv : int, cross-validation generator or iterable, default=5
-        Folds of cross-fitting: the model predicts samples that it was not fitted to.
+        Folds of cross-fitting of the reward model.
     threshold : float or "auto", default="auto"
         Threshold of the weights, or the parameter of "dr-os". "auto" chooses it by SLOPE [4]_ among
         infinity, the square of the largest weight, half of it, and so on down to 10.
@@ -131,8 +120,6 @@ def policy_value(
 
     Examples
     --------
-    A log of random labels, and a policy that always shows label 2:
-
     >>> import numpy as np
     >>> from sklrank.feedback import Exploration
     >>> from sklrank.off_policy import policy_value
@@ -143,9 +130,21 @@ def policy_value(
     1.00, from 328 samples
     """
     rule = look_up("method", METHODS, method)
-    _check_options(method, threshold, interval, confidence)
+    check_confidence(confidence)
+    if threshold != "auto" and not (is_number(threshold) and threshold >= 0):
+        raise ValueError(f"threshold must be 'auto' or a number from 0, got {threshold!r}")
+    if interval not in (*INTERVALS, *ANYTIME):
+        raise ValueError(f"interval must be one of {[*INTERVALS, *ANYTIME]}, got {interval!r}")
+    if interval in ANYTIME and method not in ("ips", "mips"):
+        raise ValueError(
+            f"interval={interval!r} holds for method='ips' and 'mips', not {method!r}: a "
+            "cross-fitted model depends on later samples, and h(w) makes other methods biased"
+        )
     log = _log.check_log(rewards, exploration, policy, X, logging_policy)
-    weights = importance_weights(log, _groups(action_features, log) if method == "mips" else None)
+    if method == "mips":
+        weights = group_weights(log, action_features)
+    else:
+        weights = log.of_shown(log.policy) / log.propensities
     residuals, baseline = log.rewards, np.zeros(len(weights))
     if rule.has_model:
         of_shown, baseline = predicted_rewards(reward_model, log, X, cv)
@@ -220,31 +219,3 @@ def summary(terms, weights, bounds, threshold=None):
         threshold=threshold,
         n_samples=len(terms),
     )
-
-
-def _check_options(method, threshold, interval, confidence):
-    check_confidence(confidence)
-    if threshold != "auto" and not (is_number(threshold) and threshold >= 0):
-        raise ValueError(f"threshold must be 'auto' or a number from 0, got {threshold!r}")
-    if interval not in (*INTERVALS, *ANYTIME):
-        raise ValueError(f"interval must be one of {[*INTERVALS, *ANYTIME]}, got {interval!r}")
-    if interval in ANYTIME and method not in ("ips", "mips"):
-        raise ValueError(
-            f"interval={interval!r} holds for method='ips' and 'mips', not {method!r}: a "
-            "cross-fitted model depends on later samples, and h(w) makes other methods biased"
-        )
-
-
-def _groups(action_features, log):
-    """Return the group of each label, given by its features."""
-    if action_features is None or log.logging_policy is None:
-        raise ValueError(
-            "method='mips' needs action_features, and logging_policy, the probabilities of all "
-            "labels under the policy that wrote the log"
-        )
-    features = np.asarray(action_features).reshape(len(action_features), -1)
-    if len(features) != log.policy.shape[1]:
-        raise ValueError(
-            f"action_features must be of {log.policy.shape[1]} labels, got {len(features)}"
-        )
-    return np.unique(features, axis=0, return_inverse=True)[1].ravel()

@@ -1,9 +1,4 @@
-"""Methods of off-policy evaluation as functions of the weights, and the choice of a threshold.
-
-The term of a sample is ``baseline + h(w) * residual``. With a model of the rewards, the baseline is
-the reward that it predicts for the policy and the residual is the error for the label shown;
-without, they are 0 and the reward. The estimate is the mean of the terms.
-"""
+"""Methods of off-policy evaluation as functions of the weights, and the choice of a threshold."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -12,7 +7,8 @@ import numpy as np
 from scipy.stats import norm
 
 # Bounds of SLOPE hold with probability 0.9 on each side, and its smallest threshold is 10: smaller
-# weights are no reason to accept a bias. Both are those of the Open Bandit Pipeline.
+# weights are no reason to accept a bias. Both are those of the Open Bandit Pipeline. The factor is
+# that of Tucker and Lee (2021), Theorem 2.
 BOUND, FACTOR, SMALLEST = norm.ppf(0.9), np.sqrt(6) - 1, 10.0
 
 
@@ -56,10 +52,7 @@ METHODS = {
 
 
 def sample_terms(method, weights, residuals, baseline, threshold):
-    """Return terms `(n_samples,)` whose mean is the estimate, and their standard error its.
-
-    If the weights are normalized, these are the terms of the linearized ratio.
-    """
+    """Return terms whose mean is the estimate; of a ratio, they are linearized."""
     weights = method.transform(weights, threshold)
     if not method.normalizes:
         return baseline + weights * residuals
@@ -71,13 +64,7 @@ def sample_terms(method, weights, residuals, baseline, threshold):
 
 
 def choose_threshold(method, weights, residuals, baseline):
-    """Choose the threshold by SLOPE, with the factors of Tucker and Lee (2021), Theorem 2.
-
-    The candidates are infinity, the square of the largest weight, half of it, and so on down to
-    10. In this order, the bias increases, and the width of the bounds of each estimate decreases.
-    The last one is chosen before the first that differs from an earlier one by more than its own
-    width and ``sqrt(6) - 1`` times the width of the earlier one.
-    """
+    """Return the smallest threshold whose estimate agrees with those of all larger ones."""
     low, high, chosen = -np.inf, np.inf, np.inf
     largest = max(np.square(weights.max()), SMALLEST)
     halvings = np.arange(1 + int(np.log2(largest / SMALLEST)))
@@ -91,14 +78,16 @@ def choose_threshold(method, weights, residuals, baseline):
     return float(chosen)
 
 
-def importance_weights(log, groups):
-    """Return the weights of the labels shown or, given the groups of labels, of their groups.
-
-    The weight of a group is the probability that the policy shows one of its labels, divided by
-    that of the logging policy (Saito and Joachims, ICML 2022). `groups` are integers `(n_labels,)`.
-    """
-    if groups is None:
-        return log.policy[np.arange(len(log.actions)), log.actions] / log.propensities
+def group_weights(log, action_features):
+    """Return the weights of the groups, labels with equal features, of the labels shown."""
+    n_labels = log.policy.shape[1]
+    if action_features is None or log.logging_policy is None or len(action_features) != n_labels:
+        raise ValueError(
+            f"method='mips' needs action_features of {n_labels} labels, and logging_policy, the "
+            "probabilities of all labels under the policy that wrote the log"
+        )
+    features = np.asarray(action_features).reshape(n_labels, -1)
+    groups = np.unique(features, axis=0, return_inverse=True)[1].ravel()
     weights = np.empty(len(log.actions))
     for group in np.unique(groups):
         members = groups == group
