@@ -10,9 +10,9 @@ from sklearn.utils import Bunch
 
 from sklrank._validation import as_numbers, look_up
 from sklrank.feedback import Exploration, check_exploration
-from sklrank.off_policy._intervals import check_confidence
+from sklrank.off_policy._intervals import INTERVALS, check_confidence
 from sklrank.off_policy._log import check_rewards, probabilities_of, warn_about_weights
-from sklrank.off_policy._values import INTERVALS, summary
+from sklrank.off_policy._values import summary
 
 
 def list_policy_value(
@@ -31,27 +31,26 @@ def list_policy_value(
 ) -> Bunch:
     r"""Estimate the value of a policy that shows lists of k labels from the log of another one.
 
-    The value is the mean of the sum of the rewards of a list, with a discount for each position.
-    The weight w of a reward is a probability under the policy, divided by that under the logging
-    policy. The less a reward may depend on, the smaller is the variance; see `method`.
+    The value is the mean of the sum of the rewards of a list. The weight w of a reward is a
+    probability under the policy, divided by that under the logging policy.
 
     Parameters
     ----------
     rewards : array-like of shape (n_samples, k)
         Rewards of the labels shown, any real numbers; (n_samples, k, k) for "pairs"; also
-        (n_samples,) for "standard" and "pseudo-inverse", such as the NDCG of lists. Samples with a
-        missing reward, NaN, are left out.
+        (n_samples,) for "standard" and "pseudo-inverse", such as the NDCG of lists. Samples with
+        NaN, a reward not known, are left out.
     exploration : Exploration, or array-like
         For "labels" and "pairs", the record of the labels shown. Otherwise propensities of the
         lists shown: of the list, (n_samples,), for "standard"; of each label at its position or,
         for "cascade", given the labels above, (n_samples, k). For "pseudo-inverse" also the mean
-        :math:`\Gamma` of :math:`1_a 1_a^T` over lists a of the logging policy, where :math:`1_a`
-        indicates the labels at their positions, (k, n_labels, k, n_labels).
+        :math:`\Gamma` of :math:`1_a 1_a^T` under the logging policy, (k, n_labels, k, n_labels),
+        where :math:`1_a` indicates the labels of a list a at their positions.
     policy : array-like, or a model with `propensities`
-        For "labels" and "pairs", the probability that each label is shown, (n_samples, n_labels),
-        or each pair, (n_samples, n_labels, n_labels), or a model whose ``propensities(X)`` returns
-        it. Otherwise the probabilities of the lists shown under the policy, of the shape of the
-        propensities. With :math:`\Gamma`, the mean q of :math:`1_a`, (n_samples, k, n_labels).
+        For "labels" and "pairs", the probability that each label or pair is shown, with n_labels or
+        (n_labels, n_labels) entries for each sample, or a model whose ``propensities(X)`` returns
+        it. Otherwise probabilities of the lists shown, of the shape of the propensities. With
+        :math:`\Gamma`, the mean q of :math:`1_a`, (n_samples, k, n_labels).
     method : str, default="labels"
         A reward depends, with "labels", on the label; "pairs", on two labels; "independent", on the
         label and its position [1]_; "cascade", on the labels above, too [2]_; "pseudo-inverse", on
@@ -66,18 +65,13 @@ def list_policy_value(
         The labels shown; only with :math:`\Gamma`.
     X : array-like of shape (n_samples, n_features), default=None
         Samples, for a policy that is a model.
-    interval : {"normal", "bootstrap"}, default="normal"
-        Kind of interval, as in :func:`policy_value`.
-    confidence : float, default=0.95
-        Probability that the interval contains the value.
-    random_state : int, RandomState instance or None, default=None
-        Controls the resamples of the bootstrap.
+    interval, confidence, random_state : {"normal", "bootstrap"}, float, RandomState
+        As in :func:`policy_value`.
 
     Returns
     -------
     Bunch
-        As that of :func:`policy_value`, with the same warnings about weights. The effective sample
-        size is the smallest one of the positions.
+        As that of :func:`policy_value`; the effective sample size is the least of the positions.
 
     Raises
     ------
@@ -109,44 +103,38 @@ def list_policy_value(
     rewards = check_rewards(rewards, *dimensions)
     if discounts is not None:
         rewards = rewards * as_numbers(discounts, "discounts")
+    if 1 in dimensions:
+        rewards = rewards.reshape(len(rewards), -1).sum(axis=1)
     policy = as_numbers(probabilities_of(policy, X), "policy")
     terms, weights = terms_of(rewards, exploration, policy, predicted=predicted, lists=lists)
     known = ~np.isnan(rewards.reshape(len(rewards), -1)).any(axis=1)
     terms, weights = terms[known], weights[known].reshape(known.sum(), -1)
     bounds = interval_of(terms.__getitem__, len(terms), confidence, random_state)
-    warn_about_weights(weights)
-    return summary(terms, weights, bounds)
+    found = summary(terms, weights, bounds)
+    warn_about_weights(weights, found.effective_sample_size)
+    return found
 
 
-def _ratios(rewards, propensities, policy, n_dimensions):
+def _ratios(rewards, propensities, policy):
     """Return the policy's probabilities of what was shown, divided by the propensities."""
     propensities = as_numbers(propensities, "exploration", "an array of propensities")
-    shape = rewards.shape[:n_dimensions]
-    if propensities.shape != policy.shape or policy.shape[: len(shape)] != shape:
+    if propensities.shape != policy.shape or policy.shape[: rewards.ndim] != rewards.shape:
         raise ValueError(
             "exploration and policy must be probabilities of the lists shown, of one shape that "
-            f"starts with {shape}; got {propensities.shape} and {policy.shape}"
+            f"starts with {rewards.shape}; got {propensities.shape} and {policy.shape}"
         )
     if not (np.all((propensities > 0) & (propensities <= 1)) and np.all(policy >= 0)):
         raise ValueError("exploration must be propensities in (0, 1], and policy not negative")
     return policy / propensities
 
 
-def _of_lists(rewards, weights):
-    return weights * rewards.reshape(len(rewards), -1).sum(axis=1), weights
-
-
-def _standard(rewards, propensities, policy, **_):
-    return _of_lists(rewards, _ratios(rewards, propensities, policy, 1))
-
-
 def _independent(rewards, propensities, policy, **_):
-    weights = _ratios(rewards, propensities, policy, rewards.ndim)
+    weights = _ratios(rewards, propensities, policy)
     return (weights * rewards).reshape(len(rewards), -1).sum(axis=1), weights
 
 
 def _cascade(rewards, propensities, policy, predicted, **_):
-    weights = np.cumprod(_ratios(rewards, propensities, policy, 2), axis=1)
+    weights = np.cumprod(_ratios(rewards, propensities, policy), axis=1)
     predicted = np.zeros((2, *rewards.shape)) if predicted is None else predicted
     of_shown, of_policy = (as_numbers(values, "predicted") for values in predicted)
     if not of_shown.shape == of_policy.shape == rewards.shape:
@@ -157,37 +145,34 @@ def _cascade(rewards, propensities, policy, predicted, **_):
 
 def _pseudo_inverse(rewards, propensities, policy, lists, **_):
     moments, lists = as_numbers(propensities, "exploration"), np.asarray(lists)
-    if moments.ndim != 4:
-        ratios = _ratios(rewards, propensities, policy, 1)
-        return _of_lists(rewards, ratios.sum(axis=1) - ratios.shape[1] + 1)
-    k, n_labels = moments.shape[:2]
-    if policy.shape != (len(rewards), k, n_labels) or lists.shape != policy.shape[:2]:
-        raise ValueError(
-            f"policy and lists must have shapes {(len(rewards), k, n_labels)} and "
-            f"{(len(rewards), k)} for this exploration; got {policy.shape} and {lists.shape}"
-        )
-    inverse = np.linalg.pinv(moments.reshape(k * n_labels, -1), hermitian=True)
-    places = np.arange(k) * n_labels + lists
-    weights = np.take_along_axis(policy.reshape(len(policy), -1) @ inverse, places, axis=1)
-    return _of_lists(rewards, weights.sum(axis=1))
+    if moments.ndim == 4:
+        k, n_labels = moments.shape[:2]
+        shapes = (len(rewards), k, n_labels), (len(rewards), k)
+        if (policy.shape, lists.shape) != shapes:
+            found = f"{policy.shape} and {lists.shape}"
+            raise ValueError(f"policy and lists must have the shapes {shapes}, got {found}")
+        inverse = np.linalg.pinv(moments.reshape(k * n_labels, -1), hermitian=True)
+        places = np.arange(k) * n_labels + lists
+        of_labels = np.take_along_axis(policy.reshape(len(policy), -1) @ inverse, places, axis=1)
+        weights = of_labels.sum(axis=1)
+    else:
+        weights = _ratios(rewards, propensities, policy).sum(axis=1) - policy.shape[1] + 1
+    return weights * rewards, weights
 
 
 def _of_record(rewards, exploration, policy, **_):
     """Return terms and weights of labels or, if the rewards have three dimensions, of pairs."""
-    if not rewards.ndim <= policy.ndim <= 3 or len(policy) != len(rewards):
-        raise ValueError(
-            "policy must be probabilities of labels, (n_samples, n_labels), or of pairs, "
-            f"(n_samples, n_labels, n_labels); got {policy.shape} for rewards of {rewards.shape}"
-        )
+    is_valid = rewards.ndim <= policy.ndim <= 3 and policy.shape[1] == policy.shape[-1]
+    if not is_valid or len(policy) != len(rewards):
+        what = f"{('labels', 'pairs')[rewards.ndim - 2]} of {len(rewards)} samples"
+        raise ValueError(f"policy must be probabilities of {what}, got shape {policy.shape}")
     shown, propensities = check_exploration(exploration, len(rewards), policy.shape[-1])
+    rows = np.arange(len(shown))[:, None]
     if rewards.ndim == 3:
-        rows = np.arange(len(shown))[:, None, None]
-        return _independent(
-            rewards, propensities, policy[rows, shown[:, :, None], shown[:, None, :]]
-        )
-    policy = np.diagonal(policy, axis1=1, axis2=2) if policy.ndim == 3 else policy
-    propensities = np.diagonal(propensities, axis1=1, axis2=2)
-    return _independent(rewards, propensities, np.take_along_axis(policy, shown, axis=1))
+        of_shown = policy[rows[:, None], shown[:, :, None], shown[:, None]]
+        return _independent(rewards, propensities, of_shown)
+    of_shown = policy[rows, shown] if policy.ndim == 2 else policy[rows, shown, shown]
+    return _independent(rewards, np.diagonal(propensities, axis1=1, axis2=2), of_shown)
 
 
 # Functions that return the terms and the weights, and the possible dimensions of the rewards.
@@ -197,7 +182,7 @@ LIST_METHODS = {
     "independent": (_independent, (2,)),
     "cascade": (_cascade, (2,)),
     "pseudo-inverse": (_pseudo_inverse, (1, 2)),
-    "standard": (_standard, (1, 2)),
+    "standard": (_independent, (1, 2)),
 }
 
 
@@ -215,8 +200,7 @@ def list_propensities(
     lists : array-like of int, shape (n_samples, k)
         Labels of the lists, first label first.
     ordered : bool, default=True
-        If False, the order does not matter. The probability that the first labels are a set is a
-        sum over its last label: with dynamic programming, this takes ``k * 2**k`` operations.
+        If False, the order does not matter, which takes ``k * 2**k`` operations.
 
     Returns
     -------
@@ -242,16 +226,9 @@ def list_propensities(
         raise ValueError("strengths must be positive numbers of shape (n_samples, n_labels)")
     n_samples, n_labels = strengths.shape
     valid = lists.ndim == 2 and len(lists) == n_samples and lists.dtype.kind in "iu"
-    if not (
-        valid
-        and 0 <= lists.min()
-        and lists.max() < n_labels
-        and np.diff(np.sort(lists), axis=1).all()
-    ):
-        raise ValueError(
-            f"lists must be k different labels from 0 to {n_labels - 1} for each of {n_samples} "
-            "samples"
-        )
+    valid = valid and 0 <= lists.min() and lists.max() < n_labels
+    if not valid or not np.diff(np.sort(lists), axis=1).all():
+        raise ValueError(f"lists must be different labels below {n_labels} of {n_samples} samples")
     chosen, others = np.take_along_axis(strengths, lists, axis=1), strengths.copy()
     np.put_along_axis(others, lists, 0.0, axis=1)
     others = others.sum(axis=1)

@@ -277,6 +277,9 @@ def test_invalid_arguments_are_named():
         ("exploration", (rewards, log, good), options),
         ("policy", (rewards, good, -good), options),
         ("policy", (np.ones((4, 2, 2)), log, good), {"method": "pairs"}),
+        ("policy", (rewards, log, np.ones((5, 2))), {}),
+        ("policy", (np.ones((4, 2, 2)), log, np.ones((5, 2, 2))), {"method": "pairs"}),
+        ("policy", (rewards, log, np.ones((4, 3, 2))), {}),
         ("exploration", (rewards, good, good), {}),
         ("`X`", (rewards, log, SemiBanditRanker()), {}),
         (
