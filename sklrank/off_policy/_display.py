@@ -16,17 +16,15 @@ class OffPolicyDisplay(Display):
     Parameters
     ----------
     estimates : dict of str to Bunch
-        Results of :func:`policy_value` or :func:`list_policy_value` for several policies or
-        methods, which are drawn one below the other, or of :func:`confidence_sequence`.
+        Results of :func:`policy_value` or :func:`list_policy_value`, which are drawn one below the
+        other, or of :func:`confidence_sequence`, which are drawn over time.
     reference : float, default=None
         Value to compare with, such as the mean reward of the log.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Axes of the last plot.
-    figure_ : matplotlib Figure
-        Figure of the last plot.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        Axes and figure of the last plot.
 
     Examples
     --------
@@ -50,9 +48,7 @@ class OffPolicyDisplay(Display):
 
         Parameters
         ----------
-        estimates : dict of str to Bunch
-            See the parameters of the class.
-        reference : float, default=None
+        estimates, reference : dict of str to Bunch, float
             See the parameters of the class.
         ax : matplotlib Axes, default=None
             Axes to plot on. If None, a new figure is created.

@@ -33,10 +33,12 @@ def normal_interval(terms_of_rows, n_samples, confidence, random_state=None):
 
 def bootstrap_interval(terms_of_rows, n_samples, confidence, random_state):
     """Return the percentiles of the mean of the terms of rows drawn with replacement."""
-    random_state = check_random_state(random_state)
-    draws = (random_state.randint(n_samples, size=n_samples) for _ in range(N_RESAMPLES))
-    means = [terms_of_rows(rows).mean() for rows in draws]
+    draw = check_random_state(random_state).randint
+    means = [terms_of_rows(draw(n_samples, size=n_samples)).mean() for _ in range(N_RESAMPLES)]
     return np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
+
+
+INTERVALS = {"normal": normal_interval, "bootstrap": bootstrap_interval}
 
 
 def confidence_sequence(
@@ -47,39 +49,33 @@ def confidence_sequence(
     reward_range: tuple[float, float] = (0.0, 1.0),
     horizon: int | None = None,
 ) -> Bunch:
-    r"""Compute intervals for the value of a policy that hold at every time at once.
+    """Compute intervals for the value of a policy that hold at every time at once.
 
-    One may look at the log every day and stop when the answer is clear: with the given probability,
-    all intervals contain the value. They are the closed-form empirical Bernstein confidence
-    sequences of [1]_ (Theorem 2, without a model). The propensities must be right, the rewards
-    bounded, and the expected reward of the policy must not change; the logging policy may learn.
-    For rewards in [0, 1] and :math:`\xi_i = w_i r_i`, a lower bound with error probability
-    :math:`\alpha` is
-
-    .. math:: \frac{\sum_{i \le t} \lambda_i \xi_i - \log(1 / \alpha)
-              - \sum_{i \le t} (\xi_i - \hat\xi_{i-1})^2 \psi(\lambda_i)}
-              {\sum_{i \le t} \lambda_i}, \qquad \psi(\lambda) = -\log(1 - \lambda) - \lambda,
-
-    with the mean so far :math:`\hat\xi_i \le 1`, and bets :math:`\lambda_i` that depend on the
-    variance so far. The upper bound is that of :math:`1 - r_i`. Bounds never become wider.
+    With the given probability, all intervals contain the value, so one may look every day and stop
+    when the answer is clear. They are the closed-form empirical Bernstein sequences of [1]_
+    (Theorem 2, without a model). The propensities must be right, and the expected reward of the
+    policy must not change; the logging policy may learn. Bounds never become wider.
 
     Parameters
     ----------
-    rewards : array-like of shape (n_samples,)
-        Rewards, in the order of time.
-    weights : array-like of shape (n_samples,)
-        Importance weights, at least 0.
+    rewards, weights : array-like of shape (n_samples,)
+        Rewards in the order of time, and importance weights, at least 0.
     confidence : float, default=0.95
         Probability that all intervals contain the value.
     reward_range : tuple of two floats, default=(0, 1)
         Smallest and largest possible reward.
     horizon : int, default=None
-        Number of samples after which the interval shall be narrow. If None, bets are for all times.
+        Number of samples after which the interval shall be narrow. If None, all.
 
     Returns
     -------
     Bunch
         Arrays `low`, `high` and `value`, the mean so far of ``weights * rewards``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is invalid; the message names it.
 
     References
     ----------
@@ -99,15 +95,10 @@ def confidence_sequence(
     rewards, weights = as_numbers(rewards, "rewards"), as_numbers(weights, "weights")
     least, most = reward_range
     if rewards.ndim != 1 or rewards.shape != weights.shape:
-        raise ValueError(
-            f"rewards and weights must have one shape (n_samples,), got "
-            f"{rewards.shape} and {weights.shape}"
-        )
+        raise ValueError(f"rewards {rewards.shape} and weights {weights.shape} must have one shape")
     if not (least < most and np.all((least <= rewards) & (rewards <= most))):
-        raise ValueError(
-            f"rewards must be in reward_range={reward_range}, the smallest and the "
-            f"largest possible reward; got {rewards.min():g} to {rewards.max():g}"
-        )
+        found = f"{rewards.min():g} to {rewards.max():g}"
+        raise ValueError(f"rewards must be in reward_range={reward_range}, got {found}")
     if not np.all((weights >= 0) & np.isfinite(weights)):
         raise ValueError("weights must be finite and not negative")
     scaled, error = (rewards - least) / (most - least), (1 - confidence) / 2

@@ -8,12 +8,10 @@ import numpy as np
 from sklrank._validation import as_numbers
 from sklrank.feedback import check_exploration
 
-# Rounding of probabilities to six decimals, or to single precision, changes the sum of 1000 of them
-# by at most this.
+# Rounding to six decimals changes the sum of 1000 probabilities by at most this.
 TOLERANCE = 1e-3
-# A mean weight is rarely five standard errors from its expectation. With fewer than a hundred
-# samples, or one that weighs as much as a tenth of all, intervals from the central limit theorem
-# are too narrow.
+# A mean weight is rarely five standard errors from its expectation. With fewer than 100 samples, or
+# one with a tenth of all weight, intervals from the central limit theorem are too narrow.
 STANDARD_ERRORS, FEWEST_SAMPLES, LARGEST_SHARE = 5, 100, 0.1
 
 
@@ -31,6 +29,10 @@ class Log(NamedTuple):
     known: np.ndarray  # (n_rows,) mask of these samples among all rows of the log
     logging_policy: np.ndarray | None  # (n_samples, n_labels)
 
+    def of_shown(self, values):
+        """Return the values `(n_samples,)` of the labels shown, given those of all labels."""
+        return values[np.arange(len(self.actions)), self.actions]
+
 
 def check_log(rewards, exploration, policy, X=None, logging_policy=None):
     """Return the `Log` of the samples whose reward is not NaN."""
@@ -43,8 +45,7 @@ def check_log(rewards, exploration, policy, X=None, logging_policy=None):
         return log
     logging_policy = check_policy(logging_policy, len(rewards), X, exploration, "logging_policy")
     log = log._replace(logging_policy=of_known(logging_policy, known))
-    rows = np.arange(len(log.actions))
-    if logging_policy.shape != policy.shape or not log.logging_policy[rows, log.actions].all():
+    if logging_policy.shape != policy.shape or not log.of_shown(log.logging_policy).all():
         raise ValueError("logging_policy must have the shape of policy, and show what the log has")
     return log
 
@@ -57,8 +58,6 @@ def of_known(array, known):
 def check_rewards(rewards, *dimensions):
     """Return rewards as an array with one of these numbers of dimensions; NaN means unknown."""
     rewards = as_numbers(rewards, "rewards", "real numbers, NaN if not known")
-    if rewards.ndim == 2 and rewards.shape[1] == 1 and 1 in dimensions:
-        rewards = rewards.ravel()
     if rewards.ndim not in dimensions:
         raise ValueError(f"rewards must have {dimensions} dimensions, got shape {rewards.shape}")
     if np.isinf(rewards).any() or np.isnan(rewards).all():
@@ -76,8 +75,8 @@ def check_policy(policy, n_samples, X=None, exploration=None, name="policy"):
         policy = np.column_stack([1 - policy, policy])
     if policy.ndim != 2 or policy.dtype.kind not in "iuf" or len(policy) != n_samples:
         raise ValueError(
-            f"{name} must be probabilities of shape ({n_samples}, n_labels), one label for each "
-            f"sample, or a model with `propensities`; got shape {policy.shape}, {policy.dtype}"
+            f"{name} must be probabilities of shape ({n_samples}, n_labels), {n_samples} labels, "
+            f"or a model with `propensities`; got shape {policy.shape}, {policy.dtype}"
         )
     if not (policy.min() >= 0 and np.abs(policy.sum(axis=1) - 1).max() <= TOLERANCE):
         raise ValueError(f"{name} must be probabilities that are not negative and sum to 1")
@@ -93,36 +92,26 @@ def probabilities_of(policy, X, name="policy"):
     return policy.propensities(X)
 
 
-def effective_sample_size(weights):
-    """Return the number of equal weights with the same variance of the mean."""
-    squares = np.square(weights).sum(axis=0)
-    return np.min(np.square(weights.sum(axis=0)) / np.where(squares > 0, squares, 1))
-
-
 def warn_about_log(log):
     """Warn if the log cannot say what the policy would earn."""
     certain = log.propensities == 1
     if log.logging_policy is None:
         never = np.bincount(log.actions, minlength=log.policy.shape[1]) == 0
         missing = np.einsum("ij,j->i", log.policy, never.astype(float))
-        others = 1 - log.policy[np.arange(len(log.actions)), log.actions]
-        missing = np.where(certain, others, missing).mean()
+        missing = np.where(certain, 1 - log.of_shown(log.policy), missing).mean()
     else:
         missing = np.einsum("ij,ij->", log.policy, log.logging_policy == 0) / len(log.policy)
     if certain.any():
-        _warn(
-            f"{certain.mean():.0%} of the propensities are 1: these samples say nothing about "
-            "other labels; let the logging policy explore"
-        )
+        _warn(f"{certain.mean():.0%} of the propensities are 1 and say nothing about other labels")
     if missing > TOLERANCE:
         _warn(
-            f"the policy shows with probability {missing:.3g} what the log never shows: the "
-            "reward of these labels is not known, and counts as 0 or as the model predicts"
+            f"the policy shows with probability {missing:.3g} what the log never shows: the reward "
+            "of these labels counts as 0 or as the model predicts"
         )
 
 
-def warn_about_weights(weights):
-    """Warn if the weights contradict the propensities, or if few samples decide."""
+def warn_about_weights(weights, size):
+    """Warn if the mean weight is wrong, the effective sample size small, or one weight large."""
     # Of a list, only the mean over its labels has the expectation 1.
     of_samples = weights.reshape(len(weights), -1).mean(axis=1)
     mean, error = of_samples.mean(), of_samples.std() / np.sqrt(len(weights))
@@ -131,7 +120,6 @@ def warn_about_weights(weights):
             f"the mean weight is {mean:.3g}, more than {STANDARD_ERRORS} standard errors from 1: "
             "propensities are wrong, or the policy shows what the log never shows"
         )
-    size = effective_sample_size(weights)
     if size < FEWEST_SAMPLES:
         _warn(f"the effective sample size is {size:.3g}: the interval may be too narrow")
     share = np.max(weights.max(axis=0) / np.maximum(weights.sum(axis=0), np.finfo(float).tiny))

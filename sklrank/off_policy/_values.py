@@ -10,19 +10,7 @@ from sklearn.utils import Bunch
 
 from sklrank._validation import is_number, look_up
 from sklrank.feedback import Exploration
-from sklrank.off_policy import _log
-from sklrank.off_policy._intervals import (
-    bootstrap_interval,
-    check_confidence,
-    confidence_sequence,
-    normal_interval,
-    standard_error,
-)
-from sklrank.off_policy._models import predicted_rewards
-from sklrank.off_policy._weights import METHODS, choose_threshold, importance_weights, sample_terms
-
-INTERVALS = {"normal": normal_interval, "bootstrap": bootstrap_interval}
-ANYTIME = ("bernstein", "sequence")
+from sklrank.off_policy import _intervals, _log, _methods
 
 
 def policy_value(
@@ -45,43 +33,28 @@ def policy_value(
     r"""Estimate the value of a policy from the log of another one.
 
     The value is the mean reward if the policy chose the labels to show. A method is a function h of
-    the importance weights w; see :mod:`sklrank.off_policy`.
-
-    ========= ===== ============================ ==============================================
-    method    model :math:`h(w)`                 bias
-    ========= ===== ============================ ==============================================
-    ips       no    w                            none
-    snips     no    w / mean(w)                  of order 1/n
-    clipped   no    min(w, threshold)            from weights above the threshold
-    mips      no    weight of a group of labels  none if rewards depend on the group only [3]_
-    dm        yes   0                            that of the model
-    dr        yes   w                            none [1]_
-    sndr      yes   w / mean(w)                  of order 1/n
-    switch-dr yes   w, if w <= threshold, else 0 that of the model for weights above it
-    dr-os     yes   w / (1 + w^2 / threshold)    that of the model, mostly for large weights [2]_
-    ========= ===== ============================ ==============================================
+    the importance weights w, and may have a model of the rewards; see the formula in the guide.
 
     Parameters
     ----------
     rewards : array-like of shape (n_samples,)
-        Rewards of the labels shown, any real numbers. Samples with NaN, a reward not yet known, are
-        left out, which is right if the delay does not depend on the reward.
+        Rewards of the labels shown, any real numbers; samples with NaN, not known, are left out.
     exploration : Exploration
         The labels shown, one for each sample, and their propensities.
     policy : array-like of shape (n_samples, n_labels), or a model with `propensities`
         Probability that the policy shows each label, or a model whose ``propensities(X)`` returns
-        it. Integers of shape (n_samples,) are the labels of a deterministic policy, and floats of
-        this shape the probability of the second of two labels. The policy must not have learned
-        from these rewards.
+        it. Also (n_samples,) labels to show, or probabilities of the second of two labels.
     method : str, default="dr"
-        Estimator; see the table.
+        Without a model, "ips", h(w) = w; "snips", w / mean(w); "clipped", min(w, threshold); and
+        "mips", weights of groups of labels [3]_. With one, "dm", 0; "dr", w [1]_; "sndr",
+        w / mean(w); "switch-dr", 0 above the threshold; "dr-os", w / (1 + w^2 / threshold) [2]_.
     reward_model : estimator, or array-like of shape (n_samples, n_labels), default=None
         Classifier or regressor of the reward given the features and an indicator of the label, or
         predicted rewards of all labels. If None, gradient boosted trees of scikit-learn.
     X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
         Samples, for the models. If None, the reward model uses the label only.
     cv : int, cross-validation generator or iterable, default=5
-        Folds of cross-fitting: the model predicts samples that it was not fitted to.
+        Folds of cross-fitting of the reward model.
     threshold : float or "auto", default="auto"
         Threshold of the weights, or the parameter of "dr-os". "auto" chooses it by SLOPE [4]_ among
         infinity, the square of the largest weight, half of it, and so on down to 10.
@@ -91,9 +64,8 @@ def policy_value(
         Probability that the logging policy shows each label, needed by "mips". By default, labels
         that are not in the log are assumed to be those that it cannot show.
     interval : {"normal", "bootstrap", "bernstein", "sequence"}, default="normal"
-        Interval of the central limit theorem, or percentiles of 1000 resamples. For "ips" and
-        "mips", "bernstein" holds for any number of samples, and "sequence" at every time at once;
-        see :func:`confidence_sequence`.
+        Interval of the central limit theorem, percentiles of 1000 resamples or, for "ips" and
+        "mips", :func:`confidence_sequence` for one number of samples or at every time at once.
     confidence : float, default=0.95
         Probability that the interval contains the value.
     reward_range : tuple of two floats, default=(0, 1)
@@ -115,9 +87,8 @@ def policy_value(
     Warns
     -----
     OffPolicyWarning
-        If the mean weight is more than five standard errors from 1, the effective sample size is
-        below 100, one weight is above a tenth of the sum, propensities are 1, or the policy shows
-        what the log never shows.
+        If the weights, propensities of 1, or labels that are not in the log make the estimate
+        doubtful; see the guide.
 
     References
     ----------
@@ -125,14 +96,10 @@ def policy_value(
     .. [2] Y. Su et al., "Doubly robust off-policy evaluation with shrinkage", ICML 2020.
     .. [3] Y. Saito and T. Joachims, "Off-policy evaluation for large action spaces via embeddings",
        ICML 2022.
-    .. [4] Y. Su et al., "Adaptive estimator selection for off-policy evaluation", ICML 2020, with
-       the factors of G. Tucker and J. Lee, "Improved estimator selection for off-policy
-       evaluation", 2021.
+    .. [4] Y. Su et al., "Adaptive estimator selection for off-policy evaluation", ICML 2020.
 
     Examples
     --------
-    A log of random labels, and a policy that always shows label 2:
-
     >>> import numpy as np
     >>> from sklrank.feedback import Exploration
     >>> from sklrank.off_policy import policy_value
@@ -142,42 +109,53 @@ def policy_value(
     >>> print(f"{estimate.value:.2f}, from {estimate.effective_sample_size:.0f} samples")
     1.00, from 328 samples
     """
-    rule = look_up("method", METHODS, method)
-    _check_options(method, threshold, interval, confidence)
+    rule = look_up("method", _methods.METHODS, method)
+    _intervals.check_confidence(confidence)
+    if threshold != "auto" and not (is_number(threshold) and threshold >= 0):
+        raise ValueError(f"threshold must be 'auto' or a number from 0, got {threshold!r}")
+    if interval not in ("bernstein", "sequence"):
+        look_up("interval", _intervals.INTERVALS, interval, "'bernstein', 'sequence' or ")
+    elif method not in ("ips", "mips"):
+        raise ValueError(
+            f"interval={interval!r} needs method='ips' or 'mips', not {method!r}: others are "
+            "biased, or depend on later samples by a cross-fitted model"
+        )
     log = _log.check_log(rewards, exploration, policy, X, logging_policy)
-    weights = importance_weights(log, _groups(action_features, log) if method == "mips" else None)
+    if method == "mips":
+        weights = _methods.group_weights(log, action_features)
+    else:
+        weights = log.of_shown(log.policy) / log.propensities
     residuals, baseline = log.rewards, np.zeros(len(weights))
     if rule.has_model:
-        of_shown, baseline = predicted_rewards(reward_model, log, X, cv)
+        of_shown, baseline = _methods.predicted_rewards(reward_model, log, X, cv)
         residuals = log.rewards - of_shown
     if not rule.has_threshold:
         threshold = None
     elif threshold == "auto":
-        threshold = choose_threshold(rule, weights, residuals, baseline)
+        threshold = _methods.choose_threshold(rule, weights, residuals, baseline)
 
     def terms_of_rows(rows):
-        return sample_terms(rule, weights[rows], residuals[rows], baseline[rows], threshold)
+        return _methods.sample_terms(
+            rule, weights[rows], residuals[rows], baseline[rows], threshold
+        )
 
-    if interval in ANYTIME:
+    if interval in _intervals.INTERVALS:
+        interval_of = _intervals.INTERVALS[interval]
+        bounds = interval_of(terms_of_rows, len(weights), confidence, random_state)
+    else:
         horizon = len(weights) if interval == "bernstein" else None
         options = {"confidence": confidence, "reward_range": reward_range, "horizon": horizon}
-        bounds = confidence_sequence(log.rewards, weights, **options)
-        bounds = bounds.low[-1], bounds.high[-1]
-    else:
-        bounds = INTERVALS[interval](terms_of_rows, len(weights), confidence, random_state)
+        found = _intervals.confidence_sequence(log.rewards, weights, **options)
+        bounds = found.low[-1], found.high[-1]
+    found = summary(terms_of_rows(slice(None)), weights, bounds, threshold)
     if method != "dm":
-        _log.warn_about_weights(weights)
+        _log.warn_about_weights(weights, found.effective_sample_size)
     _log.warn_about_log(log)
-    return summary(terms_of_rows(slice(None)), weights, bounds, threshold)
+    return found
 
 
 def policy_value_score(
-    rewards: ArrayLike,
-    policy: Any,
-    exploration: Exploration,
-    *,
-    method: str = "snips",
-    **options: Any,
+    rewards: ArrayLike, policy: Any, exploration: Any, *, method: str = "snips", **options: Any
 ) -> float:
     """Estimate the value of a policy, for ``make_scorer(policy_value_score)`` of scikit-learn.
 
@@ -186,12 +164,8 @@ def policy_value_score(
 
     Parameters
     ----------
-    rewards : array-like of shape (n_samples,)
-        Rewards of the labels shown.
-    policy : array-like of shape (n_samples,) or (n_samples, n_labels), or a model
-        The policy, as in :func:`policy_value`.
-    exploration : Exploration
-        The labels shown and their propensities. May be exchanged with `policy`.
+    rewards, policy, exploration : array-like, array-like or model, Exploration
+        As in :func:`policy_value`. The last two may be exchanged.
     method : str, default="snips"
         Estimator, as in :func:`policy_value`.
     **options : dict
@@ -209,42 +183,16 @@ def policy_value_score(
 
 def summary(terms, weights, bounds, threshold=None):
     """Return the result of an estimate as a Bunch of numbers."""
+    squares = np.square(weights).sum(axis=0)
+    sizes = np.square(weights.sum(axis=0)) / np.where(squares > 0, squares, 1)
     return Bunch(
         value=float(terms.mean()),
-        standard_error=float(standard_error(terms)),
+        standard_error=float(_intervals.standard_error(terms)),
         low=float(bounds[0]),
         high=float(bounds[1]),
-        effective_sample_size=float(_log.effective_sample_size(weights)),
+        effective_sample_size=float(sizes.min()),
         max_weight=float(weights.max()),
         mean_weight=float(weights.mean()),
         threshold=threshold,
         n_samples=len(terms),
     )
-
-
-def _check_options(method, threshold, interval, confidence):
-    check_confidence(confidence)
-    if threshold != "auto" and not (is_number(threshold) and threshold >= 0):
-        raise ValueError(f"threshold must be 'auto' or a number from 0, got {threshold!r}")
-    if interval not in (*INTERVALS, *ANYTIME):
-        raise ValueError(f"interval must be one of {[*INTERVALS, *ANYTIME]}, got {interval!r}")
-    if interval in ANYTIME and method not in ("ips", "mips"):
-        raise ValueError(
-            f"interval={interval!r} holds for method='ips' and 'mips', not {method!r}: a "
-            "cross-fitted model depends on later samples, and h(w) makes other methods biased"
-        )
-
-
-def _groups(action_features, log):
-    """Return the group of each label, given by its features."""
-    if action_features is None or log.logging_policy is None:
-        raise ValueError(
-            "method='mips' needs action_features, and logging_policy, the probabilities of all "
-            "labels under the policy that wrote the log"
-        )
-    features = np.asarray(action_features).reshape(len(action_features), -1)
-    if len(features) != log.policy.shape[1]:
-        raise ValueError(
-            f"action_features must be of {log.policy.shape[1]} labels, got {len(features)}"
-        )
-    return np.unique(features, axis=0, return_inverse=True)[1].ravel()

@@ -15,12 +15,7 @@ from sklrank.feedback import (
     UniformRandomization,
 )
 from sklrank.linear_model import SemiBanditRanker
-from sklrank.off_policy import (
-    OffPolicyWarning,
-    list_moments,
-    list_policy_value,
-    list_propensities,
-)
+from sklrank.off_policy import OffPolicyWarning, list_policy_value, list_propensities
 
 quiet = pytest.mark.filterwarnings("ignore::sklrank.off_policy.OffPolicyWarning")
 M, K = 4, 3
@@ -62,13 +57,10 @@ def test_propensities_of_tiny_strengths_keep_their_digits():
     assert_allclose(list_propensities(strengths, [[0, 1, 2]], ordered=False), [1])
 
 
-def test_moments_are_probabilities_of_positions():
-    chances = list_propensities(np.tile(LOGGING, (len(LISTS), 1)), LISTS).prod(axis=1)
-    found = list_moments(LISTS, M, chances)
-    for i, a, j, b in product(range(K), range(M), range(K), range(M)):
-        together = chances[(LISTS[:, i] == a) & (LISTS[:, j] == b)].sum()
-        assert_allclose(found[i, a, j, b], together, atol=1e-15)
-    assert_allclose(list_moments(LISTS, M)[0, 1, 1, 2], 1 / 12)
+def list_moments(lists, chances):
+    """Probabilities that label a is at position i and label b at position j."""
+    at = np.eye(M)[lists]
+    return np.einsum("n,nia,njb->iajb", chances, at, at)
 
 
 def position_marginals(chances):
@@ -117,7 +109,7 @@ def test_estimates_are_unbiased_over_all_lists(method):
 @quiet
 def test_pseudo_inverse_is_unbiased_for_sums_over_positions():
     (_, chances, _), (_, new_chances, new_at) = laws()
-    moments, expected, found = list_moments(LISTS, M, chances), 0.0, 0.0
+    moments, expected, found = list_moments(LISTS, chances), 0.0, 0.0
     for row, labels in enumerate(LISTS):
         total = REWARDS[np.arange(K), labels].sum()  # only the sum is observed
         options = {"method": "pseudo-inverse", "lists": labels[None]}
@@ -134,7 +126,7 @@ def test_pseudo_inverse_of_independent_positions_has_a_formula():
     logging, policy = (rows / rows.sum(axis=1, keepdims=True) for rows in random.rand(2, K, M))
     lists = np.array(list(product(range(M), repeat=K)))
     chances = logging[np.arange(K), lists].prod(axis=1)
-    moments = list_moments(lists, M, chances)
+    moments = list_moments(lists, chances)
     for labels in lists[::7]:
         options = {"method": "pseudo-inverse", "lists": labels[None]}
         general = list_policy_value([2.0], moments, policy[None], **options)
@@ -285,6 +277,9 @@ def test_invalid_arguments_are_named():
         ("exploration", (rewards, log, good), options),
         ("policy", (rewards, good, -good), options),
         ("policy", (np.ones((4, 2, 2)), log, good), {"method": "pairs"}),
+        ("policy", (rewards, log, np.ones((5, 2))), {}),
+        ("policy", (np.ones((4, 2, 2)), log, np.ones((5, 2, 2))), {"method": "pairs"}),
+        ("policy", (rewards, log, np.ones((4, 3, 2))), {}),
         ("exploration", (rewards, good, good), {}),
         ("`X`", (rewards, log, SemiBanditRanker()), {}),
         (

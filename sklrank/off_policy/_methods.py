@@ -1,0 +1,140 @@
+"""Methods of off-policy evaluation: functions of the weights, and cross-fitted reward models."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import norm
+from sklearn.base import clone, is_classifier
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.model_selection import check_cv
+from sklearn.utils import check_array
+
+from sklrank.off_policy._log import of_known
+
+# Bounds of SLOPE hold with probability 0.9 on each side, as in the Open Bandit Pipeline; the factor
+# is that of Tucker and Lee (2021), Theorem 2; weights below 10 are no reason to accept a bias.
+BOUND, FACTOR, SMALLEST = norm.ppf(0.9), np.sqrt(6) - 1, 10.0
+
+
+class Method(NamedTuple):
+    """Function h of the weights and the threshold, and what else distinguishes a method."""
+
+    transform: Callable[[np.ndarray, float], np.ndarray]
+    has_model: bool
+    has_threshold: bool = False
+    normalizes: bool = False  # divides the weights by their mean
+
+
+def _keep(weights, threshold):
+    return weights
+
+
+def _shrink(weights, threshold):
+    # lambda w / (w**2 + lambda), also for an infinite lambda.
+    return weights / (np.square(weights) / threshold + 1) if threshold else 0 * weights
+
+
+METHODS = {
+    "ips": Method(_keep, has_model=False),
+    "snips": Method(_keep, has_model=False, normalizes=True),
+    "clipped": Method(np.minimum, has_model=False, has_threshold=True),
+    "mips": Method(_keep, has_model=False),
+    "dm": Method(lambda w, _: np.zeros_like(w), has_model=True),
+    "dr": Method(_keep, has_model=True),
+    "sndr": Method(_keep, has_model=True, normalizes=True),
+    "switch-dr": Method(lambda w, most: np.where(w <= most, w, 0.0), True, True),
+    "dr-os": Method(_shrink, has_model=True, has_threshold=True),
+}
+
+
+def sample_terms(method, weights, residuals, baseline, threshold):
+    """Return terms whose mean is the estimate; of a ratio, they are linearized."""
+    weights = method.transform(weights, threshold)
+    if not method.normalizes:
+        return baseline + weights * residuals
+    total = weights.sum()
+    if not total > 0:
+        raise ValueError("all weights are 0, as the policy shows no label of the log: use 'dr'")
+    center = weights @ residuals / total
+    return baseline + center + weights * (residuals - center) * (len(weights) / total)
+
+
+def choose_threshold(method, weights, residuals, baseline):
+    """Return the smallest threshold whose estimate agrees with those of all larger ones."""
+    low, high, chosen = -np.inf, np.inf, np.inf
+    largest = max(np.square(weights.max()), SMALLEST)
+    halvings = np.arange(1 + int(np.log2(largest / SMALLEST)))
+    for threshold in (np.inf, *(largest / 2.0**halvings)):
+        terms = sample_terms(method, weights, residuals, baseline, threshold)
+        mean, width = terms.mean(), BOUND * terms.std() / np.sqrt(len(terms))
+        if not low - width <= mean <= high + width:
+            break
+        low, high = max(low, mean - FACTOR * width), min(high, mean + FACTOR * width)
+        chosen = threshold
+    return float(chosen)
+
+
+def group_weights(log, action_features):
+    """Return the weights of the groups, labels with equal features, of the labels shown."""
+    n_labels = log.policy.shape[1]
+    if action_features is None or log.logging_policy is None or len(action_features) != n_labels:
+        raise ValueError(
+            f"method='mips' needs action_features of {n_labels} labels, and logging_policy, the "
+            "probabilities of all labels under the policy that wrote the log"
+        )
+    features = np.asarray(action_features).reshape(n_labels, -1)
+    groups = np.unique(features, axis=0, return_inverse=True)[1].ravel()
+    weights = np.empty(len(log.actions))
+    for group in np.unique(groups):
+        members = groups == group
+        rows = np.flatnonzero(members[log.actions])
+        new, old = (array[np.ix_(rows, members)] for array in (log.policy, log.logging_policy))
+        weights[rows] = new.sum(axis=1) / old.sum(axis=1)
+    return weights
+
+
+def cross_fitted(model, log, X, cv):
+    """Yield the samples of each fold, each label, and its rewards predicted from other folds."""
+    model = HistGradientBoostingRegressor(random_state=0) if model is None else model
+    X = np.empty((len(log.known), 0)) if X is None else X
+    X = check_array(X, accept_sparse="csr", ensure_all_finite=False, ensure_min_features=0)
+    if X.shape[0] != len(log.known):
+        raise ValueError(f"X must have the {len(log.known)} samples of the log, got {X.shape[0]}")
+    X, n_labels = of_known(X, log.known), log.policy.shape[1]
+    for train, test in check_cv(cv).split(log.actions):
+        rewards, fitted = log.rewards[train], None
+        if rewards.min() < rewards.max():  # scikit-learn's classifiers refuse a single class
+            fitted = clone(model).fit(_with_label(X[train], log.actions[train], n_labels), rewards)
+        for label in range(n_labels):
+            rows = _with_label(X[test], np.full(len(test), label), n_labels)
+            if fitted is None:
+                yield test, label, np.full(len(test), rewards[0])
+            elif is_classifier(fitted):
+                yield test, label, fitted.predict_proba(rows) @ fitted.classes_
+            else:
+                yield test, label, fitted.predict(rows)
+
+
+def _with_label(X, labels, n_labels):
+    if sparse.issparse(X):
+        return sparse.hstack([X, sparse.eye_array(n_labels, format="csr")[labels]], format="csr")
+    return np.hstack([X, np.eye(n_labels)[labels]])
+
+
+def predicted_rewards(model, log, X, cv):
+    """Return the predicted rewards of the labels shown, and those of the policy: `(n_samples,)`."""
+    if model is None or hasattr(model, "fit"):
+        of_shown, of_policy = np.empty(len(log.actions)), np.zeros(len(log.actions))
+        for rows, label, values in cross_fitted(model, log, X, cv):
+            is_shown = log.actions[rows] == label
+            of_shown[rows[is_shown]] = values[is_shown]
+            of_policy[rows] += log.policy[rows, label] * values
+        return of_shown, of_policy
+    model, shape = np.asarray(model), (len(log.known), log.policy.shape[1])
+    if model.shape != shape or not np.isfinite(model).all():
+        what = f"an estimator, or finite rewards of shape {shape}"
+        raise ValueError(f"reward_model must be {what}; got shape {model.shape}")
+    model = of_known(model, log.known)
+    return log.of_shown(model), np.einsum("ij,ij->i", log.policy, model)
