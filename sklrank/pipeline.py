@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from sklearn.exceptions import NotFittedError
@@ -41,8 +43,8 @@ class OnlinePipeline(Pipeline):
     are transformed. Transformers without state, such as
     :class:`~sklearn.feature_extraction.text.HashingVectorizer`, only transform. Other transformers
     keep what they have learned in `fit`, which must have been called before, for example on a first
-    part of the samples. The methods that predict, `explore` and `partial_fit_feedback` do not
-    change a transformer.
+    part of the samples. If a call raises an error, the transformers are as before. The methods that
+    predict, `explore` and `partial_fit_feedback` do not change a transformer.
 
     Parameters
     ----------
@@ -117,7 +119,8 @@ class OnlinePipeline(Pipeline):
         NotFittedError
             If a transformer without `partial_fit` has state and is not fitted.
         """
-        self._final_estimator.partial_fit(self._transformed(X, y, learn=True), y, **params)
+        with self._unchanged_transformers_on_error():
+            self._final_estimator.partial_fit(self._transformed(X, y, learn=True), y, **params)
         return self
 
     @available_if(_last_step_has("progressive_fit"))
@@ -127,11 +130,11 @@ class OnlinePipeline(Pipeline):
         Parameters
         ----------
         X, y, **params : objects
-            Arguments of `partial_fit`.
+            Arguments of `progressive_fit` of the last step, such as `classes` and `method`.
 
         Returns
         -------
-        ndarray of shape (n_samples, n_labels)
+        ndarray of shape (n_samples, n_labels), or another result of the last step
             Scores of each sample before the last step has learned it.
 
         Raises
@@ -139,9 +142,9 @@ class OnlinePipeline(Pipeline):
         NotFittedError
             As in `partial_fit`.
         """
-        return self._final_estimator.progressive_fit(
-            self._transformed(X, y, learn=True), y, **params
-        )
+        with self._unchanged_transformers_on_error():
+            transformed = self._transformed(X, y, learn=True)
+            return self._final_estimator.progressive_fit(transformed, y, **params)
 
     @available_if(_last_step_has("explore"))
     def explore(self, X: ArrayLike, **params: Any) -> Exploration:
@@ -160,6 +163,22 @@ class OnlinePipeline(Pipeline):
             What was drawn, with its propensities.
         """
         return self._final_estimator.explore(self._transformed(X), **params)
+
+    @available_if(_last_step_has("propensities"))
+    def propensities(self, X: ArrayLike) -> np.ndarray:
+        """Transform samples, and return the probabilities of what `explore` shows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or iterable of str
+            Samples, as the first step accepts them.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples, n_labels, n_labels)
+            Probabilities of labels, or of pairs of labels.
+        """
+        return self._final_estimator.propensities(self._transformed(X))
 
     @available_if(_last_step_has("partial_fit_feedback"))
     def partial_fit_feedback(
@@ -220,6 +239,18 @@ class OnlinePipeline(Pipeline):
             Positions of the labels; 1 is the best position.
         """
         return self._final_estimator.predict_ranks(self._transformed(X))
+
+    @contextmanager
+    def _unchanged_transformers_on_error(self):
+        # After Ctrl-C, the last step keeps what it has learned from the new features.
+        learning = [each for _, each in self.steps[:-1] if hasattr(each, "partial_fit")]
+        before = [deepcopy(vars(each)) for each in learning]
+        try:
+            yield
+        except Exception:
+            for transformer, state in zip(learning, before):
+                transformer.__dict__ = state
+            raise
 
     def _transformed(self, X, y=None, *, learn=False):
         """Return the input of the last step. With `learn`, update the transformers before."""

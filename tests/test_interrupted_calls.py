@@ -37,6 +37,7 @@ from sklrank.linear_model import (
     PredtronClassifier,
     PredtronLabelRanker,
     PredtronQueryRanker,
+    SemiBanditRanker,
 )
 from sklrank.linear_model._bandit import _base as _bandit_base
 from sklrank.linear_model._predtron._models import KernelModel, LinearModel
@@ -395,6 +396,41 @@ SLOW_CALLS = {
 @pytest.mark.parametrize("name", SLOW_CALLS)
 def test_interrupts_do_not_wait_for_a_batch(name):
     assert seconds_until_interrupted(SLOW_CALLS[name]) < 3.0
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        AdaOLMR(random_state=0),
+        SemiBanditRanker(random_state=0),
+        TopKAdaptive(random_state=0),
+        TopKBBM(random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_an_interrupted_ranker_is_that_of_its_rounds(model):
+    """Its scores, probabilities and label sets, with feedback on all labels or on those shown."""
+    X, Y = WIDE[:, :8], (WIDE[:, 8:14] > 0.5).astype(int)
+    X, Y = np.tile(X, (200, 1)), np.tile(Y, (200, 1))
+    labels = np.tile([0, 2, 5], (len(X), 1))
+    shown, rewards = Exploration(labels, np.ones((len(X), 3, 3))), Y[:, [0, 2, 5]]
+
+    def learn(ranker, start, stop):
+        ranker.partial_fit(X[start:stop], Y[start:stop], classes=range(6))
+
+    def learn_feedback(ranker, start, stop):
+        record = Exploration(shown.actions[start:stop], shown.propensities[start:stop])
+        ranker.partial_fit_feedback(X[start:stop], record, rewards[start:stop], classes=range(6))
+
+    for training in [learn, learn_feedback][: 1 + hasattr(model, "explore")]:
+        interrupted, whole = clone(model), clone(model)
+        training(interrupted, 0, 1)
+        seconds_until_interrupted(partial(training, interrupted, 1, len(X)), after=0.5)
+        assert interrupted.n_rounds_ < len(X)
+        training(whole, 0, interrupted.n_rounds_)
+        for method in ("decision_function", "predict_proba", "predict"):
+            found, expected = (getattr(each, method)(X[:200]) for each in (interrupted, whole))
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_timed_slices_cover_the_batches(monkeypatch):

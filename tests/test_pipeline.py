@@ -79,6 +79,7 @@ def test_feedback(tagged):
     shown = pipeline.explore(texts, classes=names)
     expected = model.explore(vectors, classes=names)
     np.testing.assert_array_equal(shown.actions, expected.actions)
+    np.testing.assert_array_equal(pipeline.propensities(texts), model.propensities(vectors))
     rewards = np.take_along_axis(Y, shown.actions, axis=1)
     assert pipeline.partial_fit_feedback(texts, shown, rewards) is pipeline
     model.partial_fit_feedback(vectors, expected, rewards)
@@ -136,6 +137,7 @@ def test_transformers_without_state():
         "predict_ranks",
         "predict_topk",
         "progressive_fit",
+        "propensities",
     ],
 )
 def test_methods_that_the_last_step_lacks_are_hidden(name):
@@ -154,3 +156,18 @@ def test_clone_and_pickle(tagged):
     np.testing.assert_array_equal(
         restored.decision_function(texts), pipeline.decision_function(texts)
     )
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "progressive_fit"])
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_refused_calls_leave_the_transformers_as_they_were(method):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(30, 3)), rng.integers(2, size=(30, 4))
+    pipeline = clone(PIPELINE).partial_fit(X, Y)
+    before = pipeline.decision_function(X)
+    bad = X.copy()
+    bad[0, 0] = np.nan
+    for samples, target in [(bad, Y), (X + 100, Y[:29]), (X + 100, 3 * Y)]:
+        with pytest.raises(ValueError):
+            getattr(pipeline, method)(samples, target)
+        np.testing.assert_array_equal(pipeline.decision_function(X), before)

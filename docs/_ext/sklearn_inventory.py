@@ -44,9 +44,11 @@ def write(path):
         f"{name} py:{role} 1 modules/generated/{name}.html#{name} -\n"
         for name, role in public_names()
     )
+    # A section of the user guide, to which inherited docstrings refer.
+    guide = "metadata_routing std:label 1 metadata_routing.html Metadata routing\n"
     header = HEADER.format(
         sklearn.__version__, "The remainder of this file is compressed using zlib."
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(header.encode() + zlib.compress("".join(lines).encode()))
+    path.write_bytes(header.encode() + zlib.compress((guide + "".join(lines)).encode()))
     return ADDRESS, str(path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -120,6 +120,8 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if y is None:
             raise ValueError("requires y to be passed, but the target y is None")
         _validation.check_sparse(X)
+        if not is_classifier(self.estimator):
+            raise ValueError(f"estimator must be a classifier, got {self.estimator!r}")
         if exploration is None:
             y = _validation.check_target(y, multilabel=False).values
             classes = _validation.sorted_classes(y)
@@ -130,6 +132,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             classes = _validation.names_of(classes)
             estimator = self._fit_log(X, y, exploration, len(classes))
         self.estimator_, self.classes_ = estimator, classes
+        self._learned_log = exploration is not None
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(estimator, name):
                 setattr(self, name, getattr(estimator, name))
@@ -218,21 +221,41 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         _validation.check_sparse(X)
         return self.estimator_.predict(X)
 
-    def score(self, X: ArrayLike, y: ArrayLike, exploration: Exploration | None = None) -> float:
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        exploration: Exploration | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Return the self-normalized value on a log, or without one the accuracy.
 
         Parameters
         ----------
         X, y, exploration : array-like, array-like, Exploration
             As in `fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, without `exploration`.
 
         Returns
         -------
         float
             The score.
+
+        Raises
+        ------
+        ValueError
+            If the classifier has learned from a log, and `exploration` is None.
         """
+        check_is_fitted(self)
         if exploration is None:
-            return accuracy_score(y, self.predict(X))
+            if self._learned_log:
+                raise ValueError(
+                    "exploration is None, but this classifier has learned from a log, and y holds "
+                    "rewards: pass exploration=..., and let scikit-learn's tools pass it on by "
+                    "sklearn.set_config(enable_metadata_routing=True)"
+                )
+            return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
         return policy_value(y, exploration, self, method="snips", X=X).value
 
     def __sklearn_tags__(self):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
+from sklrank._sklearn import _safe_indexing
 from sklrank._validation import as_numbers, look_up
 from sklrank.feedback import Exploration, check_exploration
 from sklrank.off_policy._intervals import INTERVALS, check_confidence
@@ -105,6 +106,8 @@ def list_policy_value(
         rewards = rewards * as_numbers(discounts, "discounts")
     if 1 in dimensions:
         rewards = rewards.reshape(len(rewards), -1).sum(axis=1)
+    if method == "labels" and hasattr(policy, "propensities"):
+        policy = _label_probabilities(policy, X, len(rewards))
     policy = as_numbers(probabilities_of(policy, X), "policy")
     terms, weights = terms_of(rewards, exploration, policy, predicted=predicted, lists=lists)
     known = ~np.isnan(rewards.reshape(len(rewards), -1)).any(axis=1)
@@ -113,6 +116,18 @@ def list_policy_value(
     found = summary(terms, weights, bounds)
     warn_about_weights(weights, found.effective_sample_size)
     return found
+
+
+def _label_probabilities(policy, X, n_samples):
+    """Return the probability that a model shows each label, without keeping those of pairs."""
+    if X is None:
+        return policy  # It is refused later.
+    blocks = []
+    # The probabilities of pairs are computed for 64 samples at a time, to bound the memory.
+    for start in range(0, n_samples, 64):
+        found = policy.propensities(_safe_indexing(X, slice(start, start + 64)))
+        blocks.append(found if found.ndim == 2 else np.diagonal(found, axis1=1, axis2=2).copy())
+    return np.concatenate(blocks)
 
 
 def _ratios(rewards, propensities, policy):

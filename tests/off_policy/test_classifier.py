@@ -136,3 +136,22 @@ def test_errors_leave_the_model_unchanged(fingerprint):
         OffPolicyClassifier(KNeighborsClassifier()).fit(X, rewards, exploration=log)
     with pytest.raises(ValueError, match="method"):
         OffPolicyClassifier(DecisionTreeClassifier(), method="sndr").fit(X, rewards, log)
+
+
+@pytest.mark.filterwarnings("ignore::sklrank.off_policy.OffPolicyWarning")
+def test_scores_of_a_log_need_the_log():
+    X = np.arange(8.0).reshape(-1, 1)
+    log = Exploration(np.tile([0, 1], 4), np.full(8, 0.5))
+    rewards = np.tile([1, 0], 4)
+    model = OffPolicyClassifier(DecisionTreeClassifier()).fit(X, rewards, exploration=log)
+    with pytest.raises(ValueError, match="exploration is None.*enable_metadata_routing"):
+        model.score(X, rewards)
+    assert model.score(X, rewards, exploration=log) == 1.0
+    # Without a log, weights are those of samples.
+    model.fit(X, rewards)
+    assert model.score(X, 1 - rewards, sample_weight=np.ones(8)) == 0.0
+
+
+def test_refuses_regressors():
+    with pytest.raises(ValueError, match="estimator must be a classifier, got Ridge"):
+        OffPolicyClassifier(Ridge()).fit([[0.0], [1.0]], [0, 1])

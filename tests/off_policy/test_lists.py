@@ -300,3 +300,24 @@ def test_invalid_arguments_are_named():
     ]:
         with pytest.raises(ValueError, match=name):
             list_propensities(strengths, lists)
+
+
+@pytest.mark.filterwarnings("ignore::sklrank.off_policy.OffPolicyWarning")
+def test_a_model_is_asked_for_few_samples_at_a_time():
+    """The probabilities of pairs of all samples would need too much memory."""
+
+    class Policy:
+        sizes = []
+
+        def propensities(self, X):
+            self.sizes.append(len(X))
+            return np.random.RandomState(0).uniform(size=(1, 4, 4)) * X[:, 0, None, None]
+
+    X = np.linspace(0.5, 1, 150)[:, None]
+    shown = UniformRandomization(1.0).explore(np.zeros((150, 4)), k=2, random_state=0)
+    clicks = (shown.actions == 3).astype(int)
+    policy = Policy()
+    found = list_policy_value(clicks, shown, policy, X=X)
+    chances = np.diagonal(policy.propensities(X), axis1=1, axis2=2)
+    assert found.value == pytest.approx(list_policy_value(clicks, shown, chances).value)
+    assert policy.sizes[:3] == [64, 64, 22]
