@@ -604,8 +604,7 @@ cdef int check_rows(
     return 0
 
 
-# -- Blocks of memory. The functions PyMem_Raw... can be called without the GIL, and tracemalloc
-# counts their allocations.
+# -- Blocks of memory.
 
 cdef void* resized(void* block, size_t n_bytes) except NULL nogil:
     block = PyMem_RawRealloc(block, n_bytes)

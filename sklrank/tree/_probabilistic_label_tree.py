@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from sklrank._base_online import BATCH, lists_of_rows, row_blocks, timed_slices
-from sklrank._model_lock import ExclusiveCalls, shared_call
+from sklrank._base_online import BATCH, CompiledClassifier, slices, timed_slices
+from sklrank._model_lock import shared_call
 from sklrank._online_rankers import OnlineLabelRanker
 from sklrank._sklearn import Interval
 from sklrank._validation import (
@@ -132,6 +132,8 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    _learn_rounds = CompiledClassifier._learn_rounds
+
     @shared_call
     def predict_proba(self, X: ArrayLike, labels: ArrayLike | None = None) -> np.ndarray:
         """Predict the probability of each label that it is relevant.
@@ -199,10 +201,10 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
             Classes, or an indicator matrix. It is sparse if the first target was sparse.
         """
         if not self._has_label_columns:
-            return self._search(X, 1, 0.0)[1]
-        indptr, _, labels = self._search(X, len(self.classes_), 0.5)
-        entries = np.ones(len(labels), dtype=np.intp), labels, indptr
-        indicator = sparse.csr_array(entries, shape=(len(indptr) - 1, len(self.classes_)))
+            return self.classes_[self._search(X, 1, 0.0)[1]]
+        sizes, labels = self._search(X, len(self.classes_), 0.5)
+        entries = np.ones(len(labels), dtype=np.intp), labels, np.append(0, np.cumsum(sizes))
+        indicator = sparse.csr_array(entries, shape=(len(sizes), len(self.classes_)))
         return indicator if self._predicts_sparse else indicator.toarray()
 
     @shared_call
@@ -222,30 +224,25 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
             Entries of `classes_`, from best to worst.
         """
         self._check_fitted()
-        return self._search(X, check_k(k, len(self.classes_)), 0.0)[1].reshape(-1, k)
+        best = self._search(X, check_k(k, len(self.classes_)), 0.0)[1]
+        return self.classes_[best.reshape(-1, k)]
 
     def _search(self, X, k, floor):
-        """Return row pointers, labels and their indices; see `search_rows` of the tree."""
+        """Return the number of labels of each sample, and their indices; see `search_rows`."""
         self._check_fitted()
-        X = sparse.csr_array(self._check_rows(X, reset=False))
-        found = [
-            self._learner.search_rows(X[rows], k, floor)
-            for rows in timed_slices(row_blocks(X, BATCH, dense=False))
-        ]
-        sizes = np.concatenate([np.diff(starts) for starts, _ in found])
-        indices = np.concatenate([labels for _, labels in found])
-        return np.append(0, np.cumsum(sizes)), self.classes_[indices], indices
+        X = self._check_rows(X, reset=False)
+        batches = timed_slices(slices(X.shape[0], BATCH))
+        found = [self._learner.search_rows(X[rows], k, floor) for rows in batches]
+        return [np.concatenate(arrays) for arrays in zip(*found)]
 
-    def _label_scores(self, X, indices=None):
+    def _label_scores(self, X, indices=slice(None)):
         self._check_fitted()
-        X = sparse.csr_array(self._check_rows(X, reset=False))
-        n_labels = len(self.classes_)
-        indices = np.arange(n_labels) if indices is None else indices
-        scores = np.empty((X.shape[0], len(indices)))
-        for rows in timed_slices(row_blocks(X, BATCH, dense=False)):
+        X = self._check_rows(X, reset=False)
+        scores = np.empty((X.shape[0], len(self.classes_[indices])))
+        for rows in timed_slices(slices(X.shape[0], BATCH)):
             scores[rows] = self._learner.score_rows(X[rows], indices)
         if not self._has_label_columns and self._learner.n_nodes == 1:
-            scores[:] = 1.0 / n_labels  # No class has occurred.
+            scores[:] = 1.0 / len(self.classes_)  # No class has occurred.
         return scores
 
     def _start_model(self, classes):
@@ -264,7 +261,6 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
             X, indptr, labels, weights = super()._check_and_start(
                 X, y, classes, sample_weight, restart=restart
             )
-            X = sparse.csr_array(X)
             self._learner.grow(len(self.classes_))
             if starts:
                 self._predicts_sparse = self._has_label_columns and sparse.issparse(y)
@@ -303,21 +299,9 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
                 "its mean"
             )
 
-    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
-        with ExclusiveCalls([self._learner]):
-            blocks = row_blocks(X, BATCH, dense=False)
-            for block in timed_slices(self._track(blocks, "batch", may_stop=scores is None)):
-                n_rows = 1 if scores is not None else block.stop
-                for start in range(block.start, block.stop, n_rows):
-                    rows = slice(start, min(start + n_rows, block.stop))
-                    if scores is not None:
-                        scores[rows] = self._learner.score_rows(X[rows], slice(None))
-                    lists = lists_of_rows(indptr, labels, rows)
-                    self._learner.play_rows(X[rows], *lists, weights[rows])
-
     def _centroids(self, X, indptr, labels, weights):
         """Return the labels that are relevant, and sketches `(n, size)` of their centroids."""
-        n_labels, n_features = len(self.classes_), X.shape[1]
+        X, n_labels, n_features = sparse.csr_array(X), len(self.classes_), X.shape[1]
         entries = np.repeat(weights, np.diff(indptr)), labels, indptr
         Y = sparse.csr_array(entries, shape=(X.shape[0], n_labels))
         size = min(SKETCH_SIZE, n_features)
@@ -325,7 +309,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         slots = self._random_state.randint(size, size=n_features)
         sketch = sparse.csr_array((signs, slots, np.arange(n_features + 1)), (n_features, size))
         centroids = np.zeros((n_labels, size), dtype=np.float32)
-        for rows in row_blocks(X, BATCH, dense=False):
+        for rows in slices(X.shape[0], BATCH):
             centroids += (Y[rows].T @ (normalize(X[rows]) @ sketch)).toarray()
         relevant = np.flatnonzero(np.bincount(labels, entries[0], minlength=n_labels))
         return relevant, normalize(centroids[relevant])
