@@ -626,6 +626,5 @@ cdef void* copied(array) except NULL:
 
 
 cdef array_of(const void* block, tuple shape, dtype):
-    # Return a copy of the block as a new array.
     cdef Py_ssize_t n_bytes = prod(shape) * dtype.itemsize
     return np.ndarray(shape, dtype, buffer=(<const char*>block)[:n_bytes]).copy()

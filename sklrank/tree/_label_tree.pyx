@@ -44,7 +44,7 @@ import numpy as np
 from sklrank._online_learner import check_lists
 from sklrank._rows cimport Row, Rows
 from sklrank._state cimport Archive, Persistent
-from sklrank.tree._hoeffding cimport resized
+from sklrank.tree._hoeffding cimport array_of, resized
 
 INT = np.dtype(np.intc)
 SINGLE = np.dtype(np.float32)
@@ -83,11 +83,10 @@ cdef class Sample:
     """A row of `X`, which `read` changes, and memory for the models of one node."""
 
     cdef Rows rows
-    cdef Py_ssize_t n, n_known
+    cdef Py_ssize_t n
     cdef int[::1] features      # (n,) the last one is the constant
     cdef float[::1] values      # (n,) values of these features
-    cdef int[::1] blocks        # (n_known,) blocks of the features that a node has
-    cdef float[::1] known       # (n_known,) values of these features
+    cdef int[::1] blocks        # (n,) blocks of these features in the table of the node, or NONE
     cdef float[::1] margins     # (width,)
     cdef float[::1] curvatures  # (width,)
     cdef double[::1] chances    # (width,)
@@ -99,7 +98,7 @@ cdef class Sample:
             raise ValueError(f"X has {self.rows.n_features} columns, expected {tree.n_features}")
         n = max(min(tree.n_features, self.rows.values.shape[0]) + 1, tree.max_children)
         self.features, self.blocks = np.empty((2, n), dtype=INT)
-        self.values, self.known, self.margins, self.curvatures = np.empty((4, n), dtype=SINGLE)
+        self.values, self.margins, self.curvatures = np.empty((3, n), dtype=SINGLE)
         self.chances = np.empty(n)
 
     cdef void read(self, Py_ssize_t i) noexcept nogil:
@@ -222,14 +221,12 @@ cdef class LabelTree(Persistent):
         cdef float* curvatures = &x.curvatures[0]
         cdef double* variances = &x.chances[0]
         cdef bint target
-        find_blocks(node, x)
-        if x.n_known < x.n:
-            add_blocks(node, x, <float>self.alpha)
+        add_blocks(node, x, <float>self.alpha)
         compute_margins(node, x)
         memset(variances, 0, width * sizeof(double))
-        for i in range(x.n_known):
+        for i in range(x.n):
             precisions = node.values + (2 * x.blocks[i] + 1) * width
-            value = x.known[i]
+            value = x.values[i]
             for c in range(width):
                 variances[c] += value * value / precisions[c]
         for c in range(width):
@@ -241,10 +238,10 @@ cdef class LabelTree(Persistent):
             curvature = weight * error * (1.0 - error)
             error *= weight / (1.0 + curvature * variances[c])
             steps[c], curvatures[c] = <float>(-error if target else error), <float>curvature
-        for i in range(x.n_known):
+        for i in range(x.n):
             means = node.values + 2 * x.blocks[i] * width
             precisions = means + width
-            value = x.known[i]
+            value = x.values[i]
             for c in range(width):
                 means[c] -= value * steps[c] / precisions[c]
                 precisions[c] += value * value * curvatures[c]
@@ -359,13 +356,13 @@ cdef class LabelTree(Persistent):
         """Return the k labels of each row with the largest chances, best first.
 
         If `floor` is positive, only labels with chances of `floor` or more. Of labels with the same
-        chance, the smaller one comes first. Returns their number for each row, and the labels.
+        chance, the smaller one comes first. Returns a list of arrays.
         """
         cdef Sample x = Sample(X, self)
         cdef Py_ssize_t i, n
         cdef Candidate[::1] heap
         cdef int[::1] best
-        found, sizes = [np.empty(0, dtype=INT)], np.zeros(x.rows.n_rows, dtype=np.intp)
+        cdef list found = []
         self.begin_shared()
         try:
             labels = np.arange(self.leaves.shape[0], dtype=INT)
@@ -380,10 +377,9 @@ cdef class LabelTree(Persistent):
                     others = np.setdiff1d(labels, of_row)  # Their chances are 0.
                     of_row = np.append(of_row, others[: best.shape[0] - n])
                 found.append(of_row)
-                sizes[i] = len(of_row)
         finally:
             self.end_shared()
-        return sizes, np.concatenate(found)
+        return found
 
     cdef Py_ssize_t search(
         self, Sample x, Candidate* heap, int[::1] best, double floor
@@ -445,31 +441,15 @@ cdef class LabelTree(Persistent):
 
     cdef tuple arrays(self):
         cdef Node* node
-        cdef Py_ssize_t v, block = 0, value = 0
-        cdef int[::1] features
-        cdef float[::1] values
-        rows = [
-            (self.nodes[v].parent, self.nodes[v].label, self.nodes[v].n_blocks)
-            for v in range(self.n_nodes)
-        ]
-        nodes = np.array(rows, dtype=INT).reshape(-1, 3)
-        n_blocks, n_values = self.state_sizes(nodes)
-        features, values = np.empty(n_blocks, dtype=INT), np.empty(n_values, dtype=SINGLE)
+        cdef Py_ssize_t v
+        nodes, features, values = [], [np.empty(0, dtype=INT)], [np.empty(0, dtype=SINGLE)]
         for v in range(self.n_nodes):
             node = &self.nodes[v]
-            if node.n_blocks:
-                memcpy(&features[block], node.features, node.n_blocks * sizeof(int))
-                memcpy(&values[value], node.values, values_size(node) * sizeof(float))
-            block += node.n_blocks
-            value += values_size(node)
-        return nodes, np.asarray(features), np.asarray(values)
-
-    cdef tuple state_sizes(self, nodes):
-        # Return the numbers of blocks and of values in the state.
-        n_blocks, widths = nodes[:, 2].astype(np.intp), np.empty(len(nodes), dtype=np.intp)
-        for v in range(len(nodes)):
-            widths[v] = self.nodes[v].width
-        return n_blocks.sum(), 2 * n_blocks @ widths
+            nodes.append((node.parent, node.label, node.n_blocks))
+            features.append(array_of(node.features, (node.n_blocks,), INT))
+            values.append(array_of(node.values, (2 * <Py_ssize_t>node.n_blocks * node.width,), SINGLE))
+        nodes = np.array(nodes, dtype=INT).reshape(-1, 3)
+        return nodes, np.concatenate(features), np.concatenate(values)
 
     cdef int build(
         self, Archive archive, const int[:, ::1] nodes, const int[::1] features,
@@ -487,15 +467,16 @@ cdef class LabelTree(Persistent):
                 "nodes are not a tree",
             )
             self.add_node(parent, label)
+        widths = [self.nodes[v].width for v in range(nodes.shape[0])]
+        n_blocks = np.array(nodes[:, 2], dtype=np.intp)
         archive.require(
-            np.min(nodes[:, 2]) >= 0
-            and self.state_sizes(np.asarray(nodes)) == (len(features), len(values)),
+            n_blocks.min() >= 0 and n_blocks.sum() == len(features)
+            and 2 * n_blocks @ widths == len(values),
             "nodes, features and values have different sizes",
         )
         for v in range(nodes.shape[0]):
-            copy_blocks(&self.nodes[v], nodes[v, 2], &features[block], &values[value])
+            value += copy_blocks(&self.nodes[v], nodes[v, 2], &features[block], &values[value])
             block += nodes[v, 2]
-            value += values_size(&self.nodes[v])
         return 0
 
 
@@ -511,47 +492,44 @@ cdef inline int* find(const Node* node, int feature) noexcept nogil:
     return node.slots + i
 
 
-cdef void find_blocks(const Node* node, Sample x) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef int block
-    x.n_known = 0
+cdef Py_ssize_t find_blocks(const Node* node, Sample x) noexcept nogil:
+    # Find the blocks of the features of a sample. Return the number of those that are missing.
+    cdef Py_ssize_t i, n_missing = 0
     for i in range(x.n):
-        block = find(node, x.features[i])[0]
-        if block != NONE:
-            x.blocks[x.n_known], x.known[x.n_known] = block, x.values[i]
-            x.n_known += 1
+        x.blocks[i] = find(node, x.features[i])[0]
+        n_missing += x.blocks[i] == NONE
+    return n_missing
 
 
 cdef int add_blocks(Node* node, Sample x, float alpha) except -1 nogil:
-    # Add the blocks that are missing for a sample.
+    # Find the blocks of the features of a sample, and add those that are missing.
     cdef Py_ssize_t i, c, width = node.width
-    cdef int* slot
     cdef float* values
-    reserve_blocks(node, node.n_blocks + x.n - x.n_known)
+    reserve_blocks(node, node.n_blocks + find_blocks(node, x))
     for i in range(x.n):
-        slot = find(node, x.features[i])
-        if slot[0] == NONE:
-            slot[0], node.features[node.n_blocks] = node.n_blocks, x.features[i]
+        if x.blocks[i] == NONE:
+            x.blocks[i], node.features[node.n_blocks] = node.n_blocks, x.features[i]
+            find(node, x.features[i])[0] = node.n_blocks
             values = node.values + 2 * width * node.n_blocks
             for c in range(width):
                 values[c], values[width + c] = 0.0, alpha
             node.n_blocks += 1
-    find_blocks(node, x)
     return 0
 
 
-cdef int copy_blocks(
+cdef Py_ssize_t copy_blocks(
     Node* node, Py_ssize_t n, const int* features, const float* values
 ) except -1 nogil:
-    # Fill the empty table of a node with n blocks.
+    # Fill the empty table of a node with n blocks. Return the number of values.
+    cdef Py_ssize_t size = 2 * n * node.width
     cdef int b
     reserve_blocks(node, n)
     for b in range(<int>n):
         node.features[b] = features[b]
         find(node, features[b])[0] = b
     node.n_blocks = <int>n
-    memcpy(node.values, values, values_size(node) * sizeof(float))
-    return 0
+    memcpy(node.values, values, size * sizeof(float))
+    return size
 
 
 cdef int reserve_blocks(Node* node, Py_ssize_t n) except -1 nogil:
@@ -589,10 +567,6 @@ cdef int widen(Node* node, int width) except -1 nogil:
     return 0
 
 
-cdef inline Py_ssize_t values_size(const Node* node) noexcept nogil:
-    return 2 * <Py_ssize_t>node.n_blocks * node.width
-
-
 cdef void clear_node(Node* node) noexcept nogil:
     PyMem_RawFree(node.children)
     PyMem_RawFree(node.slots)
@@ -608,10 +582,11 @@ cdef void compute_margins(const Node* node, Sample x) noexcept nogil:
     cdef float* margins = &x.margins[0]
     cdef float value
     memset(margins, 0, width * sizeof(float))
-    for i in range(x.n_known):
-        means, value = node.values + 2 * x.blocks[i] * width, x.known[i]
-        for c in range(width):
-            margins[c] += value * means[c]
+    for i in range(x.n):
+        if x.blocks[i] != NONE:
+            means, value = node.values + 2 * x.blocks[i] * width, x.values[i]
+            for c in range(width):
+                margins[c] += value * means[c]
 
 
 cdef inline double sigmoid(double z) noexcept nogil:

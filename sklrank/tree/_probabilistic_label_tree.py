@@ -201,10 +201,11 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
             Classes, or an indicator matrix. It is sparse if the first target was sparse.
         """
         if not self._has_label_columns:
-            return self.classes_[self._search(X, 1, 0.0)[1]]
-        sizes, labels = self._search(X, len(self.classes_), 0.5)
-        entries = np.ones(len(labels), dtype=np.intp), labels, np.append(0, np.cumsum(sizes))
-        indicator = sparse.csr_array(entries, shape=(len(sizes), len(self.classes_)))
+            return self.predict_topk(X, 1)[:, 0]
+        found = self._search(X, len(self.classes_), 0.5)
+        labels, indptr = np.concatenate(found), np.append(0, np.cumsum([len(row) for row in found]))
+        entries = np.ones(len(labels), dtype=np.intp), labels, indptr
+        indicator = sparse.csr_array(entries, shape=(len(found), len(self.classes_)))
         return indicator if self._predicts_sparse else indicator.toarray()
 
     @shared_call
@@ -224,16 +225,12 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
             Entries of `classes_`, from best to worst.
         """
         self._check_fitted()
-        best = self._search(X, check_k(k, len(self.classes_)), 0.0)[1]
-        return self.classes_[best.reshape(-1, k)]
+        return self.classes_[np.vstack(self._search(X, check_k(k, len(self.classes_)), 0.0))]
 
     def _search(self, X, k, floor):
-        """Return the number of labels of each sample, and their indices; see `search_rows`."""
-        self._check_fitted()
         X = self._check_rows(X, reset=False)
         batches = timed_slices(slices(X.shape[0], BATCH))
-        found = [self._learner.search_rows(X[rows], k, floor) for rows in batches]
-        return [np.concatenate(arrays) for arrays in zip(*found)]
+        return [row for rows in batches for row in self._learner.search_rows(X[rows], k, floor)]
 
     def _label_scores(self, X, indices=slice(None)):
         self._check_fitted()
