@@ -447,7 +447,7 @@ cdef class LabelTree(Persistent):
             node = &self.nodes[v]
             nodes.append((node.parent, node.label, node.n_blocks))
             features.append(array_of(node.features, (node.n_blocks,), INT))
-            values.append(array_of(node.values, (2 * <Py_ssize_t>node.n_blocks * node.width,), SINGLE))
+            values.append(array_of(node.values, (node.n_blocks, 2 * node.width), SINGLE).ravel())
         nodes = np.array(nodes, dtype=INT).reshape(-1, 3)
         return nodes, np.concatenate(features), np.concatenate(values)
 

@@ -17,6 +17,7 @@ from sklrank._validation import (
     check_k,
     check_label_names,
     check_random_state,
+    indices_of,
     names_of,
     unchanged_on_error,
 )
@@ -37,23 +38,20 @@ MAX_ROUNDS = 20
 class ProbabilisticLabelTree(OnlineLabelRanker):
     """A probabilistic label tree, which learns very many labels online.
 
-    The labels are the leaves of a tree. Each node has a logistic regression, which estimates the
-    probability that a label below the node is relevant, if one below its parent is. The probability
-    of a label is the product along its path [1]_ [2]_. A sample is learned only by the children of
-    the nodes above its relevant labels, and the search for the most probable labels opens few other
-    nodes. So the time for a sample grows logarithmically with the number of labels, and linearly
-    with the number of nonzero features. Memory grows with the number of pairs of a node and a
-    feature that occurred together, times `max_children`.
+    The labels are the leaves of a tree. The logistic regression of a node estimates the probability
+    that a label below the node is relevant, if one below its parent is. The probability of a label
+    is the product along its path [1]_ [2]_. A sample is learned only below the nodes above its
+    relevant labels, and the search for the most probable labels opens few other nodes. So its time
+    grows logarithmically with the number of labels, and linearly with that of nonzero features.
+    Memory grows with the number of pairs of a node and a feature that occurred together.
 
-    `fit` clusters the labels: labels whose samples have similar features are below the same node.
-    Balanced 2-means of the centroids of the labels, as in [3]_, divides them again and again. In
-    `partial_fit`, a label joins the tree before its first sample is learned, and the model is the
-    same as if the tree had contained it from the start [4]_. In both cases further labels may
-    appear in `partial_fit`. Until a label has been relevant, its probability is 0.
+    `fit` clusters labels whose samples have similar features, by repeated balanced 2-means of the
+    centroids of the labels as in [3]_. Later, or in `partial_fit`, a label joins the tree before
+    its first sample is learned, as if the tree had contained it from the start [4]_. Until a label
+    has been relevant, its probability is 0.
 
-    The node models are Bayesian logistic regressions, whose weights have independent normal
-    distributions. Each sample makes one step of an extended Kalman filter, so there is no learning
-    rate. Samples are scaled to the norm one.
+    The weights of a node have independent normal distributions. A sample, scaled to the norm one,
+    makes one step of an extended Kalman filter, so there is no learning rate.
 
     Parameters
     ----------
@@ -160,13 +158,8 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         self._check_fitted()
         if labels is None:
             return self._label_scores(X)
-        names, order = names_of(labels), np.argsort(self.classes_)
-        places = np.searchsorted(self.classes_, names, sorter=order)
-        indices = order[np.minimum(places, len(order) - 1)]
-        unknown = self.classes_[indices] != names
-        if np.any(unknown):
-            raise ValueError(f"labels has entries that are not in classes_: {names[unknown][:5]}")
-        return self._label_scores(X, indices)
+        message = "labels has entries that are not in classes_: {}"
+        return self._label_scores(X, indices_of(names_of(labels), self.classes_, message))
 
     @shared_call
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -273,18 +266,18 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         if target.multilabel != self._has_label_columns:
             super()._check_same_labels(target, None)  # It raises.
         known = self.classes_
-        if not target.multilabel:
-            names = target.values if classes is None else names_of(classes)
-            first = np.unique(names, return_index=True)[1]
-            names = names[np.sort(first)]
-            new = names[~np.isin(names, known)]
-        else:
+        if target.multilabel:
             names = target.names if classes is None else check_label_names(classes)
-            if names is None and np.array_equal(known, np.arange(len(known))):
-                names = np.arange(max(len(known), target.values.shape[1]))
-            new = known[:0] if names is None else names[len(known) :]
-            if names is not None and not np.array_equal(names[: len(known)], known):
+            if names is None:
+                numbers = np.arange(max(len(known), target.values.shape[1]))
+                names = numbers if np.array_equal(numbers[: len(known)], known) else known
+            if not np.array_equal(names[: len(known)], known):
                 self._check_same_classes(names)
+            new = names[len(known) :]
+        else:
+            names = target.values if classes is None else names_of(classes)
+            names = names[np.sort(np.unique(names, return_index=True)[1])]
+            new = names[~np.isin(names, known)]
         if len(new) and (new.dtype.kind in "biuf") != (known.dtype.kind in "biuf"):
             raise ValueError(f"labels of different types: {new[:3]} after {known[:3]}")
         self.classes_ = np.concatenate([known, new]) if len(new) else known
