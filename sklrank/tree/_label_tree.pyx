@@ -86,10 +86,9 @@ cdef class Sample:
     cdef Py_ssize_t n
     cdef int[::1] features      # (n,) the last one is the constant
     cdef float[::1] values      # (n,) values of these features
-    cdef int[::1] blocks        # (n,) blocks of these features in the table of the node, or NONE
-    cdef float[::1] margins     # (width,)
-    cdef float[::1] curvatures  # (width,)
-    cdef double[::1] chances    # (width,)
+    cdef int[::1] blocks        # (n,) blocks of these features, or NONE
+    cdef float[::1] margins, curvatures
+    cdef double[::1] chances
 
     def __init__(self, X, LabelTree tree not None):
         tree.require_ready()
@@ -185,22 +184,19 @@ cdef class LabelTree(Persistent):
                 if weights[i] != 0.0:
                     with nogil:
                         x.read(i)
-                        self.learn(x, labels, starts[i], starts[i + 1], weights[i])
+                        self.learn(x, labels[starts[i] : starts[i + 1]], weights[i])
         finally:
             self.end_exclusive()
 
-    cdef int learn(
-        self, Sample x, const Py_ssize_t[::1] labels, Py_ssize_t start, Py_ssize_t stop,
-        double weight,
-    ) except -1 nogil:
+    cdef int learn(self, Sample x, const Py_ssize_t[::1] labels, double weight) except -1 nogil:
         cdef Py_ssize_t i
         cdef int v, first = 0
-        for i in range(start, stop):
+        for i in range(labels.shape[0]):
             if self.leaves[labels[i]] == NONE:
                 self.insert(x, <int>labels[i])
         self.n_learned += 1
         self.nodes[0].n_learned, self.nodes[0].next = self.n_learned, NONE
-        for i in range(start, stop):
+        for i in range(labels.shape[0]):
             v = self.leaves[labels[i]]
             while self.nodes[v].n_learned != self.n_learned:
                 self.nodes[v].n_learned, self.nodes[v].next, first = self.n_learned, first, v
@@ -215,8 +211,7 @@ cdef class LabelTree(Persistent):
         cdef Py_ssize_t i, c, width = node.width
         cdef double error, curvature
         cdef float value
-        cdef float* means
-        cdef float* precisions
+        cdef float* block
         cdef float* steps = &x.margins[0]
         cdef float* curvatures = &x.curvatures[0]
         cdef double* variances = &x.chances[0]
@@ -225,10 +220,9 @@ cdef class LabelTree(Persistent):
         compute_margins(node, x)
         memset(variances, 0, width * sizeof(double))
         for i in range(x.n):
-            precisions = node.values + (2 * x.blocks[i] + 1) * width
-            value = x.values[i]
+            block, value = node.values + 2 * x.blocks[i] * width, x.values[i]
             for c in range(width):
-                variances[c] += value * value / precisions[c]
+                variances[c] += value * value / block[width + c]
         for c in range(width):
             # If the target is 1, the error is that of the target 0 and of opposite means.
             target = c < node.n_children and (
@@ -239,12 +233,10 @@ cdef class LabelTree(Persistent):
             error *= weight / (1.0 + curvature * variances[c])
             steps[c], curvatures[c] = <float>(-error if target else error), <float>curvature
         for i in range(x.n):
-            means = node.values + 2 * x.blocks[i] * width
-            precisions = means + width
-            value = x.values[i]
+            block, value = node.values + 2 * x.blocks[i] * width, x.values[i]
             for c in range(width):
-                means[c] -= value * steps[c] / precisions[c]
-                precisions[c] += value * value * curvatures[c]
+                block[c] -= value * steps[c] / block[width + c]
+                block[width + c] += value * value * curvatures[c]
         return 0
 
     # -- The tree.
@@ -286,7 +278,7 @@ cdef class LabelTree(Persistent):
         if parent != NONE:
             above = &self.nodes[parent]
             if splits:
-                copy_blocks(node, above.n_blocks, above.features, above.values)
+                fill(node, above.n_blocks, above.features, above.values)
             if above.n_children + 1 == above.width < self.max_children:
                 widen(above, min(2 * above.width, <int>self.max_children))
             above.children[above.n_children] = <int>self.n_nodes
@@ -381,12 +373,10 @@ cdef class LabelTree(Persistent):
             self.end_shared()
         return found
 
-    cdef Py_ssize_t search(
-        self, Sample x, Candidate* heap, int[::1] best, double floor
-    ) noexcept nogil:
+    cdef int search(self, Sample x, Candidate* heap, int[::1] best, double floor) noexcept nogil:
         # Uniform-cost search: no node has a larger chance than its parent. Nodes that are no leaves
         # are taken first among equal chances, since labels below them may precede the others.
-        cdef Py_ssize_t n_heap = 1, n_found = 0, i
+        cdef int n_heap = 1, n_found = 0, i
         cdef Candidate next
         cdef Node* node
         cdef double chance
@@ -475,7 +465,7 @@ cdef class LabelTree(Persistent):
             "nodes, features and values have different sizes",
         )
         for v in range(nodes.shape[0]):
-            value += copy_blocks(&self.nodes[v], nodes[v, 2], &features[block], &values[value])
+            value += fill(&self.nodes[v], nodes[v, 2], &features[block], &values[value])
             block += nodes[v, 2]
         return 0
 
@@ -517,17 +507,15 @@ cdef int add_blocks(Node* node, Sample x, float alpha) except -1 nogil:
     return 0
 
 
-cdef Py_ssize_t copy_blocks(
-    Node* node, Py_ssize_t n, const int* features, const float* values
-) except -1 nogil:
-    # Fill the empty table of a node with n blocks. Return the number of values.
-    cdef Py_ssize_t size = 2 * n * node.width
+cdef Py_ssize_t fill(Node* node, int n, const int* features, const float* values) except -1 nogil:
+    # Fill an empty table with n blocks. Return the number of values.
+    cdef Py_ssize_t size = 2 * <Py_ssize_t>n * node.width
     cdef int b
     reserve_blocks(node, n)
-    for b in range(<int>n):
+    for b in range(n):
         node.features[b] = features[b]
         find(node, features[b])[0] = b
-    node.n_blocks = <int>n
+    node.n_blocks = n
     memcpy(node.values, values, size * sizeof(float))
     return size
 
