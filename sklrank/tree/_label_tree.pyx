@@ -9,9 +9,8 @@ z_u = 1, the probability of a label is a product along its path (Jasinska et al.
 
 A node with z_u = 1, and always the root, learns a sample: the models of its children v have the
 targets z_v. The error of a product is at most the sum of Pr[z_u = 1 | x] |error of eta_v| over the
-path, and the expectation of an error at most sqrt(r / 2), where r is the regret of the log loss of
-the model (Wydmuch et al. 2018, Theorem 2; the log loss is 4-strongly proper). The regret of
-precision@k is at most twice the largest error of the k labels (ibid., Theorem 3).
+path, and the regret of precision@k at most twice the largest error of the k labels (Wydmuch et al.
+2018, Theorems 2 and 3).
 
 Node models are logistic regressions. Samples x are scaled to the norm one, and the constant 1 is
 appended. The posterior of weight i is approximated by a normal distribution of mean w_i and
@@ -260,8 +259,8 @@ cdef class LabelTree(Persistent):
         return self.add_node(v, label)
 
     cdef int add_node(self, int parent, int label) except -1 nogil:
-        # Add a node after the other children of its parent. A parent that is a leaf becomes a node,
-        # and the new leaf of its label has a copy of its table. Nothing changes if memory runs out.
+        # Add a node after the other children of its parent. If that is a leaf, the new node is the
+        # leaf of its label, with a copy of its table. Nothing changes if memory runs out.
         cdef Py_ssize_t n = self.n_nodes + self.n_nodes // 4 + 1, b
         cdef Node* node
         cdef Node* above = NULL
