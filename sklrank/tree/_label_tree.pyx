@@ -102,18 +102,21 @@ cdef class Sample:
     cdef void read(self, Py_ssize_t i) noexcept nogil:
         cdef Row row
         cdef double largest = 0.0, squares = 0.0
+        cdef double* entries = &self.chances[0]
         cdef Py_ssize_t j
         self.rows.read(i, &row)
-        for j in range(row.n):
-            largest = max(largest, fabs(row.values[j]))
-        for j in range(row.n):
-            squares += (row.values[j] / largest) ** 2 if largest > 0.0 else 0.0  # no overflow
         self.n = 0
         for j in range(row.n):
             if row.values[j] != 0.0:
                 self.features[self.n] = <int>j if row.columns == NULL else row.columns[j]
-                self.values[self.n] = <float>(row.values[j] / largest / sqrt(squares))
+                entries[self.n] = row.values[j]
+                largest = max(largest, fabs(row.values[j]))
                 self.n += 1
+        for j in range(self.n):
+            entries[j] /= largest  # so that squares do not overflow
+            squares += entries[j] ** 2
+        for j in range(self.n):
+            self.values[j] = <float>(entries[j] / sqrt(squares))
         self.features[self.n], self.values[self.n] = <int>row.n_features, 1.0
         self.n += 1
 

@@ -255,7 +255,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
             if starts:
                 self._predicts_sparse = self._has_label_columns and sparse.issparse(y)
             if restart:
-                weights = weights / self.max_iter
+                X, weights = sparse.csr_array(X), weights / self.max_iter
             if restart and len(self.classes_) > self.max_children:
                 centroids = self._centroids(X, indptr, labels, weights)
                 nodes = cluster_labels(*centroids, self.max_children, self._random_state)
@@ -291,7 +291,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
 
     def _centroids(self, X, indptr, labels, weights):
         """Return the labels that are relevant, and sketches `(n, size)` of their centroids."""
-        X, n_labels, n_features = sparse.csr_array(X), len(self.classes_), X.shape[1]
+        n_labels, n_features = len(self.classes_), X.shape[1]
         entries = np.repeat(weights, np.diff(indptr)), labels, indptr
         Y = sparse.csr_array(entries, shape=(X.shape[0], n_labels))
         size = min(SKETCH_SIZE, n_features)
