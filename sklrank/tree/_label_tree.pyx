@@ -103,22 +103,21 @@ cdef class Sample:
         cdef Row row
         cdef double largest = 0.0, squares = 0.0
         cdef double* entries = &self.chances[0]
-        cdef Py_ssize_t j
+        cdef int* features = &self.features[0]
+        cdef Py_ssize_t j, n = 0
         self.rows.read(i, &row)
-        self.n = 0
         for j in range(row.n):
             if row.values[j] != 0.0:
-                self.features[self.n] = <int>j if row.columns == NULL else row.columns[j]
-                entries[self.n] = row.values[j]
-                largest = max(largest, fabs(row.values[j]))
-                self.n += 1
-        for j in range(self.n):
+                features[n] = <int>j if row.columns == NULL else row.columns[j]
+                entries[n] = row.values[j]
+                largest = max(largest, fabs(entries[n]))
+                n += 1
+        for j in range(n):
             entries[j] /= largest  # so that squares do not overflow
             squares += entries[j] ** 2
-        for j in range(self.n):
+        for j in range(n):
             self.values[j] = <float>(entries[j] / sqrt(squares))
-        self.features[self.n], self.values[self.n] = <int>row.n_features, 1.0
-        self.n += 1
+        features[n], self.values[n], self.n = <int>row.n_features, 1.0, n + 1
 
 
 @cython.final
