@@ -364,21 +364,26 @@ def relevance_lists(target: Target, classes):
         indicator.eliminate_zeros()
         indicator.sort_indices()
         return indicator.indptr.astype(np.intp), indicator.indices.astype(np.intp)
-    labels = _indices(target.values, classes)
+    labels = indices_of(
+        target.values,
+        classes,
+        "y contains labels that are not in `classes`: {}; name all labels in the first call, "
+        "partial_fit(X, y, classes=...)",
+    )
     return np.arange(len(labels) + 1, dtype=np.intp), labels
 
 
-def _indices(values, classes):
-    """Return the indices of `values` in `classes`, which may be unsorted."""
+def indices_of(values, classes, message):
+    """Return the indices of `values` in `classes`, which may be unsorted.
+
+    If some are not in `classes`, raise with the message, into which they are formatted.
+    """
     order = np.argsort(classes)
     places = np.searchsorted(classes, values, sorter=order)
     labels = order[np.minimum(places, len(classes) - 1)]
     unseen = classes[labels] != values
     if np.any(unseen):
-        raise ValueError(
-            f"y contains labels that are not in `classes`: {np.unique(values[unseen]).tolist()}; "
-            "name all labels in the first call, partial_fit(X, y, classes=...)"
-        )
+        raise ValueError(message.format(np.unique(values[unseen]).tolist()))
     return labels
 
 

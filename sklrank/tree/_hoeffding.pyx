@@ -604,8 +604,7 @@ cdef int check_rows(
     return 0
 
 
-# -- Blocks of memory. The functions PyMem_Raw... can be called without the GIL, and tracemalloc
-# counts their allocations.
+# -- Blocks of memory.
 
 cdef void* resized(void* block, size_t n_bytes) except NULL nogil:
     block = PyMem_RawRealloc(block, n_bytes)
@@ -627,6 +626,5 @@ cdef void* copied(array) except NULL:
 
 
 cdef array_of(const void* block, tuple shape, dtype):
-    # Return a copy of the block as a new array.
     cdef Py_ssize_t n_bytes = prod(shape) * dtype.itemsize
     return np.ndarray(shape, dtype, buffer=(<const char*>block)[:n_bytes]).copy()

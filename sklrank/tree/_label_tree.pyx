@@ -9,9 +9,8 @@ z_u = 1, the probability of a label is a product along its path (Jasinska et al.
 
 A node with z_u = 1, and always the root, learns a sample: the models of its children v have the
 targets z_v. The error of a product is at most the sum of Pr[z_u = 1 | x] |error of eta_v| over the
-path, and the expectation of an error at most sqrt(r / 2), where r is the regret of the log loss of
-the model (Wydmuch et al. 2018, Theorem 2; the log loss is 4-strongly proper). The regret of
-precision@k is at most twice the largest error of the k labels (ibid., Theorem 3).
+path, and the regret of precision@k at most twice the largest error of the k labels (Wydmuch et al.
+2018, Theorems 2 and 3).
 
 Node models are logistic regressions. Samples x are scaled to the norm one, and the constant 1 is
 appended. The posterior of weight i is approximated by a normal distribution of mean w_i and
@@ -20,9 +19,9 @@ p = sigma(w'x), the weight c of the sample and h = c p (1 - p), a sample takes t
 
     w_i -= (x_i / s_i) c (p - z) / (1 + h sum_j x_j^2 / s_j),    s_i += h x_i^2.
 
-The models of the children of a node are the columns of a `Table`, since they learn the same
-samples. For each feature that occurred in these samples it has a block, the means of all columns
-and then the precisions, which a hash table finds. Loops over columns are vectorized. So memory is
+The models of the children of a node are columns of one table, since they learn the same samples.
+For each feature that occurred in these samples it has a block, the means of all columns and then
+the precisions, which a hash table finds. Loops over columns are vectorized. So memory is
 proportional to the pairs of a node and a feature of its samples.
 
 A new label must join the tree as if it had been in it from the start, but never relevant
@@ -35,14 +34,16 @@ has one unused column, which has learned this. The column of the new leaf has th
 """
 
 cimport cython
-from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+from cpython.mem cimport PyMem_RawFree
 from libc.math cimport exp, fabs, log, sqrt
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from sklrank._online_learner import check_lists
+from sklrank._rows cimport Row, Rows
 from sklrank._state cimport Archive, Persistent
+from sklrank.tree._hoeffding cimport array_of, resized
 
 INT = np.dtype(np.intc)
 SINGLE = np.dtype(np.float32)
@@ -55,34 +56,21 @@ cdef enum:
 # times as many labels as another, so that the depth is logarithmic in the number of labels.
 cdef double MIN_FIT = 0.01
 
-cdef struct Table:
-    int width           # number of columns
-    int n_blocks
-    int n_allocated     # number of blocks for which there is memory
-    int n_slots         # size of the hash table: 0, or a power of two
-    int* slots          # (n_slots,) blocks, or NONE
-    int* features       # (n_allocated,) features of the blocks
-    float* values       # (n_allocated, 2, width) means and precisions
-    int* children       # (width,) nodes of the columns that are in use
-
 cdef struct Node:
-    int parent          # NONE for the root
-    int label           # NONE for nodes that are no leaves
+    int parent              # NONE for the root
+    int label               # NONE for nodes that are no leaves
+    int n_labels            # number of labels below the node, 1 for a leaf
     int n_children
-    int n_labels        # number of labels below the node, 1 for a leaf
-    bint is_positive    # z_v while a sample is learned
-    Table table
-
-cdef struct Row:
-    # A sample, and memory for one table.
-    int n, n_known
-    int* features       # (n,) features, the last one is the constant
-    float* values       # (n,)
-    int* blocks         # (n_known,) blocks of the features that the table has
-    float* known        # (n_known,) values of these features
-    float* steps        # (max_children,)
-    float* curvatures   # (max_children,)
-    double* chances     # (max_children,)
+    int* children           # (width,) nodes of the columns that are in use
+    Py_ssize_t n_learned    # z_v = 1 if this is the number of the sample
+    int next                # next node that learns the sample, or NONE
+    int width               # number of columns
+    int n_blocks
+    int n_allocated         # number of blocks for which there is memory
+    int n_slots             # size of the hash table, a power of two
+    int* slots              # (n_slots,) blocks, or NONE
+    int* features           # (n_allocated,) features of the blocks
+    float* values           # (n_allocated, 2, width) means and precisions
 
 cdef struct Candidate:
     double chance
@@ -90,58 +78,46 @@ cdef struct Candidate:
 
 
 @cython.final
-cdef class Rows:
-    """The rows of a CSR matrix `X`, one of which at a time is read into `row`."""
+cdef class Sample:
+    """A row of `X`, which `read` changes, and memory for the models of one node."""
 
-    cdef Py_ssize_t n_rows, n_features
-    cdef const double[::1] data
-    cdef const int[::1] indices, indptr
-    cdef int[:, ::1] integers
-    cdef float[:, ::1] floats
+    cdef Rows rows
+    cdef Py_ssize_t n
+    cdef int[::1] features      # (n,) the last one is the constant
+    cdef float[::1] values      # (n,) values of these features
+    cdef int[::1] blocks        # (n,) blocks of these features, or NONE
+    cdef float[::1] margins, curvatures
     cdef double[::1] chances
-    cdef Row row
 
     def __init__(self, X, LabelTree tree not None):
         tree.require_ready()
-        self.data, self.indices, self.indptr = X.data, X.indices, X.indptr
-        self.n_rows, self.n_features = X.shape
-        sizes = np.diff(X.indptr)
-        # Loops rely on this.
-        if (
-            self.n_features != tree.n_features
-            or not len(sizes) == self.n_rows
-            or np.any(sizes < 0)
-            or X.indptr[0] != 0
-            or not X.indptr[len(sizes)] == len(X.data) == len(X.indices)
-            or len(X.indices) and not 0 <= X.indices.min() <= X.indices.max() < self.n_features
-        ):
-            raise ValueError(f"X is no CSR matrix with {tree.n_features} columns")
-        n = max(sizes.max(initial=0) + 1, tree.max_children)
-        self.integers, self.chances = np.empty((2, n), dtype=INT), np.empty(n)
-        self.floats = np.empty((4, n), dtype=SINGLE)
-        self.row.features, self.row.blocks = &self.integers[0, 0], &self.integers[1, 0]
-        self.row.values, self.row.known = &self.floats[0, 0], &self.floats[1, 0]
-        self.row.steps, self.row.curvatures = &self.floats[2, 0], &self.floats[3, 0]
-        self.row.chances = &self.chances[0]
+        self.rows = Rows(X)
+        if self.rows.n_features != tree.n_features:
+            raise ValueError(f"X has {self.rows.n_features} columns, expected {tree.n_features}")
+        n = max(min(tree.n_features, self.rows.values.shape[0]) + 1, tree.max_children)
+        self.features, self.blocks = np.empty((2, n), dtype=INT)
+        self.values, self.margins, self.curvatures = np.empty((3, n), dtype=SINGLE)
+        self.chances = np.empty(n)
 
-    cdef Row* read(self, Py_ssize_t i) noexcept nogil:
-        cdef const double[::1] data = self.data
-        cdef Row* row = &self.row
+    cdef void read(self, Py_ssize_t i) noexcept nogil:
+        cdef Row row
         cdef double largest = 0.0, squares = 0.0
-        cdef Py_ssize_t j, first = self.indptr[i], last = self.indptr[i + 1]
-        row.n = 0
-        for j in range(first, last):
-            largest = max(largest, fabs(data[j]))
-        for j in range(first, last):
-            squares += (data[j] / largest) ** 2 if largest > 0.0 else 0.0  # without an overflow
-        for j in range(first, last):
-            if data[j] != 0.0:
-                row.features[row.n] = self.indices[j]
-                row.values[row.n] = <float>(data[j] / largest / sqrt(squares))
-                row.n += 1
-        row.features[row.n], row.values[row.n] = <int>self.n_features, 1.0
-        row.n += 1
-        return row
+        cdef double* entries = &self.chances[0]
+        cdef int* features = &self.features[0]
+        cdef Py_ssize_t j, n = 0
+        self.rows.read(i, &row)
+        for j in range(row.n):
+            if row.values[j] != 0.0:
+                features[n] = <int>j if row.columns == NULL else row.columns[j]
+                entries[n] = row.values[j]
+                largest = max(largest, fabs(entries[n]))
+                n += 1
+        for j in range(n):
+            entries[j] /= largest  # so that squares do not overflow
+            squares += entries[j] ** 2
+        for j in range(n):
+            self.values[j] = <float>(entries[j] / sqrt(squares))
+        features[n], self.values[n], self.n = <int>row.n_features, 1.0, n + 1
 
 
 @cython.final
@@ -154,12 +130,11 @@ cdef class LabelTree(Persistent):
     """
 
     cdef readonly Py_ssize_t n_features, max_children, n_nodes
+    cdef Py_ssize_t n_allocated, n_learned
     cdef double alpha
     cdef bint exclusive
     cdef int[::1] leaves        # (n_labels,) nodes of the labels, or NONE
-    cdef Py_ssize_t capacity    # number of nodes for which there is memory
-    cdef Node* nodes
-    cdef int* positive          # nodes that learn a sample
+    cdef Node* nodes            # (n_allocated,)
 
     def __init__(
         self, Py_ssize_t n_features, Py_ssize_t n_labels, Py_ssize_t max_children, double alpha,
@@ -167,14 +142,11 @@ cdef class LabelTree(Persistent):
     ):
         self.n_features, self.max_children, self.alpha = n_features, max_children, alpha
         self.exclusive, self.leaves = exclusive, np.empty(n_labels, dtype=INT)
-        arrays = np.array(nodes, dtype=INT), np.empty(0, dtype=INT), np.empty(0, dtype=SINGLE)
-        entries = dict(zip(("nodes", "features", "values"), arrays))
-        self.start({**self.save(False), **entries})
+        self.start({**self.save(False), "nodes": np.array(nodes, dtype=INT)})
 
     def __dealloc__(self):
         self.clear()
         PyMem_RawFree(self.nodes)
-        PyMem_RawFree(self.positive)
 
     # -- Learning.
 
@@ -183,198 +155,153 @@ cdef class LabelTree(Persistent):
         self.require_ready()
         if n_labels == self.leaves.shape[0]:
             return
-        cdef int[::1] leaves = np.full(n_labels, NONE, dtype=INT)
         self.begin_exclusive()
         try:
-            leaves[: self.leaves.shape[0]] = self.leaves
-            self.leaves = leaves
+            new = np.full(n_labels - self.leaves.shape[0], NONE, dtype=INT)
+            self.leaves = np.append(self.leaves, new)
         finally:
             self.end_exclusive()
 
     def play_rows(
         self, X, const Py_ssize_t[::1] starts not None, const Py_ssize_t[::1] labels not None,
-        const double[::1] weights not None,
+        const double[::1] weights not None, scores=None,
     ):
-        """Learn the rows of a CSR matrix, one after the other.
+        """Learn the rows of a matrix, one after the other.
 
         Row i has the labels `labels[starts[i]:starts[i + 1]]`, each of them once, and the weight
-        `weights[i]`.
+        `weights[i]`. If `scores` `(n_rows, n_labels)` is given, the chances before a row is learned
+        are written to this array.
         """
-        cdef Rows rows = Rows(X, self)
-        cdef Py_ssize_t i, j
-        cdef bint failed
-        check_lists(starts, labels, rows.n_rows, self.leaves.shape[0])
-        if weights.shape[0] != rows.n_rows:
-            raise ValueError(f"weights has {weights.shape[0]} entries for {rows.n_rows} rows")
+        cdef Sample x = Sample(X, self)
+        cdef Py_ssize_t i
+        check_lists(starts, labels, x.rows.n_rows, self.leaves.shape[0])
+        if weights.shape[0] != x.rows.n_rows:
+            raise ValueError(f"weights has {weights.shape[0]} entries for {x.rows.n_rows} rows")
         self.begin_exclusive()
         try:
-            for i in range(rows.n_rows):
-                if weights[i] == 0.0:
-                    continue
-                rows.read(i)
-                for j in range(starts[i], starts[i + 1]):
-                    if self.leaves[labels[j]] == NONE:
-                        self.insert(&rows.row, <int>labels[j])
-                with nogil:
-                    failed = self.learn(&rows.row, labels, starts[i], starts[i + 1], weights[i])
-                if failed:
-                    raise MemoryError
+            for i in range(x.rows.n_rows):
+                if scores is not None:
+                    scores[i] = self.score_rows(X[i : i + 1], slice(None))[0]
+                if weights[i] != 0.0:
+                    with nogil:
+                        x.read(i)
+                        self.learn(x, labels[starts[i] : starts[i + 1]], weights[i])
         finally:
             self.end_exclusive()
 
-    cdef bint learn(
-        self, Row* row, const Py_ssize_t[::1] labels, Py_ssize_t start, Py_ssize_t stop,
-        double weight,
-    ) noexcept nogil:
-        # Return True if memory runs out.
-        cdef Py_ssize_t i, n_positive = 1
-        cdef int v
-        cdef bint failed = False
-        self.positive[0], self.nodes[0].is_positive = 0, True
-        for i in range(start, stop):
+    cdef int learn(self, Sample x, const Py_ssize_t[::1] labels, double weight) except -1 nogil:
+        cdef Py_ssize_t i
+        cdef int v, first = 0
+        for i in range(labels.shape[0]):
+            if self.leaves[labels[i]] == NONE:
+                self.insert(x, <int>labels[i])
+        self.n_learned += 1
+        self.nodes[0].n_learned, self.nodes[0].next = self.n_learned, NONE
+        for i in range(labels.shape[0]):
             v = self.leaves[labels[i]]
-            while not self.nodes[v].is_positive:
-                self.nodes[v].is_positive, self.positive[n_positive] = True, v
-                n_positive += 1
+            while self.nodes[v].n_learned != self.n_learned:
+                self.nodes[v].n_learned, self.nodes[v].next, first = self.n_learned, first, v
                 v = self.nodes[v].parent
-        for i in range(n_positive):
-            failed = failed or self.train(&self.nodes[self.positive[i]], row, weight)
-        for i in range(n_positive):
-            self.nodes[self.positive[i]].is_positive = False
-        return failed
+        while first != NONE:
+            self.train(&self.nodes[first], x, weight)
+            first = self.nodes[first].next
+        return 0
 
-    cdef bint train(self, Node* node, Row* row, double weight) noexcept nogil:
-        # Make a step of all columns. Return True if memory runs out.
-        cdef Table* table = &node.table
-        cdef Py_ssize_t i, c, width = table.width
+    cdef int train(self, Node* node, Sample x, double weight) except -1 nogil:
+        # Make a step of all columns.
+        cdef Py_ssize_t i, c, width = node.width
         cdef double error, curvature
-        cdef float x
-        cdef float* means
-        cdef float* precisions
-        cdef float* steps = row.steps
-        cdef float* curvatures = row.curvatures
-        cdef double* variances = row.chances
+        cdef float value
+        cdef float* block
+        cdef float* steps = &x.margins[0]
+        cdef float* curvatures = &x.curvatures[0]
+        cdef double* variances = &x.chances[0]
         cdef bint target
-        if add_blocks(table, row, <float>self.alpha):
-            return True
-        compute_margins(table, row)
+        add_blocks(node, x, <float>self.alpha)
+        compute_margins(node, x)
         memset(variances, 0, width * sizeof(double))
-        for i in range(row.n_known):
-            precisions = table.values + (2 * row.blocks[i] + 1) * width
-            x = row.known[i]
+        for i in range(x.n):
+            block, value = node.values + 2 * x.blocks[i] * width, x.values[i]
             for c in range(width):
-                variances[c] += x * x / precisions[c]
+                variances[c] += value * value / block[width + c]
         for c in range(width):
             # If the target is 1, the error is that of the target 0 and of opposite means.
-            target = c < node.n_children and self.nodes[table.children[c]].is_positive
+            target = c < node.n_children and (
+                self.nodes[node.children[c]].n_learned == self.n_learned
+            )
             error = sigmoid(-steps[c] if target else steps[c])
             curvature = weight * error * (1.0 - error)
             error *= weight / (1.0 + curvature * variances[c])
             steps[c], curvatures[c] = <float>(-error if target else error), <float>curvature
-        for i in range(row.n_known):
-            means = table.values + 2 * row.blocks[i] * width
-            precisions = means + width
-            x = row.known[i]
+        for i in range(x.n):
+            block, value = node.values + 2 * x.blocks[i] * width, x.values[i]
             for c in range(width):
-                means[c] -= x * steps[c] / precisions[c]
-                precisions[c] += x * x * curvatures[c]
-        return False
+                block[c] -= value * steps[c] / block[width + c]
+                block[width + c] += value * value * curvatures[c]
+        return 0
 
     # -- The tree.
 
-    cdef int insert(self, Row* row, int label) except -1:
+    cdef int insert(self, Sample x, int label) except -1 nogil:
         # Add a label of this sample to the tree.
         cdef double score, best_score = 0.0
         cdef int v = 0, best = 0, child
         cdef Py_ssize_t c
         while self.nodes[v].n_children == self.max_children:
-            find_blocks(&self.nodes[v].table, row)
-            compute_margins(&self.nodes[v].table, row)
+            find_blocks(&self.nodes[v], x)
+            compute_margins(&self.nodes[v], x)
             for c in range(self.max_children):
-                child = self.nodes[v].table.children[c]
-                score = log(max(sigmoid(row.steps[c]), MIN_FIT)) - log(self.nodes[child].n_labels)
+                child = self.nodes[v].children[c]
+                score = log(max(sigmoid(x.margins[c]), MIN_FIT)) - log(self.nodes[child].n_labels)
                 if c == 0 or score > best_score:
                     best, best_score = child, score
             v = best
-            if self.nodes[v].label != NONE:
-                self.split(v)
-        self.add_node(v, label)
-        return 0
+        if self.nodes[v].label != NONE:
+            self.add_node(v, self.nodes[v].label)
+        return self.add_node(v, label)
 
-    cdef int split(self, int v) except -1:
-        # Change a leaf into a node with a leaf of its label.
-        cdef Table of_leaf = self.nodes[v].table, of_node
-        cdef int label = self.nodes[v].label
-        self.reserve_nodes()
-        if copy_table(&of_leaf, &of_node, self.width_for(1), True):
-            raise MemoryError
-        self.nodes[v].table, self.nodes[v].label = of_node, NONE
-        self.count(v, -1)
-        return self.add_node(v, label, &of_leaf)
-
-    cdef int add_node(self, int parent, int label, const Table* table=NULL) except -1:
-        # Add a node after the other children of its parent, with an empty table if `table` is NULL.
-        cdef Table empty, new
-        cdef Node* above = NULL if parent == NONE else &self.nodes[parent]
+    cdef int add_node(self, int parent, int label) except -1 nogil:
+        # Add a node after the other children of its parent. If that is a leaf, the new node is the
+        # leaf of its label, with a copy of its table. Nothing changes if memory runs out.
+        cdef Py_ssize_t n = self.n_nodes + self.n_nodes // 4 + 1, b
         cdef Node* node
-        if above != NULL and above.n_children + 1 == above.table.width < self.max_children:
-            if copy_table(&above.table, &new, self.width_for(above.n_children + 1), False):
-                raise MemoryError
-            free_table(&above.table)
-            above.table = new
-        self.reserve_nodes()
-        if table == NULL:
-            memset(&empty, 0, sizeof(Table))
-            if copy_table(&empty, &new, self.width_for(0) if label == NONE else 1, False):
-                raise MemoryError
+        cdef Node* above = NULL
+        cdef bint splits = parent != NONE and self.nodes[parent].label != NONE
+        if self.n_nodes == self.n_allocated:
+            self.nodes = <Node*>resized(self.nodes, n * sizeof(Node))
+            memset(&self.nodes[self.n_nodes], 0, (n - self.n_nodes) * sizeof(Node))
+            self.n_allocated = n
         node = &self.nodes[self.n_nodes]
-        memset(node, 0, sizeof(Node))
-        node.parent, node.label, node.table = parent, label, new if table == NULL else table[0]
+        clear_node(node)
+        node.parent, node.label, node.width = parent, label, 2 if label == NONE else 1
+        node.children = <int*>resized(NULL, node.width * sizeof(int))
+        reserve_blocks(node, 1)
         if parent != NONE:
             above = &self.nodes[parent]
-            above.table.children[above.n_children] = <int>self.n_nodes
+            if splits:
+                fill(node, above.n_blocks, above.features, above.values)
+            if above.n_children + 1 == above.width < self.max_children:
+                widen(above, min(2 * above.width, <int>self.max_children))
+            above.children[above.n_children] = <int>self.n_nodes
             above.n_children += 1
-        self.n_nodes += 1
+        if splits:
+            above.label = NONE
+            for b in range(above.n_blocks):
+                above.values[2 * b * above.width] *= -1.0
         if label != NONE:
-            self.leaves[label] = <int>self.n_nodes - 1
-            self.count(<int>self.n_nodes - 1, 1)
-        return 0
-
-    cdef void count(self, int v, int n_labels) noexcept:
-        # Add a number of labels to a node and to those above it.
-        while v != NONE:
-            self.nodes[v].n_labels += n_labels
-            v = self.nodes[v].parent
-
-    cdef int width_for(self, int n_children) noexcept:
-        # Return the number of columns. One of them is unused, if there may be more children.
-        cdef int width = 2
-        while width <= n_children:
-            width *= 2
-        return <int>min(width, self.max_children)
-
-    cdef int reserve_nodes(self) except -1:
-        # Allocate memory for another node. (tracemalloc counts PyMem_RawRealloc.)
-        cdef Py_ssize_t n = self.n_nodes + self.n_nodes // 4 + 1
-        cdef void* memory
-        if self.n_nodes < self.capacity:
-            return 0
-        memory = PyMem_RawRealloc(self.nodes, n * sizeof(Node))
-        if memory == NULL:
-            raise MemoryError
-        self.nodes = <Node*>memory
-        memory = PyMem_RawRealloc(self.positive, n * sizeof(int))
-        if memory == NULL:
-            raise MemoryError
-        self.positive, self.capacity = <int*>memory, n
+            self.leaves[label], node.n_labels = <int>self.n_nodes, 1
+        while label != NONE and not splits and parent != NONE:
+            self.nodes[parent].n_labels += 1
+            parent = self.nodes[parent].parent
+        self.n_nodes += 1
         return 0
 
     # -- Prediction.
 
     def score_rows(self, X, labels):
         """Return the chances `(n_rows, n)` of n labels. They are 0 for labels outside the tree."""
-        cdef Rows rows = Rows(X, self)
-        cdef Row* row = &rows.row
+        cdef Sample x = Sample(X, self)
+        cdef Node* node
         cdef Py_ssize_t i, v
         cdef char[::1] needed
         cdef double[::1] chances
@@ -390,70 +317,67 @@ cdef class LabelTree(Persistent):
                     v = self.nodes[v].parent
             of_nodes = np.zeros(self.n_nodes + 1)  # The last one is that of NONE.
             chances, chances[0] = of_nodes, 1.0
-            result = np.empty((rows.n_rows, len(leaves)))
-            for i in range(rows.n_rows):
+            result = np.empty((x.rows.n_rows, len(leaves)))
+            for i in range(x.rows.n_rows):
                 with nogil:
-                    rows.read(i)
+                    x.read(i)
                     for v in range(self.n_nodes):
-                        if needed[v] and self.nodes[v].n_children:
-                            self.predict(&self.nodes[v], row)
-                            for c in range(self.nodes[v].n_children):
-                                chances[self.nodes[v].table.children[c]] = (
-                                    chances[v] * row.chances[c]
-                                )
+                        node = &self.nodes[v]
+                        if needed[v] and node.n_children:
+                            self.predict(node, x)
+                            for c in range(node.n_children):
+                                chances[node.children[c]] = chances[v] * x.chances[c]
                 result[i] = of_nodes[leaves]
         finally:
             self.end_shared()
         return result
 
-    cdef void predict(self, const Node* node, Row* row) noexcept nogil:
-        # Write eta of the children into `row.chances`.
+    cdef void predict(self, const Node* node, Sample x) noexcept nogil:
+        # Write eta of the children into `x.chances`.
         cdef int c
         cdef double total = 0.0
-        find_blocks(&node.table, row)
-        compute_margins(&node.table, row)
+        find_blocks(node, x)
+        compute_margins(node, x)
         for c in range(node.n_children):
-            row.chances[c] = sigmoid(row.steps[c])
-            total += row.chances[c]
+            x.chances[c] = sigmoid(x.margins[c])
+            total += x.chances[c]
         if self.exclusive and total > 0.0:
             for c in range(node.n_children):
-                row.chances[c] /= total
+                x.chances[c] /= total
 
     def search_rows(self, X, Py_ssize_t k, double floor):
         """Return the k labels of each row with the largest chances, best first.
 
         If `floor` is positive, only labels with chances of `floor` or more. Of labels with the same
-        chance, the smaller one comes first. Returns row pointers `(n_rows + 1,)` and the labels.
+        chance, the smaller one comes first. Returns a list of arrays.
         """
-        cdef Rows rows = Rows(X, self)
+        cdef Sample x = Sample(X, self)
         cdef Py_ssize_t i, n
         cdef Candidate[::1] heap
         cdef int[::1] best
-        found, sizes = [np.empty(0, dtype=INT)], np.zeros(rows.n_rows + 1, dtype=np.intp)
+        cdef list found = []
         self.begin_shared()
         try:
             labels = np.arange(self.leaves.shape[0], dtype=INT)
             best = np.empty(max(0, min(k, len(labels))), dtype=INT)
             heap = np.empty(self.n_nodes, dtype=CANDIDATE)
-            for i in range(rows.n_rows):
+            for i in range(x.rows.n_rows):
                 with nogil:
-                    n = self.search(rows.read(i), &heap[0], best, floor)
+                    x.read(i)
+                    n = self.search(x, &heap[0], best, floor)
                 of_row = np.array(best[:n])
                 if floor <= 0.0 and n < best.shape[0]:
                     others = np.setdiff1d(labels, of_row)  # Their chances are 0.
                     of_row = np.append(of_row, others[: best.shape[0] - n])
                 found.append(of_row)
-                sizes[i + 1] = len(of_row)
         finally:
             self.end_shared()
-        return np.cumsum(sizes), np.concatenate(found)
+        return found
 
-    cdef Py_ssize_t search(
-        self, Row* row, Candidate* heap, int[::1] best, double floor
-    ) noexcept nogil:
+    cdef int search(self, Sample x, Candidate* heap, int[::1] best, double floor) noexcept nogil:
         # Uniform-cost search: no node has a larger chance than its parent. Nodes that are no leaves
         # are taken first among equal chances, since labels below them may precede the others.
-        cdef Py_ssize_t n_heap = 1, n_found = 0, i
+        cdef int n_heap = 1, n_found = 0, i
         cdef Candidate next
         cdef Node* node
         cdef double chance
@@ -467,11 +391,11 @@ cdef class LabelTree(Persistent):
                 n_found += 1
                 continue
             node = &self.nodes[next.node]
-            self.predict(node, row)
+            self.predict(node, x)
             chance = next.chance
             for i in range(node.n_children):
-                next.node = node.table.children[i]
-                next.chance, next.label = chance * row.chances[i], self.nodes[next.node].label
+                next.node = node.children[i]
+                next.chance, next.label = chance * x.chances[i], self.nodes[next.node].label
                 if next.chance > 0.0 and next.chance >= floor:
                     push(heap, n_heap, n_heap, next)
                     n_heap += 1
@@ -501,39 +425,29 @@ cdef class LabelTree(Persistent):
         return 0
 
     cdef void clear(self) noexcept:
-        while self.n_nodes > 0:
-            self.n_nodes -= 1
-            free_table(&self.nodes[self.n_nodes].table)
+        cdef Py_ssize_t v
+        for v in range(self.n_allocated):
+            clear_node(&self.nodes[v])
+        self.n_nodes = 0
 
     cdef tuple arrays(self):
-        cdef Py_ssize_t v, block = 0, value = 0, size
-        cdef Table* table
-        nodes = np.empty((self.n_nodes, 3), dtype=INT)
+        cdef Node* node
+        cdef Py_ssize_t v
+        nodes, features, values = [], [np.empty(0, dtype=INT)], [np.empty(0, dtype=SINGLE)]
         for v in range(self.n_nodes):
-            table = &self.nodes[v].table
-            nodes[v] = self.nodes[v].parent, self.nodes[v].label, table.n_blocks
-            block += table.n_blocks
-            value += 2 * <Py_ssize_t>table.n_blocks * table.width
-        cdef int[::1] features = np.empty(block, dtype=INT)
-        cdef float[::1] values = np.empty(value, dtype=SINGLE)
-        block = value = 0
-        for v in range(self.n_nodes):
-            table = &self.nodes[v].table
-            size = 2 * <Py_ssize_t>table.n_blocks * table.width
-            if size:
-                memcpy(&features[block], table.features, table.n_blocks * sizeof(int))
-                memcpy(&values[value], table.values, size * sizeof(float))
-            block += table.n_blocks
-            value += size
-        return nodes, np.asarray(features), np.asarray(values)
+            node = &self.nodes[v]
+            nodes.append((node.parent, node.label, node.n_blocks))
+            features.append(array_of(node.features, (node.n_blocks,), INT))
+            values.append(array_of(node.values, (node.n_blocks, 2 * node.width), SINGLE).ravel())
+        nodes = np.array(nodes, dtype=INT).reshape(-1, 3)
+        return nodes, np.concatenate(features), np.concatenate(values)
 
     cdef int build(
         self, Archive archive, const int[:, ::1] nodes, const int[::1] features,
         const float[::1] values,
     ) except -1:
-        cdef Py_ssize_t v, block = 0, value = 0, size
-        cdef int parent, label, i
-        cdef Table* table
+        cdef Py_ssize_t v, block = 0, value = 0
+        cdef int parent, label
         archive.require(nodes.shape[0] and nodes[0, 0] == nodes[0, 1] == NONE, "there is no root")
         for v in range(nodes.shape[0]):
             parent, label = nodes[v, 0], nodes[v, 1]
@@ -544,7 +458,7 @@ cdef class LabelTree(Persistent):
                 "nodes are not a tree",
             )
             self.add_node(parent, label)
-        widths = [self.nodes[v].table.width for v in range(nodes.shape[0])]
+        widths = [self.nodes[v].width for v in range(nodes.shape[0])]
         n_blocks = np.array(nodes[:, 2], dtype=np.intp)
         archive.require(
             n_blocks.min() >= 0 and n_blocks.sum() == len(features)
@@ -552,44 +466,116 @@ cdef class LabelTree(Persistent):
             "nodes, features and values have different sizes",
         )
         for v in range(nodes.shape[0]):
-            table = &self.nodes[v].table
-            if reserve(table, nodes[v, 2]):
-                raise MemoryError
-            for i in range(nodes[v, 2]):
-                table.features[i] = features[block + i]
-                put(table, i)
-            table.n_blocks = nodes[v, 2]
-            size = 2 * <Py_ssize_t>table.n_blocks * table.width
-            if size:
-                memcpy(table.values, &values[value], size * sizeof(float))
-            block += table.n_blocks
-            value += size
+            value += fill(&self.nodes[v], nodes[v, 2], &features[block], &values[value])
+            block += nodes[v, 2]
         return 0
 
 
-# -- Tables and rows.
+# -- The table of a node.
 
-cdef void find_blocks(const Table* table, Row* row) noexcept nogil:
-    cdef int i, block
-    row.n_known = 0
-    for i in range(row.n):
-        block = find(table, row.features[i])
-        if block != NONE:
-            row.blocks[row.n_known], row.known[row.n_known] = block, row.values[i]
-            row.n_known += 1
+cdef inline int* find(const Node* node, int feature) noexcept nogil:
+    # Return the slot of a feature. It holds NONE if there is no block. Fibonacci hashing: the
+    # factor is 2^32 divided by the golden ratio.
+    cdef unsigned int product = <unsigned int>feature * 2654435769u
+    cdef unsigned int last = <unsigned int>node.n_slots - 1, i = (product ^ product >> 16) & last
+    while node.slots[i] != NONE and node.features[node.slots[i]] != feature:
+        i = (i + 1) & last
+    return node.slots + i
 
 
-cdef void compute_margins(const Table* table, Row* row) noexcept nogil:
-    # Write the margins of all columns into `row.steps`.
-    cdef Py_ssize_t i, c, width = table.width
+cdef Py_ssize_t find_blocks(const Node* node, Sample x) noexcept nogil:
+    # Find the blocks of the features of a sample. Return the number of those that are missing.
+    cdef Py_ssize_t i, n_missing = 0
+    for i in range(x.n):
+        x.blocks[i] = find(node, x.features[i])[0]
+        n_missing += x.blocks[i] == NONE
+    return n_missing
+
+
+cdef int add_blocks(Node* node, Sample x, float alpha) except -1 nogil:
+    # Find the blocks of the features of a sample, and add those that are missing.
+    cdef Py_ssize_t i, c, width = node.width
+    cdef float* values
+    reserve_blocks(node, node.n_blocks + find_blocks(node, x))
+    for i in range(x.n):
+        if x.blocks[i] == NONE:
+            x.blocks[i], node.features[node.n_blocks] = node.n_blocks, x.features[i]
+            find(node, x.features[i])[0] = node.n_blocks
+            values = node.values + 2 * width * node.n_blocks
+            for c in range(width):
+                values[c], values[width + c] = 0.0, alpha
+            node.n_blocks += 1
+    return 0
+
+
+cdef Py_ssize_t fill(Node* node, int n, const int* features, const float* values) except -1 nogil:
+    # Fill an empty table with n blocks. Return the number of values.
+    cdef Py_ssize_t size = 2 * <Py_ssize_t>n * node.width
+    cdef int b
+    reserve_blocks(node, n)
+    for b in range(n):
+        node.features[b] = features[b]
+        find(node, features[b])[0] = b
+    node.n_blocks = n
+    memcpy(node.values, values, size * sizeof(float))
+    return size
+
+
+cdef int reserve_blocks(Node* node, Py_ssize_t n) except -1 nogil:
+    # Allocate memory for n blocks. At most three of four slots are in use.
+    cdef Py_ssize_t n_slots = max(node.n_slots, 8)
+    cdef int b
+    if n <= node.n_allocated:
+        return 0
+    n = max(n, node.n_allocated + node.n_allocated // 4)
+    while 3 * n_slots < 4 * n:
+        n_slots *= 2
+    node.values = <float*>resized(node.values, 2 * n * node.width * sizeof(float))
+    node.features = <int*>resized(node.features, n * sizeof(int))
+    if n_slots > node.n_slots:
+        node.slots = <int*>resized(node.slots, n_slots * sizeof(int))
+        node.n_slots = <int>n_slots
+        memset(node.slots, NONE, n_slots * sizeof(int))
+        for b in range(node.n_blocks):
+            find(node, node.features[b])[0] = b
+    node.n_allocated = <int>n
+    return 0
+
+
+cdef int widen(Node* node, int width) except -1 nogil:
+    # Append copies of the last column.
+    cdef Py_ssize_t i, c, old = node.width
+    node.children = <int*>resized(node.children, width * sizeof(int))
+    node.values = <float*>resized(
+        node.values, 2 * <Py_ssize_t>node.n_allocated * width * sizeof(float)
+    )
+    for i in range(2 * <Py_ssize_t>node.n_blocks - 1, -1, -1):
+        for c in range(width - 1, -1, -1):
+            node.values[i * width + c] = node.values[i * old + min(c, old - 1)]
+    node.width = width
+    return 0
+
+
+cdef void clear_node(Node* node) noexcept nogil:
+    PyMem_RawFree(node.children)
+    PyMem_RawFree(node.slots)
+    PyMem_RawFree(node.features)
+    PyMem_RawFree(node.values)
+    memset(node, 0, sizeof(Node))
+
+
+cdef void compute_margins(const Node* node, Sample x) noexcept nogil:
+    # Write the margins of all columns into `x.margins`.
+    cdef Py_ssize_t i, c, width = node.width
     cdef const float* means
-    cdef float* margins = row.steps
-    cdef float x
+    cdef float* margins = &x.margins[0]
+    cdef float value
     memset(margins, 0, width * sizeof(float))
-    for i in range(row.n_known):
-        means, x = table.values + 2 * row.blocks[i] * width, row.known[i]
-        for c in range(width):
-            margins[c] += x * means[c]
+    for i in range(x.n):
+        if x.blocks[i] != NONE:
+            means, value = node.values + 2 * x.blocks[i] * width, x.values[i]
+            for c in range(width):
+                margins[c] += value * means[c]
 
 
 cdef inline double sigmoid(double z) noexcept nogil:
@@ -615,116 +601,3 @@ cdef void push(Candidate* heap, Py_ssize_t n, Py_ssize_t i, Candidate new) noexc
 
 cdef inline bint precedes(const Candidate* a, const Candidate* b) noexcept nogil:
     return a.chance > b.chance or a.chance == b.chance and a.label < b.label
-
-
-# Functions that return True have failed, since memory ran out.
-
-cdef inline Py_ssize_t slot_of(const Table* table, int feature) noexcept nogil:
-    # Fibonacci hashing: the factor is 2^32 divided by the golden ratio.
-    cdef unsigned int product = <unsigned int>feature * 2654435769u
-    return (product ^ product >> 16) & <unsigned int>(table.n_slots - 1)
-
-
-cdef inline int find(const Table* table, int feature) noexcept nogil:
-    # Return the block of a feature, or NONE.
-    cdef Py_ssize_t i
-    if table.n_slots == 0:
-        return NONE
-    i = slot_of(table, feature)
-    while table.slots[i] != NONE and table.features[table.slots[i]] != feature:
-        i = (i + 1) & (table.n_slots - 1)
-    return table.slots[i]
-
-
-cdef void put(Table* table, int block) noexcept nogil:
-    # Enter a block in the hash table.
-    cdef Py_ssize_t i = slot_of(table, table.features[block])
-    while table.slots[i] != NONE:
-        i = (i + 1) & (table.n_slots - 1)
-    table.slots[i] = block
-
-
-cdef bint add_blocks(Table* table, Row* row, float alpha) noexcept nogil:
-    # Find the blocks of a row, and add those that are missing.
-    cdef Py_ssize_t i, c, width = table.width
-    cdef float* values
-    find_blocks(table, row)
-    if row.n_known == row.n:
-        return False
-    if reserve(table, table.n_blocks + row.n - row.n_known):
-        return True
-    for i in range(row.n):
-        if find(table, row.features[i]) == NONE:
-            values = table.values + 2 * width * table.n_blocks
-            for c in range(width):
-                values[c], values[width + c] = 0.0, alpha
-            table.features[table.n_blocks] = row.features[i]
-            put(table, table.n_blocks)
-            table.n_blocks += 1
-    find_blocks(table, row)
-    return False
-
-
-cdef bint reserve(Table* table, Py_ssize_t n) noexcept nogil:
-    # Allocate memory for n blocks. At most three of four slots are in use.
-    cdef Py_ssize_t n_slots = max(table.n_slots, 8)
-    cdef int block
-    cdef void* memory
-    if n <= table.n_allocated:
-        return False
-    n = max(n, table.n_allocated + table.n_allocated // 4)
-    memory = PyMem_RawRealloc(table.values, 2 * n * table.width * sizeof(float))
-    if memory == NULL:
-        return True
-    table.values = <float*>memory
-    memory = PyMem_RawRealloc(table.features, n * sizeof(int))
-    if memory == NULL:
-        return True
-    table.features = <int*>memory
-    while 3 * n_slots < 4 * n:
-        n_slots *= 2
-    if n_slots > table.n_slots:
-        memory = PyMem_RawRealloc(table.slots, n_slots * sizeof(int))
-        if memory == NULL:
-            return True
-        table.slots, table.n_slots = <int*>memory, <int>n_slots
-        memset(memory, NONE, n_slots * sizeof(int))
-        for block in range(table.n_blocks):
-            put(table, block)
-    table.n_allocated = <int>n
-    return False
-
-
-cdef bint copy_table(const Table* source, Table* target, int width, bint opposes) noexcept nogil:
-    # Write a table with the columns of `source` and copies of its last one. If `opposes` is True,
-    # the means of the first column have opposite signs.
-    cdef Table new
-    cdef Py_ssize_t b, c, m = source.width
-    cdef const float* values
-    cdef float* copies
-    memset(&new, 0, sizeof(Table))
-    new.width = width
-    new.children = <int*>PyMem_RawRealloc(NULL, width * sizeof(int))
-    if new.children == NULL or reserve(&new, source.n_blocks):
-        free_table(&new)
-        return True
-    if source.children != NULL:
-        memcpy(new.children, source.children, m * sizeof(int))
-    for b in range(source.n_blocks):
-        new.features[b] = source.features[b]
-        put(&new, <int>b)
-        values, copies = source.values + 2 * b * m, new.values + 2 * b * width
-        for c in range(width):
-            copies[c], copies[width + c] = values[min(c, m - 1)], values[m + min(c, m - 1)]
-        if opposes:
-            copies[0] = -copies[0]
-    new.n_blocks = source.n_blocks
-    target[0] = new
-    return False
-
-
-cdef void free_table(Table* table) noexcept nogil:
-    PyMem_RawFree(table.slots)
-    PyMem_RawFree(table.features)
-    PyMem_RawFree(table.values)
-    PyMem_RawFree(table.children)

@@ -9,14 +9,15 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from sklrank._base_online import BATCH, lists_of_rows, row_blocks, timed_slices
-from sklrank._model_lock import ExclusiveCalls, shared_call
+from sklrank._base_online import BATCH, CompiledClassifier, slices, timed_slices
+from sklrank._model_lock import shared_call
 from sklrank._online_rankers import OnlineLabelRanker
 from sklrank._sklearn import Interval
 from sklrank._validation import (
     check_k,
     check_label_names,
     check_random_state,
+    indices_of,
     names_of,
     unchanged_on_error,
 )
@@ -37,23 +38,20 @@ MAX_ROUNDS = 20
 class ProbabilisticLabelTree(OnlineLabelRanker):
     """A probabilistic label tree, which learns very many labels online.
 
-    The labels are the leaves of a tree. Each node has a logistic regression, which estimates the
-    probability that a label below the node is relevant, if one below its parent is. The probability
-    of a label is the product along its path [1]_ [2]_. A sample is learned only by the children of
-    the nodes above its relevant labels, and the search for the most probable labels opens few other
-    nodes. So the time for a sample grows logarithmically with the number of labels, and linearly
-    with the number of nonzero features. Memory grows with the number of pairs of a node and a
-    feature that occurred together, times `max_children`.
+    The labels are the leaves of a tree. The logistic regression of a node estimates the probability
+    that a label below the node is relevant, if one below its parent is. The probability of a label
+    is the product along its path [1]_ [2]_. A sample is learned only below the nodes above its
+    relevant labels, and the search for the most probable labels opens few other nodes. So its time
+    grows logarithmically with the number of labels, and linearly with that of nonzero features.
+    Memory grows with the number of pairs of a node and a feature that occurred together.
 
-    `fit` clusters the labels: labels whose samples have similar features are below the same node.
-    Balanced 2-means of the centroids of the labels, as in [3]_, divides them again and again. In
-    `partial_fit`, a label joins the tree before its first sample is learned, and the model is the
-    same as if the tree had contained it from the start [4]_. In both cases further labels may
-    appear in `partial_fit`. Until a label has been relevant, its probability is 0.
+    `fit` clusters labels whose samples have similar features, by repeated balanced 2-means of the
+    centroids of the labels as in [3]_. Later, or in `partial_fit`, a label joins the tree before
+    its first sample is learned, as if the tree had contained it from the start [4]_. Until a label
+    has been relevant, its probability is 0.
 
-    The node models are Bayesian logistic regressions, whose weights have independent normal
-    distributions. Each sample makes one step of an extended Kalman filter, so there is no learning
-    rate. Samples are scaled to the norm one.
+    The weights of a node have independent normal distributions. A sample, scaled to the norm one,
+    makes one step of an extended Kalman filter, so there is no learning rate.
 
     Parameters
     ----------
@@ -132,6 +130,8 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    _learn_rounds = CompiledClassifier._learn_rounds
+
     @shared_call
     def predict_proba(self, X: ArrayLike, labels: ArrayLike | None = None) -> np.ndarray:
         """Predict the probability of each label that it is relevant.
@@ -158,13 +158,8 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         self._check_fitted()
         if labels is None:
             return self._label_scores(X)
-        names, order = names_of(labels), np.argsort(self.classes_)
-        places = np.searchsorted(self.classes_, names, sorter=order)
-        indices = order[np.minimum(places, len(order) - 1)]
-        unknown = self.classes_[indices] != names
-        if np.any(unknown):
-            raise ValueError(f"labels has entries that are not in classes_: {names[unknown][:5]}")
-        return self._label_scores(X, indices)
+        message = "labels has entries that are not in classes_: {}"
+        return self._label_scores(X, indices_of(names_of(labels), self.classes_, message))
 
     @shared_call
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -199,10 +194,11 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
             Classes, or an indicator matrix. It is sparse if the first target was sparse.
         """
         if not self._has_label_columns:
-            return self._search(X, 1, 0.0)[1]
-        indptr, _, labels = self._search(X, len(self.classes_), 0.5)
+            return self.predict_topk(X, 1)[:, 0]
+        found = self._search(X, len(self.classes_), 0.5)
+        labels, indptr = np.concatenate(found), np.append(0, np.cumsum([len(row) for row in found]))
         entries = np.ones(len(labels), dtype=np.intp), labels, indptr
-        indicator = sparse.csr_array(entries, shape=(len(indptr) - 1, len(self.classes_)))
+        indicator = sparse.csr_array(entries, shape=(len(found), len(self.classes_)))
         return indicator if self._predicts_sparse else indicator.toarray()
 
     @shared_call
@@ -222,30 +218,21 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
             Entries of `classes_`, from best to worst.
         """
         self._check_fitted()
-        return self._search(X, check_k(k, len(self.classes_)), 0.0)[1].reshape(-1, k)
+        return self.classes_[np.vstack(self._search(X, check_k(k, len(self.classes_)), 0.0))]
 
     def _search(self, X, k, floor):
-        """Return row pointers, labels and their indices; see `search_rows` of the tree."""
-        self._check_fitted()
-        X = sparse.csr_array(self._check_rows(X, reset=False))
-        found = [
-            self._learner.search_rows(X[rows], k, floor)
-            for rows in timed_slices(row_blocks(X, BATCH, dense=False))
-        ]
-        sizes = np.concatenate([np.diff(starts) for starts, _ in found])
-        indices = np.concatenate([labels for _, labels in found])
-        return np.append(0, np.cumsum(sizes)), self.classes_[indices], indices
+        X = self._check_rows(X, reset=False)
+        batches = timed_slices(slices(X.shape[0], BATCH))
+        return [row for rows in batches for row in self._learner.search_rows(X[rows], k, floor)]
 
-    def _label_scores(self, X, indices=None):
+    def _label_scores(self, X, indices=slice(None)):
         self._check_fitted()
-        X = sparse.csr_array(self._check_rows(X, reset=False))
-        n_labels = len(self.classes_)
-        indices = np.arange(n_labels) if indices is None else indices
-        scores = np.empty((X.shape[0], len(indices)))
-        for rows in timed_slices(row_blocks(X, BATCH, dense=False)):
+        X = self._check_rows(X, reset=False)
+        scores = np.empty((X.shape[0], len(self.classes_[indices])))
+        for rows in timed_slices(slices(X.shape[0], BATCH)):
             scores[rows] = self._learner.score_rows(X[rows], indices)
         if not self._has_label_columns and self._learner.n_nodes == 1:
-            scores[:] = 1.0 / n_labels  # No class has occurred.
+            scores[:] = 1.0 / len(self.classes_)  # No class has occurred.
         return scores
 
     def _start_model(self, classes):
@@ -264,12 +251,11 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
             X, indptr, labels, weights = super()._check_and_start(
                 X, y, classes, sample_weight, restart=restart
             )
-            X = sparse.csr_array(X)
             self._learner.grow(len(self.classes_))
             if starts:
                 self._predicts_sparse = self._has_label_columns and sparse.issparse(y)
             if restart:
-                weights = weights / self.max_iter
+                X, weights = sparse.csr_array(X), weights / self.max_iter
             if restart and len(self.classes_) > self.max_children:
                 centroids = self._centroids(X, indptr, labels, weights)
                 nodes = cluster_labels(*centroids, self.max_children, self._random_state)
@@ -280,18 +266,18 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         if target.multilabel != self._has_label_columns:
             super()._check_same_labels(target, None)  # It raises.
         known = self.classes_
-        if not target.multilabel:
-            names = target.values if classes is None else names_of(classes)
-            first = np.unique(names, return_index=True)[1]
-            names = names[np.sort(first)]
-            new = names[~np.isin(names, known)]
-        else:
+        if target.multilabel:
             names = target.names if classes is None else check_label_names(classes)
-            if names is None and np.array_equal(known, np.arange(len(known))):
-                names = np.arange(max(len(known), target.values.shape[1]))
-            new = known[:0] if names is None else names[len(known) :]
-            if names is not None and not np.array_equal(names[: len(known)], known):
+            if names is None:
+                numbers = np.arange(max(len(known), target.values.shape[1]))
+                names = numbers if np.array_equal(numbers[: len(known)], known) else known
+            if not np.array_equal(names[: len(known)], known):
                 self._check_same_classes(names)
+            new = names[len(known) :]
+        else:
+            names = target.values if classes is None else names_of(classes)
+            names = names[np.sort(np.unique(names, return_index=True)[1])]
+            new = names[~np.isin(names, known)]
         if len(new) and (new.dtype.kind in "biuf") != (known.dtype.kind in "biuf"):
             raise ValueError(f"labels of different types: {new[:3]} after {known[:3]}")
         self.classes_ = np.concatenate([known, new]) if len(new) else known
@@ -303,18 +289,6 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
                 "its mean"
             )
 
-    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
-        with ExclusiveCalls([self._learner]):
-            blocks = row_blocks(X, BATCH, dense=False)
-            for block in timed_slices(self._track(blocks, "batch", may_stop=scores is None)):
-                n_rows = 1 if scores is not None else block.stop
-                for start in range(block.start, block.stop, n_rows):
-                    rows = slice(start, min(start + n_rows, block.stop))
-                    if scores is not None:
-                        scores[rows] = self._learner.score_rows(X[rows], slice(None))
-                    lists = lists_of_rows(indptr, labels, rows)
-                    self._learner.play_rows(X[rows], *lists, weights[rows])
-
     def _centroids(self, X, indptr, labels, weights):
         """Return the labels that are relevant, and sketches `(n, size)` of their centroids."""
         n_labels, n_features = len(self.classes_), X.shape[1]
@@ -325,7 +299,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         slots = self._random_state.randint(size, size=n_features)
         sketch = sparse.csr_array((signs, slots, np.arange(n_features + 1)), (n_features, size))
         centroids = np.zeros((n_labels, size), dtype=np.float32)
-        for rows in row_blocks(X, BATCH, dense=False):
+        for rows in slices(X.shape[0], BATCH):
             centroids += (Y[rows].T @ (normalize(X[rows]) @ sketch)).toarray()
         relevant = np.flatnonzero(np.bincount(labels, entries[0], minlength=n_labels))
         return relevant, normalize(centroids[relevant])
