@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
+from reprlib import repr as shortened
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -272,7 +273,10 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
                 numbers = np.arange(max(len(known), target.values.shape[1]))
                 names = numbers if np.array_equal(numbers[: len(known)], known) else known
             if not np.array_equal(names[: len(known)], known):
-                self._check_same_classes(names)
+                raise ValueError(
+                    f"classes, or columns of y, must begin with the {len(known)} labels so far, in "
+                    f"their order {shortened(known.tolist())}; name new labels after them"
+                )
             new = names[len(known) :]
         else:
             names = target.values if classes is None else names_of(classes)

@@ -330,10 +330,10 @@ def test_class_labels_that_appear_later():
     ("target", "classes", "weight", "message"),
     [
         ([[1, 0]], None, None, "2 label columns"),
-        ([[1, 0, 1]], ["a", "c", "b"], None, "differs from the first call's"),
+        ([[1, 0, 1]], ["a", "c", "b"], None, "must begin with the . labels so far"),
         ([[1, 0, 1, 1]], None, None, "4 label columns"),
         ([[1, 0, 1, 1]], ["a", "b", "c", "b"], None, "each once"),
-        ([[1, 0, 1, 1]], ["a", "b", "d", "c"], None, "differs from the first call's"),
+        ([[1, 0, 1, 1]], ["a", "b", "d", "c"], None, "must begin with the . labels so far"),
         ([[1, 0, 1, 1]], ["a", "b", "c", "d"], [1e10], "sample_weight must be 1e"),
         ([[1, 0, 1, 1]], ["a", "b", "c", "d"], [-1.0], "sample_weight must not be negative"),
         (["a"], None, None, "class labels, but the first call had an indicator matrix"),
