@@ -93,6 +93,8 @@ cdef double PRECISION = 1.0
 cdef double LABEL_PRECISION = 4.0
 # Bounds of logits and of the temperature: exponentials do not overflow, and the order is kept.
 cdef double MAX_LOGIT = 30.0
+# Larger sample weights count as this one, so that products of a few Hessians are finite.
+cdef double MAX_WEIGHT = 1e30
 cdef double MIN_TEMPERATURE = 1e-3
 
 
@@ -205,6 +207,7 @@ cdef class LabelSets(Persistent):
         cdef const Py_ssize_t[:, ::1] actions = None
         cdef const signed char[:, ::1] rewards = None
         cdef const double[:, ::1] propensities = None
+        cdef double weight
         cdef Sample sample
         self.require_ready()
         if scores.shape[1] != m or (sample_weight is not None and sample_weight.shape[0] != n) or (
@@ -253,11 +256,12 @@ cdef class LabelSets(Persistent):
                     for i in range(actions.shape[1]):
                         sample.relevant[actions[t, i]] = rewards[t, i] != 0
                         sample.known[actions[t, i]] = 1.0 / propensities[t, i]
+                weight = min(sample_weight[t], MAX_WEIGHT)
                 if self.multilabel:
-                    self.learn_sets(sample, actions is None, sample_weight[t])
-                    self.learn_calibration(sample, sample_weight[t])
+                    self.learn_sets(sample, actions is None, weight)
+                    self.learn_calibration(sample, weight)
                 else:
-                    self.learn_temperature(&scores[t, 0], sample, sample_weight[t])
+                    self.learn_temperature(&scores[t, 0], sample, weight)
                 self.n_learned += 1
 
     cdef void calibrate(self, const double* scores, Sample sample) noexcept nogil:

@@ -4,6 +4,7 @@
 call had received only these; the random numbers of the next ones may have been drawn.
 """
 
+import gc
 import signal
 import sys
 import threading
@@ -356,6 +357,8 @@ def seconds_until_interrupted(call, after=1.0):
     timer = threading.Timer(after, signal.raise_signal, [signal.SIGINT])
     # Shells start programs in the background with SIGINT ignored.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    # An interrupt in a callback of the garbage collector is ignored.
+    gc.disable()
     timer.start()
     begin = time.perf_counter()
     try:
@@ -364,6 +367,7 @@ def seconds_until_interrupted(call, after=1.0):
             pytest.fail("the call was too short")
         timer.join()
     finally:
+        gc.enable()
         signal.signal(signal.SIGINT, handler)
     return time.perf_counter() - begin - after
 

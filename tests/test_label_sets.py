@@ -385,3 +385,9 @@ def test_propensities_do_not_affect_scores_and_probabilities():
     ]
     for method in ("decision_function", "predict_proba"):
         assert_array_equal(*(getattr(model, method)(X) for model in models))
+
+
+@pytest.mark.parametrize("y", [Y[:, 0], Y], ids=["classes", "labels"])
+def test_huge_weights_give_finite_probabilities(y):
+    model = AdaOLMR("trees", n_estimators=2, random_state=0).fit(X, y, np.full(len(X), 1e150))
+    assert np.isfinite(model.predict_proba(X)).all()

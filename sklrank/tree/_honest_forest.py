@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_seed
-from sklrank._sklearn import N_JOBS, Interval, IterativeMixin, StrOptions
+from sklrank._sklearn import N_JOBS, Interval, IterativeMixin, StrOptions, check_parameters
 from sklrank.tree._honest import (
     ATTRIBUTES_OF_INPUT,
     PAPER,
@@ -162,6 +162,8 @@ class HonestForest(IterativeMixin, HonestEstimator):
         return max(1, round(self.max_samples * n_samples))
 
     def _predict(self, X):
+        # It may have changed since scikit-learn checked it in `fit`.
+        check_parameters(self, "n_jobs")
         # The predictions are added as they arrive, in the order of the trees, so that few of them
         # are in memory and the result does not depend on n_jobs.
         run = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
