@@ -280,5 +280,11 @@ cdef class Persistent(LockedModel):
         LockedModel.begin_exclusive(self)
         try:
             self.load(Archive(self, entries, True, True))
+        except ValueError as error:
+            if str(error).startswith("the state of"):
+                raise
+            # Of NumPy, for sizes that no array can have.
+            name = type(self).__name__
+            raise ValueError(f"the state of {name} is inconsistent: {error}") from error
         finally:
             LockedModel.end_exclusive(self)
