@@ -466,8 +466,9 @@ cdef class LabelTree(Persistent):
             "nodes, features and values have different sizes",
         )
         for v in range(nodes.shape[0]):
-            value += fill(&self.nodes[v], nodes[v, 2], &features[block], &values[value])
-            block += nodes[v, 2]
+            if nodes[v, 2]:
+                value += fill(&self.nodes[v], nodes[v, 2], &features[block], &values[value])
+                block += nodes[v, 2]
         return 0
 
 
