@@ -93,7 +93,9 @@ def play_rounds(
                 rows.read(t, &x)
                 learner.predict_cached(&x, &shown.votes[0])
                 sampler.set_exploration(rates[t])
-                sampler.draw_labels(&shown.votes[0], &uniforms[t, 0], &actions[t, 0], &propensities[0])
+                sampler.draw_labels(
+                    &shown.votes[0], &uniforms[t, 0], &actions[t, 0], &propensities[0]
+                )
                 for i in range(indptr[t], indptr[t + 1]):
                     is_relevant[labels[i]] = True
                 for i in range(k):
