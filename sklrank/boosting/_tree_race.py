@@ -51,7 +51,7 @@ class Winner(NamedTuple):
     """The start, the size and the number of trees."""
 
     is_linear: bool
-    """Whether boosting starts from linear scores, and not from 0."""
+    """True if boosting starts from linear scores, False if from 0."""
     tree: object
     n_trees: int | None
     """Number of trees; None if all rounds are fitted."""

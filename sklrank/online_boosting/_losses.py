@@ -18,7 +18,7 @@ class PairLoss(NamedTuple):
     formula: str
     """Formula in the docstrings of the boosters."""
     has_slope: bool = True
-    """Whether the loss has a gradient, which the adaptive boosters need."""
+    """True if the loss has a gradient, which the adaptive boosters need."""
 
 
 # An entry is all that a loss needs: the boosters accept its name and describe its formula.
