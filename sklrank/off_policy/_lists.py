@@ -81,10 +81,12 @@ def list_policy_value(
 
     References
     ----------
-    .. [1] S. Li et al., "Offline evaluation of ranking policies with click models", KDD 2018.
+    .. [1] S. Li et al., "Offline evaluation of ranking policies with click models",
+       KDD 2018.
     .. [2] H. Kiyohara et al., "Doubly robust off-policy evaluation for ranking policies under the
        cascade behavior model", WSDM 2022.
-    .. [3] A. Swaminathan et al., "Off-policy evaluation for slate recommendation", NIPS 2017.
+    .. [3] A. Swaminathan et al., "Off-policy evaluation for slate recommendation",
+       NIPS 2017.
 
     Examples
     --------

@@ -92,11 +92,14 @@ def policy_value(
 
     References
     ----------
-    .. [1] M. Dudik et al., "Doubly robust policy evaluation and optimization", Stat. Science 2014.
-    .. [2] Y. Su et al., "Doubly robust off-policy evaluation with shrinkage", ICML 2020.
+    .. [1] M. Dudik et al., "Doubly robust policy evaluation and optimization",
+       Stat. Science 2014.
+    .. [2] Y. Su et al., "Doubly robust off-policy evaluation with shrinkage",
+       ICML 2020.
     .. [3] Y. Saito and T. Joachims, "Off-policy evaluation for large action spaces via embeddings",
        ICML 2022.
-    .. [4] Y. Su et al., "Adaptive estimator selection for off-policy evaluation", ICML 2020.
+    .. [4] Y. Su et al., "Adaptive estimator selection for off-policy evaluation",
+       ICML 2020.
 
     Examples
     --------
