@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, StrOptions, validate_parameter_constraints
 from sklearn.utils._param_validation import Interval as _Interval
+from sklearn.utils._set_output import ADAPTERS_MANAGER
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, _threadpool_controller_decorator
 from sklearn.utils.validation import _num_samples
@@ -93,6 +94,7 @@ else:
 
 
 __all__ = [
+    "ADAPTERS_MANAGER",
     "N_JOBS",
     "HasMethods",
     "Interval",

@@ -132,7 +132,11 @@ def check_entries(X):
 
 
 def check_outputs(outputs, estimator):
-    """Return the outputs of an inner estimator; raise a ValueError if one is NaN or infinite."""
+    """Return the outputs of an inner estimator; raise a ValueError if one is NaN or infinite.
+
+    A data frame is converted to an array.
+    """
+    outputs = np.asarray(outputs)
     if not np.isfinite(outputs).all():
         raise ValueError(
             f"{type(estimator).__name__} predicts NaN or infinity: remove extreme values from X, "

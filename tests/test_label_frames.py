@@ -4,9 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
-from sklearn.linear_model import Ridge
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, Ridge
 
-from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
+from sklrank.label_ranking import (
+    CalibratedLabelRanker,
+    ConformalRanks,
+    ConformalTopLabels,
+    LabelwiseRanker,
+    PairwiseRanker,
+    PlackettLuceRanker,
+    StackedRanker,
+)
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, SemiBanditRanker
 from sklrank.metrics import kendall_tau_scorer, rank_loss_scorer
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
@@ -101,3 +110,46 @@ def test_columns_and_classes_must_agree(model):
 def test_columns_without_string_names_are_numbered(columns):
     Y = RELEVANT.set_axis(columns, axis=1)
     assert_array_equal(AdaOLMR("trees", n_estimators=2).fit(X, Y).classes_, range(4))
+
+
+RANKERS = [
+    PlackettLuceRanker(alpha=1.0),
+    LabelwiseRanker(Ridge()),
+    PairwiseRanker(LogisticRegression()),
+    StackedRanker([("ridge", LabelwiseRanker(Ridge()).set_output(predict="pandas"))]),
+    CalibratedLabelRanker(LabelwiseRanker(Ridge()).set_output(predict="polars")),
+    ConformalRanks(PlackettLuceRanker(alpha=1.0).set_output(predict="pandas")),
+    ConformalTopLabels(PlackettLuceRanker(alpha=1.0).set_output(predict="pandas")),
+]
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
+def test_predictions_are_frames_with_the_names_of_the_labels(ranker):
+    """Also of clones; inner rankers may return frames, too. Predictions do not change."""
+    frame = pd.DataFrame(X, index=np.arange(40) + 100)
+    plain = clone(ranker).set_params(
+        **{"random_state": 0} if "random_state" in vars(ranker) else {}
+    )
+    named = clone(clone(plain).set_output(predict="pandas"))
+    polars = clone(plain).set_output(predict="polars").set_output()
+    for model in (plain, named, polars):
+        model.fit(frame, POSITIONS)
+    for name in ("predict", "predict_ranks", "decision_function", "predict_proba"):
+        if hasattr(plain, name):
+            expected, found = getattr(plain, name)(frame), getattr(named, name)(X=frame)
+            assert isinstance(expected, np.ndarray)
+            assert found.columns.tolist() == NAMES and found.index.tolist() == frame.index.tolist()
+            assert_array_equal(found, expected)
+            found = getattr(polars, name)(frame)
+            assert found.columns == NAMES
+            assert_array_equal(found.to_numpy(), expected)
+    assert named.score(frame, POSITIONS) == plain.score(frame, POSITIONS)
+    assert isinstance(named.set_output(predict="default").predict(frame), np.ndarray)
+    with pytest.raises(ValueError, match="predict must be one of"):
+        named.set_output(predict="list")
+
+
+def test_labels_without_names_are_columns_of_numbers():
+    ranker = LabelwiseRanker(Ridge()).fit(X, POSITIONS.to_numpy())
+    assert ranker.set_output(predict="pandas").predict(X).columns.tolist() == [0, 1, 2, 3]
+    assert ranker.set_output(predict="polars").predict(X).columns == ["0", "1", "2", "3"]

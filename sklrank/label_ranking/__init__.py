@@ -40,6 +40,7 @@ instead.
 
 from sklrank.label_ranking._calibrated import CalibratedLabelRanker
 from sklrank.label_ranking._conformal import ConformalRanks, ConformalTopLabels
+from sklrank.label_ranking._inference import likelihood_ratio_test, quasi_variances
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._pairwise import PairwiseRanker
 from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
@@ -59,8 +60,10 @@ __all__ = [
     "PairwiseRanker",
     "PlackettLuceRanker",
     "StackedRanker",
+    "likelihood_ratio_test",
     "orderings_from_positions",
     "positions_from_orderings",
     "positions_from_scores",
+    "quasi_variances",
     "recommended_rankers",
 ]

@@ -164,7 +164,7 @@ class ConformalTopLabels(ConformalRanker):
     def _confidences(self, X):
         ranker, X = last_ranker(self.ranker_, X)
         if hasattr(ranker, "predict_topk_proba"):
-            return ranker.predict_topk_proba(X, self._fitted_k)
+            return np.asarray(ranker.predict_topk_proba(X, self._fitted_k))
         scores = decision_function(ranker, X)
         if hasattr(ranker, "pair_scale_"):
             return topk_probabilities(ranker.pair_scale_ * scores, self._fitted_k)

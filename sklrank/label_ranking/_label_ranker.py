@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from joblib import parallel_config
@@ -21,6 +22,7 @@ from sklrank._estimator import BaseEstimator
 from sklrank._randomness import draw_seed
 from sklrank._rankings import check_positions, close_ranks
 from sklrank._sklearn import (
+    ADAPTERS_MANAGER,
     N_JOBS,
     HasMethods,
     IterativeMixin,
@@ -90,6 +92,28 @@ ranker_ : label ranker
 )
 
 
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def with_names(method: Method) -> Method:
+    """Decorate a method that returns a column for each label: `set_output` chooses its container.
+
+    The container is kept where scikit-learn's `set_output` and `clone` keep theirs.
+    """
+
+    @wraps(method)
+    def call(ranker: Any, X: ArrayLike, *args: Any, **kwargs: Any) -> Any:
+        values = method(ranker, X, *args, **kwargs)
+        container = getattr(ranker, "_sklearn_output_config", {}).get("predict", "default")
+        if container == "default":
+            return values
+        names = ranker.classes_ if container == "pandas" else ranker.classes_.astype(str)
+        adapter = ADAPTERS_MANAGER.adapters[container]
+        return adapter.create_container(np.asarray(values), X, columns=names)
+
+    return call  # type: ignore[return-value]
+
+
 class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
     """Base class of the label rankers.
 
@@ -106,16 +130,60 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
 
     def _bounded_scores(self, X):
         """Return scores of a bounded range, which a stack can weight; their order is the same."""
-        return self.decision_function(X)
+        return self._label_scores(X)
 
-    def _fit(self, X, y, sample_weight=None):
+    def _fit(self, X, y, sample_weight=None, **options):
         """Check the data, fit the ranker and return it."""
         X = self._check_rows(X, reset=True)
         positions = whole_positions(self._check_rankings(y, _num_samples(X)))
         self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
-        self._fit_rankings(X, positions, sample_weight)
+        self._fit_rankings(X, positions, sample_weight, **options)
         return self
 
+    def set_output(self, *, predict: str | None = None) -> Self:
+        """Set the container of predictions that have a column for each label.
+
+        These are the results of `predict`, `predict_ranks` and `decision_function`; of
+        :class:`PlackettLuceRanker` also `predict_proba`, `predict_topk_proba` and
+        `expected_positions`.
+
+        Parameters
+        ----------
+        predict : {"default", "pandas", "polars"}, default=None
+            Container: an array, or a data frame whose columns are `classes_` and whose index is
+            that of `X`. If None, it does not change.
+
+        Returns
+        -------
+        self : object
+            The ranker.
+
+        Raises
+        ------
+        ValueError
+            If `predict` is none of these.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from sklearn.linear_model import Ridge
+        >>> from sklrank.label_ranking import LabelwiseRanker
+        >>> y = pd.DataFrame({"tea": [1, 2, 1], "coffee": [2, 1, 2]})
+        >>> ranker = LabelwiseRanker(Ridge()).set_output(predict="pandas")
+        >>> ranker.fit([[0], [2], [1]], y).predict([[2]])
+           tea  coffee
+        0    2       1
+        """
+        containers = ("default", *sorted(ADAPTERS_MANAGER.adapters))
+        if predict is not None and predict not in containers:
+            raise ValueError(f"predict must be one of {containers}, got {predict!r}")
+        if predict is not None:
+            self._sklearn_output_config = {"predict": predict}
+        return self
+
+    predict_ranks = with_names(LabelRankerMixin.predict_ranks)
+
+    @with_names
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the position of each label.
 
@@ -132,6 +200,7 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
         """
         return self.predict_ranks(X)
 
+    @with_names
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return the score of each label.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._model_lock import shared_call
@@ -27,13 +29,15 @@ from sklrank._validation import (
     is_integer,
     unchanged_on_error,
 )
-from sklrank.label_ranking._label_ranker import LabelRanker, of_rankers
+from sklrank.label_ranking._inference import PlackettLuceInference
+from sklrank.label_ranking._label_ranker import LabelRanker, of_rankers, with_names
 from sklrank.label_ranking._plackett_luce_likelihood import (
     TIES,
     PenalizedLikelihood,
     RankingLikelihood,
     expected_positions,
     pair_probabilities,
+    principal_axes,
     topk_probabilities,
 )
 
@@ -52,7 +56,7 @@ _N_FOLDS, _MANY_SAMPLES = 5, 1000
 
 
 @of_rankers
-class PlackettLuceRanker(LabelRanker):
+class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
     r"""Label ranker that learns a conditional Plackett-Luce model by maximum likelihood.
 
     In the Plackett-Luce model [1]_ [2]_, a ranking is drawn from best to worst. In each step, a
@@ -67,7 +71,14 @@ class PlackettLuceRanker(LabelRanker):
     axes: an eigendecomposition of the order of the smaller one of n_samples and n_features.
 
     The model learns from incomplete rankings, whose likelihood is the probability of the order of
-    the ranked labels. The parameter `ties` determines the likelihood of tied labels.
+    the ranked labels. The parameter `ties` determines the likelihood of tied labels. If the samples
+    have no features, pass a constant column as `X`.
+
+    If the labels have features, `item_features` of `fit`, then the score of a label is a linear
+    function of its features :math:`z_l`, :math:`s_l(x) = z_l \cdot (V \phi(x) + v)`, and
+    :meth:`with_item_features` ranks other labels.
+
+    For publications, :meth:`summary` is a table of the estimates; use a small `tol`, such as 1e-6.
 
     Parameters
     ----------
@@ -75,7 +86,8 @@ class PlackettLuceRanker(LabelRanker):
         Features of the model. If "linear", they are the standardized features of the samples. If
         "rbf", they are Nyström features of a Gaussian kernel on the standardized features.
     alpha : float or {"auto"}, default="auto"
-        Strength of the L2 penalty, positive. If "auto", the strength is chosen by the mean
+        Strength of the L2 penalty, 0 or more. If 0, the estimates are those of maximum likelihood,
+        which :meth:`summary` and tests need. If "auto", the strength is chosen by the mean
         log-likelihood of held-out samples. The candidates are the powers of ten from 1e4 down to
         1e-5, until the likelihood decreases, then the best one multiplied and divided by the square
         root of ten. There are five folds, each of every fifth sample; if
@@ -86,7 +98,7 @@ class PlackettLuceRanker(LabelRanker):
     n_components : int, default=300
         Maximum number of Nyström features. It is reduced to the number of samples if there are
         fewer. Used only if ``kernel="rbf"``.
-    ties : {"exclude", "breslow"}, default="exclude"
+    ties : {"exclude", "breslow", "davidson"}, default="exclude"
         Likelihood of tied labels.
 
         - "exclude": a tied label is compared with the labels after the tie, but not with the labels
@@ -95,6 +107,10 @@ class PlackettLuceRanker(LabelRanker):
         - "breslow": a tied label is compared with the labels after the tie and with those that it
           is tied with, as in Breslow's approximation of Cox's partial likelihood [4]_. Use this
           option if a tie means that labels are equally good: their scores become similar.
+        - "davidson": ties of k labels are outcomes, which are the more probable the more similar
+          the scores are, with a parameter for each k [5]_ [6]_. Use this option if respondents may
+          answer that labels are equally good. The probabilities of the predictions are those of
+          rankings without ties.
     tol : float, default=0.01
         L-BFGS stops if no component of the gradient of the function above exceeds this value. The
         components refer to weights that are scaled such that the second derivatives are about 1;
@@ -113,6 +129,16 @@ class PlackettLuceRanker(LabelRanker):
         Intercepts. Their mean is 0.
     alpha_ : float
         The strength of the penalty.
+    log_likelihood_ : float
+        Log-likelihood of the training rankings, without the penalty.
+    tie_prevalences_ : dict of int to float
+        The prevalence of ties of each number of labels. Empty unless ``ties="davidson"``.
+    item_coef_ : ndarray of shape (n_item_features, n_components)
+        Weights V of the standardized item features. Defined only with `item_features`.
+    item_intercept_ : ndarray of shape (n_item_features,)
+        Intercepts v. Defined only with `item_features`.
+    item_scaler_ : StandardScaler
+        Standardizes item features. Defined only with `item_features`.
     validation_scores_ : dict of float to float
         Mean log-likelihood of held-out samples for each candidate of `alpha` that was tried.
         Defined only if ``alpha="auto"``.
@@ -134,6 +160,10 @@ class PlackettLuceRanker(LabelRanker):
     .. [3] W. Cheng, K. Dembczyński and E. Hüllermeier, "Label ranking methods based on the
        Plackett-Luce model", ICML 2010.
     .. [4] Norman Breslow, "Covariance analysis of censored survival data", Biometrics 30, 1974.
+    .. [5] Roger Davidson, "On extending the Bradley-Terry model to accommodate ties in paired
+       comparison experiments", Journal of the American Statistical Association 65, 1970.
+    .. [6] H. Turner, J. van Etten, D. Firth and I. Kosmidis, "Modelling rankings in R: the
+       PlackettLuce package", Computational Statistics 35, 2020.
 
     Examples
     --------
@@ -151,7 +181,7 @@ class PlackettLuceRanker(LabelRanker):
 
     _parameter_constraints: dict = {
         "kernel": [StrOptions({"linear", "rbf"})],
-        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "ties": [StrOptions(set(TIES))],
@@ -166,7 +196,7 @@ class PlackettLuceRanker(LabelRanker):
         alpha: float | Literal["auto"] = "auto",
         gamma: float | None = None,
         n_components: int = 300,
-        ties: Literal["exclude", "breslow"] = "exclude",
+        ties: Literal["exclude", "breslow", "davidson"] = "exclude",
         tol: float = 0.01,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -189,7 +219,13 @@ class PlackettLuceRanker(LabelRanker):
         return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        item_features: ArrayLike | None = None,
+    ) -> Self:
         """Fit the model from scratch.
 
         Parameters
@@ -202,6 +238,10 @@ class PlackettLuceRanker(LabelRanker):
             ranked.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights. If None, all samples have the same weight.
+        item_features : array-like of shape (n_labels, n_item_features), default=None
+            Features of the labels, fewer than labels, such as prices. If both are data frames, the
+            index of `item_features` must contain the columns of `y`. If None, each label has
+            parameters of its own.
 
         Returns
         -------
@@ -214,16 +254,49 @@ class PlackettLuceRanker(LabelRanker):
             If the data are malformed. In this case, a fitted model does not change.
         """
         with unchanged_on_error(self):
-            return self._fit(X, y, sample_weight)
+            return self._fit(X, y, sample_weight, item_features=item_features)
 
-    def _fit_rankings(self, X, positions, sample_weight):
+    def _fit_rankings(self, X, positions, sample_weight, item_features):
         seed = draw_seed(self.random_state)
         weights = check_weights(sample_weight, len(X), positive=True)
         self.features_ = self._fit_features(X, weights, seed)
         features = self.features_.transform(X)
         self._fitted_ties = self.ties
-        problem = PenalizedLikelihood(features, positions, weights, self.ties)
+        design = self._item_design(item_features)
+        problem = PenalizedLikelihood(features, positions, weights, self.ties, design)
+        self._directions = problem.design - problem.design.mean(axis=0)
         self._maximize(problem)
+        # Weights of features of a kernel have no interpretation, and there are many.
+        self._problem = problem if self.kernel == "linear" else None
+
+    def _item_design(self, item_features):
+        """Return orthonormal columns that span the centered item features, or None without."""
+        for name in ("item_coef_", "item_intercept_", "item_scaler_", "_item_directions"):
+            vars(self).pop(name, None)
+        self._item_directions = None
+        if item_features is None:
+            return None
+        features, names = _check_item_features(item_features)
+        classes = self.classes_.tolist()
+        if len(features) != len(classes):
+            raise ValueError(
+                f"item_features must have one row for each of the {len(classes)} labels, got "
+                f"{len(features)} rows"
+            )
+        if names is not None and isinstance(classes[0], str):
+            if set(names) != set(classes):
+                raise ValueError(f"item_features must have the index {classes}, got {names}")
+            features = features[[names.index(label) for label in classes]]
+        columns = column_names(item_features)
+        self._item_names = np.arange(features.shape[1]) if columns is None else columns
+        self.item_scaler_ = StandardScaler().fit(features)
+        features = self.item_scaler_.transform(features)
+        axes = principal_axes(features)
+        lengths = np.linalg.norm(features @ axes, axis=0)
+        if not len(lengths):
+            raise ValueError("item_features must differ between labels, but all are constant")
+        self._item_directions = axes / lengths
+        return features @ self._item_directions
 
     @one_blas_thread
     def _maximize(self, problem):
@@ -238,8 +311,16 @@ class PlackettLuceRanker(LabelRanker):
 
     def _maximize_with(self, alpha, problem):
         self.alpha_ = alpha
-        solution, self.n_iter_, stopped = problem.solve(alpha, tol=self.tol)
-        self.coef_, self.intercept_ = problem.coefficients(solution)
+        self._parameters, self.n_iter_, stopped = problem.solve(alpha, tol=self.tol)
+        solution, log_prevalences = problem.unpack(self._parameters)
+        orders = problem.likelihood.orders
+        self.tie_prevalences_ = dict(zip(orders, np.exp(log_prevalences).tolist()))
+        self.log_likelihood_ = float(problem.log_likelihood(self._parameters))
+        self.coef_, self.intercept_ = problem.coefficients(solution, self._directions)
+        if self._item_directions is not None:
+            self.item_coef_, self.item_intercept_ = problem.coefficients(
+                solution, self._item_directions
+            )
         if stopped:
             warnings.warn(
                 f"PlackettLuceRanker stopped after {self.n_iter_} iterations: increase tol or "
@@ -247,6 +328,58 @@ class PlackettLuceRanker(LabelRanker):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+
+    def with_item_features(self, item_features: ArrayLike) -> Self:
+        """Return a ranker of other labels, which are known by their features only.
+
+        Parameters
+        ----------
+        item_features : array-like of shape (n_labels, n_item_features)
+            Features of the labels, in the columns of `fit`. The index of a data frame, if its
+            entries are strings, is the names of the labels.
+
+        Returns
+        -------
+        PlackettLuceRanker
+            A fitted ranker whose `classes_` are the labels. It has all predictions and
+            :meth:`summary`, which refer to the labels given; tests of the fit are those of the
+            training labels.
+
+        Raises
+        ------
+        ValueError
+            If the ranker was fitted without `item_features`, or if their columns differ.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklrank.label_ranking import PlackettLuceRanker
+        >>> prices, Y = [[1.0], [2.0], [3.0]], [[1, 2, 3], [1, 3, 2], [2, 1, 3]]
+        >>> ranker = PlackettLuceRanker(alpha=0.0).fit(np.ones((3, 1)), Y, item_features=prices)
+        >>> ranker.with_item_features([[2.5], [1.5]]).predict([[1.0]])  # cheap ones are preferred
+        array([[2, 1]])
+        """
+        if self._check_fitted_items() is None:
+            raise ValueError("the ranker has no item features: fit it with item_features=...")
+        features, names = _check_item_features(item_features)
+        columns = column_names(item_features)
+        if features.shape[1] != len(self._item_names) or not (
+            columns is None or np.array_equal(columns, self._item_names)
+        ):
+            raise ValueError(
+                f"item_features must have the columns {self._item_names.tolist()} of fit, got "
+                f"{features.shape[1] if columns is None else columns.tolist()}"
+            )
+        ranker = copy(self)
+        ranker._problem = getattr(self, "_problem", None)
+        features = self.item_scaler_.transform(features)
+        ranker.classes_ = np.arange(len(features)) if names is None else np.array(names)
+        ranker.coef_, ranker.intercept_ = (
+            features @ self.item_coef_,
+            features @ self.item_intercept_,
+        )
+        ranker._directions = features @ self._item_directions
+        return ranker
 
     def _fit_features(self, X, weights, seed):
         """Return the fitted transformer of samples. Those of weight 0 are not used."""
@@ -298,6 +431,7 @@ class PlackettLuceRanker(LabelRanker):
         features = self.features_.transform(self._check_rows(X, reset=False))
         return features @ self.coef_.T + self.intercept_
 
+    @with_names
     @shared_call
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         r"""Return the probability of each label to be ranked first.
@@ -316,6 +450,7 @@ class PlackettLuceRanker(LabelRanker):
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         return weights / weights.sum(axis=1, keepdims=True)
 
+    @with_names
     @shared_call
     def predict_topk_proba(self, X: ArrayLike, k: int) -> np.ndarray:
         """Return the probability of each label to be one of the `k` best.
@@ -358,6 +493,7 @@ class PlackettLuceRanker(LabelRanker):
         """
         return pair_probabilities(self._label_scores(X))
 
+    @with_names
     @shared_call
     def expected_positions(self, X: ArrayLike) -> np.ndarray:
         """Return the expected position of each label.
@@ -376,7 +512,7 @@ class PlackettLuceRanker(LabelRanker):
         return expected_positions(self._label_scores(X))
 
     def _bounded_scores(self, X):
-        return -self.expected_positions(X)
+        return -expected_positions(self._label_scores(X))
 
     @shared_call
     def sample_rankings(
@@ -439,7 +575,17 @@ class PlackettLuceRanker(LabelRanker):
         else:
             check_columns(column_names(y), self.classes_)
             positions = self._check_rankings(y, *scores.shape)
-        return RankingLikelihood(positions, self._fitted_ties).log_likelihoods(scores)
+        orders, prevalences = self.tie_prevalences_.keys(), self.tie_prevalences_.values()
+        likelihood = RankingLikelihood(positions, self._fitted_ties, tuple(orders))
+        return likelihood.log_likelihoods(scores, np.log(list(prevalences)))
+
+
+def _check_item_features(item_features):
+    """Return item features as an array, and the names in the index of a data frame or None."""
+    features = check_array(item_features, dtype=np.float64, input_name="item_features")
+    names = list(item_features.index) if hasattr(item_features, "columns") else []
+    named = names and all(isinstance(name, str) for name in names)
+    return features, names if named and len(set(names)) == len(names) else None
 
 
 def best_alpha(log_likelihoods):

@@ -12,7 +12,12 @@ probability. With ties,
 - "exclude": the risk set contains the label l and the labels after the tie. A label is not compared
   with the labels that it is tied with;
 - "breslow": the risk set contains all tied labels and the labels after them, as in Breslow's
-  approximation of Cox's partial likelihood.
+  approximation of Cox's partial likelihood;
+- "davidson": a set C of the labels that are left is chosen next. The probability of k labels is
+  proportional to :math:`\delta_k \exp(\sum_{l \in C} s_l / k)`. Here :math:`\delta_1` is 1, and
+  :math:`\delta_k`, the prevalence of ties of k labels, is a parameter. The sum over all sets of k
+  labels is the elementary symmetric polynomial of degree k of the numbers :math:`\exp(s_l / k)`,
+  which a recursion computes.
 
 All sums are computed from logarithms, so that no difference between scores overflows.
 `PenalizedLikelihood` is the likelihood of linear scores as a function of their weights.
@@ -25,7 +30,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.utils import gen_batches
 
-TIES = ("exclude", "breslow")
+TIES = ("exclude", "breslow", "davidson")
 # The scaled problem takes some ten to a hundred iterations of L-BFGS.
 _MAX_ITER = 1000
 # Number of samples whose pairs of labels, or places, are computed at once.
@@ -37,42 +42,74 @@ class RankingLikelihood:
 
     Positions that are NaN mark labels that are not ranked.
 
+    Parameters
+    ----------
+    positions : ndarray of shape (n_samples, n_labels)
+    ties : {"exclude", "breslow", "davidson"}
+    orders : sequence of int, default=None
+        Numbers of tied labels, 2 or more, that have a parameter. If None, those of the rankings.
+    choices : {"all", "first", "later"}, default="all"
+        Choices whose likelihoods are multiplied: all, the first choice of each ranking, or the
+        later ones.
+
     Attributes
     ----------
     order : ndarray of shape (n_samples, n_labels)
         The labels from best to worst. Labels that are not ranked are last.
     ranked : ndarray of bool, shape (n_samples, n_labels)
         Mask of the places in `order` whose labels are ranked.
+    counted : ndarray of bool, shape (n_samples, n_labels)
+        Mask of the places of the labels that are chosen in the `choices`.
     starts, ends : ndarray of shape (n_samples, n_labels), or None
         Tied labels are at the places ``starts <= place < ends``. None if there are no ties.
+    orders : tuple of int
+        Empty unless ``ties="davidson"``.
     """
 
-    def __init__(self, positions, ties):
+    def __init__(self, positions, ties, orders=None, choices="all"):
         self.ties = ties
         self.order = np.argsort(positions, axis=1, kind="stable")
         ordered = np.take_along_axis(positions, self.order, axis=1)
-        self.ranked = ~np.isnan(ordered)
+        self.ranked = self.counted = ~np.isnan(ordered)
         tied = ordered[:, 1:] == ordered[:, :-1]
         self.starts = self.ends = None
-        if tied.any():
+        if tied.any() or ties == "davidson":
             places = np.arange(positions.shape[1])
             starts_here, ends_here = np.ones((2, *positions.shape), dtype=bool)
             starts_here[:, 1:] = ends_here[:, :-1] = ~tied
             self.starts = np.maximum.accumulate(np.where(starts_here, places, 0), axis=1)
             ends = np.where(ends_here, places + 1, len(places))
             self.ends = np.minimum.accumulate(ends[:, ::-1], axis=1)[:, ::-1]
+        if choices != "all":
+            first = ordered == ordered[:, :1]
+            self.counted = self.ranked & (first if choices == "first" else ~first)
+        self.orders = ()
+        if ties == "davidson":
+            sizes = np.where(self.ranked, self.ends - self.starts, 1)
+            self.orders = tuple(np.unique(sizes[sizes > 1]).tolist()) if orders is None else orders
+            possible = np.isin(sizes, (1, *self.orders)).all(axis=1)
+            self.impossible = np.where(possible, 0.0, -np.inf)
 
-    def log_likelihoods(self, scores):
+    def log_likelihoods(self, scores, log_prevalences=()):
         """Return the log-likelihood of each ranking, of shape `(n_samples,)`."""
+        if self.ties == "davidson":
+            return self._davidson(scores, log_prevalences)[0] + self.impossible
         scores, log_sums = self._log_risk_sums(scores)
-        return np.where(self.ranked, scores - log_sums, 0.0).sum(axis=1)
+        return np.where(self.counted, scores - log_sums, 0.0).sum(axis=1)
 
-    def with_gradient(self, scores):
-        """Return the log-likelihoods `(n_samples,)` and their gradients `(n_samples, n_labels)`."""
+    def with_gradient(self, scores, log_prevalences=()):
+        """Return the log-likelihoods `(n_samples,)` and their gradients.
+
+        The gradients are those by the scores, `(n_samples, n_labels)`, and by the logarithms of the
+        prevalences of ties, `(n_samples, n_orders)`.
+        """
+        if self.ties == "davidson":
+            return self._davidson(scores, log_prevalences)
         scores, log_sums = self._log_risk_sums(scores)
-        values = np.where(self.ranked, scores - log_sums, 0.0).sum(axis=1)
+        values = np.where(self.counted, scores - log_sums, 0.0).sum(axis=1)
         # Label m is in the risk sets of the labels before it, which are those of the first places.
-        inverse = np.where(self.ranked, -log_sums, -np.inf)
+        inverse = np.where(self.counted, -log_sums, -np.inf)
+        own = np.exp(scores + inverse)
         inverse = np.logaddexp.accumulate(inverse, axis=1)
         if self.starts is None:
             expected = np.exp(scores + inverse)
@@ -80,18 +117,20 @@ class RankingLikelihood:
             expected = np.exp(scores + np.take_along_axis(inverse, self.ends - 1, axis=1))
         else:
             before = np.take_along_axis(_padded(inverse, left=True), self.starts, axis=1)
-            expected = np.exp(scores + before) + np.exp(scores - log_sums)
-        gradient = np.empty(scores.shape)
-        ordered = np.where(self.ranked, 1.0 - expected, 0.0)
-        np.put_along_axis(gradient, self.order, ordered, axis=1)
-        return values, gradient
+            expected = np.exp(scores + before) + own
+        return values, self._by_label(self.counted - expected), np.empty((len(values), 0))
+
+    def _by_label(self, ordered):
+        gradient = np.empty(ordered.shape)
+        np.put_along_axis(gradient, self.order, np.where(self.ranked, ordered, 0.0), axis=1)
+        return gradient
 
     def _log_risk_sums(self, scores):
         """Return the ordered scores, and the logarithms of the sums over their risk sets.
 
         Scores of labels that are not ranked are -inf; their sums are 0.
         """
-        scores = np.where(self.ranked, np.take_along_axis(scores, self.order, axis=1), -np.inf)
+        scores = self._ordered(scores)
         remaining = np.logaddexp.accumulate(scores[:, ::-1], axis=1)[:, ::-1]
         if self.starts is None:
             log_sums = remaining
@@ -102,6 +141,62 @@ class RankingLikelihood:
             log_sums = np.logaddexp(scores, after)
         return scores, np.where(self.ranked, log_sums, 0.0)
 
+    def _ordered(self, scores):
+        return np.where(self.ranked, np.take_along_axis(scores, self.order, axis=1), -np.inf)
+
+    def _davidson(self, scores, log_prevalences):
+        scores = self._ordered(scores)
+        chosen = self.counted & (self.starts == np.arange(scores.shape[1]))
+        sizes = self.ends - self.starts
+        terms = [(1, 0.0), *zip(self.orders, log_prevalences)]
+        polynomials = [_log_symmetric_sums(scores / k, k) for k, _ in terms]
+        log_sums = np.full(scores.shape, -np.inf)
+        for (k, log_prevalence), sums in zip(terms, polynomials):
+            log_sums = np.logaddexp(log_sums, sums[k, :, :-1] + log_prevalence)
+        log_sums = np.where(chosen, log_sums, 0.0)
+
+        shares = np.where(self.counted, 1.0 / sizes, 0.0)
+        values = (np.where(self.counted, scores, 0.0) * shares - log_sums).sum(axis=1)
+        by_order = np.empty((len(scores), len(self.orders)))
+        for (k, log_prevalence), sums in zip(terms, polynomials):
+            adjoint = np.where(chosen, log_prevalence - log_sums, -np.inf)
+            shares = shares - _symmetric_sums_gradient(scores / k, sums, adjoint, k)
+            if k > 1:
+                ties = (chosen & (sizes == k)).sum(axis=1)
+                values += log_prevalence * ties
+                expected = np.exp(adjoint + sums[k, :, :-1]).sum(axis=1)
+                by_order[:, self.orders.index(k)] = ties - expected
+        return values, self._by_label(shares), by_order
+
+
+def _log_symmetric_sums(logs, degree):
+    """Return the logarithms of the elementary symmetric polynomials of the ends of the rows.
+
+    Entry ``[j, i, t]`` of the result, of shape ``(degree + 1, n_rows, n_columns + 1)``, is that of
+    degree j of the exponentials of ``logs[i, t:]``.
+    """
+    sums = np.full((degree + 1, len(logs), logs.shape[1] + 1), -np.inf)
+    sums[0] = 0.0
+    for t in range(logs.shape[1] - 1, -1, -1):
+        sums[1:, :, t] = np.logaddexp(sums[1:, :, t + 1], logs[:, t] + sums[:-1, :, t + 1])
+    return sums
+
+
+def _symmetric_sums_gradient(logs, sums, log_weights, degree):
+    """Return the gradient of the weighted sum of the polynomials of the highest degree.
+
+    It is the derivative by the entries of `logs` times the degree, computed by reverse
+    differentiation of the recursion of `_log_symmetric_sums`.
+    """
+    adjoint = np.full((degree + 1, len(logs)), -np.inf)
+    gradient = np.empty(logs.shape)
+    for t in range(logs.shape[1]):
+        adjoint[degree] = np.logaddexp(adjoint[degree], log_weights[:, t])
+        moved = adjoint[1:] + logs[:, t]
+        gradient[:, t] = np.exp(moved + sums[:-1, :, t + 1]).sum(axis=0) / degree
+        adjoint[:-1] = np.logaddexp(adjoint[:-1], moved)
+    return gradient
+
 
 def _padded(values, left):
     column = np.full((len(values), 1), -np.inf)
@@ -109,75 +204,95 @@ def _padded(values, left):
 
 
 class PenalizedLikelihood:
-    """The penalized log-likelihood as a function of the weights, and its maximum.
+    """The penalized log-likelihood as a function of its parameters, and its maximum.
 
     The features are centered and rotated to their principal axes. The weights are then scaled by
     the square roots of the approximate second derivatives, so that L-BFGS needs few iterations.
 
-    Positions that are NaN mark labels that are not ranked; `ties` is a rule for tied labels.
+    Positions that are NaN mark labels that are not ranked; `ties` is a rule for tied labels. The
+    columns of `design`, of shape `(n_labels, n_columns)`, are orthonormal, and the scores are
+    linear combinations of them. If it is None, there is a column for each label.
+
+    The parameters are a vector: the weights of shape `(n_axes + 1, n_columns)`, with the intercepts
+    in the last row, and the logarithms of the prevalences of ties. The first part is also called
+    the solution.
     """
 
-    def __init__(self, features, positions, weights, ties):
+    def __init__(self, features, positions, weights, ties, design=None):
         self.mean = np.average(features, axis=0, weights=weights)
         centered = features - self.mean
         self.axes = principal_axes(centered * np.sqrt(weights)[:, np.newaxis])
         self.features = centered @ self.axes
         self.positions, self.weights, self.ties = positions, weights, ties
         self.likelihood = RankingLikelihood(positions, ties)
+        self.design = np.eye(positions.shape[1]) if design is None else design
+        self.shape = self.axes.shape[1] + 1, self.design.shape[1]
 
-    def part(self, rows):
-        """Return the likelihood of some of the samples, with the same axes."""
+    @property
+    def n_parameters(self):
+        return self.shape[0] * self.shape[1] + len(self.likelihood.orders)
+
+    def part(self, rows=slice(None), weights=None, choices="all"):
+        """Return the likelihood of some of the samples or choices, with the same axes."""
         part = object.__new__(PenalizedLikelihood)
         vars(part).update(vars(self))
         part.features, part.positions = self.features[rows], self.positions[rows]
-        part.weights = self.weights[rows]
-        part.likelihood = RankingLikelihood(part.positions, self.ties)
+        part.weights = self.weights[rows] if weights is None else weights
+        part.likelihood = RankingLikelihood(
+            part.positions, self.ties, self.likelihood.orders, choices
+        )
         return part
 
-    def log_likelihood(self, solution):
+    def unpack(self, parameters):
+        """Return the weights with the intercepts, and the logarithms of the prevalences of ties."""
+        size = self.shape[0] * self.shape[1]
+        return parameters[:size].reshape(self.shape), parameters[size:]
+
+    def scores(self, solution):
+        """Return the scores of the labels, of shape `(n_samples, n_labels)`."""
+        return (self.features @ solution[:-1] + solution[-1]) @ self.design.T
+
+    def log_likelihood(self, parameters):
         """Return the weighted sum of the log-likelihoods, without the penalty."""
-        scores = self.features @ solution[:-1] + solution[-1]
-        return self.weights @ self.likelihood.log_likelihoods(scores)
+        solution, log_prevalences = self.unpack(parameters)
+        values = self.likelihood.log_likelihoods(self.scores(solution), log_prevalences)
+        # A sample of weight 0 may have ties of an order that no other has.
+        return self.weights @ np.where(self.weights > 0.0, values, 0.0)
 
-    def loss_and_gradient(self, solution, alpha):
-        """Return the penalized negative log-likelihood and its gradient.
-
-        The last row of `solution`, of shape `(n_axes + 1, n_labels)`, contains the intercepts.
-        """
-        scores = self.features @ solution[:-1] + solution[-1]
-        values, gradient = self.likelihood.with_gradient(scores)
-        gradient *= -self.weights[:, np.newaxis]
+    def loss_and_gradient(self, parameters, alpha):
+        """Return the penalized negative log-likelihood and its gradient."""
+        solution, log_prevalences = self.unpack(parameters)
+        values, gradient, by_order = self.likelihood.with_gradient(
+            self.scores(solution), log_prevalences
+        )
+        gradient = gradient * -self.weights[:, np.newaxis] @ self.design
         loss = 0.5 * alpha * np.sum(solution[:-1] ** 2) - self.weights @ values
         by_weight = self.features.T @ gradient + alpha * solution[:-1]
-        return loss, np.vstack([by_weight, gradient.sum(axis=0)])
+        by_solution = np.vstack([by_weight, gradient.sum(axis=0)]).ravel()
+        return loss, np.append(by_solution, -self.weights @ by_order)
 
     def solve(self, alpha, start=None, *, tol):
         """Minimize the loss from `start`.
 
         Returns
         -------
-        solution : ndarray of shape (n_features + 1, n_labels)
-            Weights, and the intercepts in the last row.
+        parameters : ndarray of shape (n_parameters,)
+            Weights, intercepts and logarithms of prevalences.
         n_iter : int
             Number of iterations.
         stopped : bool
             Whether `_MAX_ITER` iterations were too few.
         """
-        shape = self.features.shape[1] + 1, self.positions.shape[1]
-        total = max(self.weights.sum(), np.finfo(float).tiny)
-        squares = np.append(self.weights @ self.features**2, total)
-        penalties = np.append(np.full(shape[0] - 1, alpha), 0.0)
-        # The negative log-likelihood of a ranking has a second derivative of about 0.2 by a score.
-        scales = 1.0 / np.sqrt(0.2 * squares + penalties)[:, np.newaxis]
-        start = np.zeros(shape) if start is None else start / scales
+        scales = self.scales(alpha)
+        start = np.zeros(len(scales)) if start is None else start / scales
 
         def objective(scaled):
-            loss, gradient = self.loss_and_gradient(scaled.reshape(shape) * scales, alpha)
-            return loss, (gradient * scales).ravel()
+            loss, gradient = self.loss_and_gradient(scaled * scales, alpha)
+            return loss, gradient * scales
 
         found = minimize(
             objective,
-            start.ravel(),
+            start,
             jac=True,
             method="L-BFGS-B",
             # An iteration evaluates the loss at most 21 times.
@@ -191,13 +306,26 @@ class PenalizedLikelihood:
         )
         # The last iteration may have converged.
         stopped = found.status == 1 and np.abs(found.jac).max() > tol
-        return found.x.reshape(shape) * scales, found.nit, stopped
+        return found.x * scales, found.nit, stopped
 
-    def coefficients(self, solution):
-        """Return the weights `(n_labels, n_features)` and intercepts of the given features."""
-        solution = solution - solution.mean(axis=1, keepdims=True)
-        weights = self.axes @ solution[:-1]
-        return weights.T, solution[-1] - self.mean @ weights
+    def scales(self, alpha):
+        """Return the approximate standard errors of the parameters."""
+        total = max(self.weights.sum(), np.finfo(float).tiny)
+        squares = np.append(self.weights @ self.features**2, total)
+        penalties = np.append(np.full(self.shape[0] - 1, alpha), 0.0)
+        # The negative log-likelihood of a ranking has a second derivative of about 0.2 by a score.
+        scales = 1.0 / np.sqrt(0.2 * squares + penalties)
+        return np.append(
+            np.repeat(scales, self.shape[1]), [scales[-1]] * len(self.likelihood.orders)
+        )
+
+    def coefficients(self, solution, directions):
+        """Return weights and intercepts, of the given features, along each of the directions.
+
+        The weights have the shape `(n_directions, n_features)`.
+        """
+        weights = self.axes @ solution[:-1] @ directions.T
+        return weights.T, directions @ solution[-1] - self.mean @ weights
 
 
 def principal_axes(X):

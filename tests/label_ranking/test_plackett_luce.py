@@ -2,7 +2,7 @@
 
 import warnings
 from copy import deepcopy
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -31,13 +31,14 @@ TIED = np.ceil(Y / 2)
 TARGETS = {"complete": Y, "incomplete": INCOMPLETE, "tied": TIED, "both": np.ceil(INCOMPLETE / 2)}
 each_target = pytest.mark.parametrize("Y", TARGETS.values(), ids=TARGETS)
 each_rule = pytest.mark.parametrize("ties", ["exclude", "breslow"])
+every_rule = pytest.mark.parametrize("ties", ["exclude", "breslow", "davidson"])
 
 
-def slow_log_likelihood(scores, positions, ties):
+def slow_log_likelihood(scores, positions, counted, ties):
     """Choose the labels one after the other among those that are left."""
     value = 0.0
     for label, position in enumerate(positions):
-        if np.isnan(position):
+        if np.isnan(position) or not np.broadcast_to(counted, len(positions))[label]:
             continue
         left = [
             m
@@ -45,6 +46,24 @@ def slow_log_likelihood(scores, positions, ties):
             if m == label or other > position or (ties == "breslow" and other == position)
         ]
         value += scores[label] - np.log(sum(np.exp(scores[m]) for m in left))
+    return value
+
+
+def slow_davidson(scores, positions, log_prevalences, choices="all"):
+    """Choose a set of labels among all sets of those that are left."""
+    ranked = [label for label, position in enumerate(positions) if not np.isnan(position)]
+    value = 0.0
+
+    def weight(labels):
+        return np.exp(np.mean(scores[labels]) + {1: 0.0, **log_prevalences}[len(labels)])
+
+    for choice, position in enumerate(sorted({positions[label] for label in ranked})):
+        left = [label for label in ranked if positions[label] >= position]
+        sizes = [size for size in {1, *log_prevalences} if size <= len(left)]
+        every = [list(labels) for size in sizes for labels in combinations(left, size)]
+        chosen = [label for label in left if positions[label] == position]
+        if choices == "all" or (choices == "first") == (choice == 0):
+            value += np.log(weight(chosen) / sum(map(weight, every)))
     return value
 
 
@@ -60,20 +79,35 @@ def probabilities(scores):
 # -- The likelihood.
 
 
-@each_rule
+@pytest.mark.parametrize("choices", ["all", "first", "later"])
+@every_rule
 @each_target
-def test_likelihood_and_gradient(Y, ties):
+def test_likelihood_and_gradient(Y, ties, choices):
     """Also if all rankings of the data have ties, or no label after them."""
     scores = RANDOM.normal(size=Y.shape) * 3
-    expected = [slow_log_likelihood(s, row, ties) for s, row in zip(scores, Y)]
-    likelihood = RankingLikelihood(Y, ties)
-    assert_allclose(likelihood.log_likelihoods(scores), expected, atol=1e-12)
-    values, gradient = likelihood.with_gradient(scores)
+    likelihood = RankingLikelihood(Y, ties, choices=choices)
+    prevalences = np.log(np.arange(1.0, 1.0 + len(likelihood.orders)))
+    if ties == "davidson":
+        given = dict(zip(likelihood.orders, prevalences))
+        expected = [slow_davidson(s, row, given, choices) for s, row in zip(scores, Y)]
+    else:
+        firsts = np.nanmin(np.append(Y, np.full((len(Y), 1), 9.0), axis=1), axis=1, keepdims=True)
+        counted = {"all": Y == Y, "first": firsts == Y, "later": firsts < Y}[choices]
+        expected = [slow_log_likelihood(s, *rows, ties) for s, *rows in zip(scores, Y, counted)]
+    assert_allclose(likelihood.log_likelihoods(scores, prevalences), expected, atol=1e-12)
+    values, gradient, by_order = likelihood.with_gradient(scores, prevalences)
     assert_allclose(values, expected, atol=1e-12)
     for label in range(4):
         step = np.where(np.arange(4) == label, 1e-5, 0.0)
-        above, below = (likelihood.log_likelihoods(scores + sign * step) for sign in (1, -1))
+        above, below = (
+            likelihood.log_likelihoods(scores + sign * step, prevalences) for sign in (1, -1)
+        )
         assert_allclose(gradient[:, label], (above - below) / 2e-5, atol=1e-7)
+    for order, step in enumerate(np.eye(len(prevalences)) * 1e-5):
+        above, below = (
+            likelihood.log_likelihoods(scores, prevalences + sign * step) for sign in (1, -1)
+        )
+        assert_allclose(by_order[:, order], (above - below) / 2e-5, atol=1e-7)
 
 
 @given(st.lists(st.sampled_from([1.0, 2.0, 3.0, np.nan]), min_size=1, max_size=6), st.data())
@@ -81,8 +115,8 @@ def test_likelihood_of_any_ranking(positions, data):
     scores = data.draw(st.lists(st.floats(-5, 5), min_size=len(positions), max_size=len(positions)))
     for ties in ("exclude", "breslow"):
         likelihood = RankingLikelihood(np.array([positions]), ties)
-        expected = slow_log_likelihood(scores, positions, ties)
-        value, gradient = likelihood.with_gradient(np.array([scores]))
+        expected = slow_log_likelihood(scores, positions, True, ties)
+        value, gradient, _ = likelihood.with_gradient(np.array([scores]))
         assert value[0] == pytest.approx(expected, abs=1e-9)
         # Only differences between scores count.
         assert gradient.sum() == pytest.approx(0.0, abs=1e-9)
@@ -101,11 +135,13 @@ def test_incomplete_rankings_have_the_probability_of_all_complete_ones():
     assert np.exp(found.log_likelihoods(scores[np.newaxis])) == pytest.approx(expected)
 
 
-@each_rule
+@every_rule
 def test_no_overflow(ties):
     scores = np.array([[0.0, 1e6, -1e6, 3.0]])
     for target in (Y[:1], TIED[:1], INCOMPLETE[:1]):
-        values, gradient = RankingLikelihood(target, ties).with_gradient(scores)
+        likelihood = RankingLikelihood(target, ties)
+        prevalences = np.zeros(len(likelihood.orders))
+        values, gradient, _ = likelihood.with_gradient(scores, prevalences)
         assert np.isfinite(values).all() and np.isfinite(gradient).all()
 
 
@@ -125,7 +161,7 @@ def test_fit_minimizes_the_penalized_loss(Y, ties):
     def loss(flat):
         coef, intercept = flat[:12].reshape(4, 3), flat[12:]
         scores = standard @ coef.T + intercept
-        values = [slow_log_likelihood(s, row, ties) for s, row in zip(scores, Y[rows])]
+        values = [slow_log_likelihood(s, row, True, ties) for s, row in zip(scores, Y[rows])]
         return 0.7 / 2 * np.sum(coef**2) - weight @ values
 
     ranker = PlackettLuceRanker(alpha=0.7, ties=ties, tol=1e-6)
@@ -138,16 +174,16 @@ def test_fit_minimizes_the_penalized_loss(Y, ties):
     assert_allclose(ranker.decision_function(X[rows]), standard @ ranker.coef_.T + found[12:])
 
 
+@pytest.mark.parametrize("design", [None, np.linalg.qr(RANDOM.normal(size=(4, 2)))[0]])
+@every_rule
 @each_target
-def test_gradient_of_the_loss(Y):
+def test_gradient_of_the_loss(Y, ties, design):
     weights = RANDOM.uniform(size=90)
-    problem = PenalizedLikelihood(X, Y, weights, "exclude")
-    solution = RANDOM.normal(size=(4, 4))
-    _, gradient = problem.loss_and_gradient(solution, 2.0)
-    slope = approx_fprime(
-        solution.ravel(), lambda flat: problem.loss_and_gradient(flat.reshape(4, 4), 2.0)[0]
-    )
-    assert_allclose(gradient.ravel(), slope, rtol=1e-4, atol=1e-4)
+    problem = PenalizedLikelihood(X, Y, weights, ties, design)
+    parameters = RANDOM.normal(size=problem.n_parameters)
+    _, gradient = problem.loss_and_gradient(parameters, 2.0)
+    slope = approx_fprime(parameters, lambda moved: problem.loss_and_gradient(moved, 2.0)[0])
+    assert_allclose(gradient, slope, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("shape", [(5, 8), (8, 5)])
@@ -181,7 +217,7 @@ def test_kernel_features_of_all_samples_are_kernel_regression():
     def loss(flat):
         dual, intercept = flat[:120].reshape(30, 4), flat[120:]
         scores = kernel @ dual + intercept
-        values, gradient = RankingLikelihood(Y[:30], "exclude").with_gradient(scores)
+        values, gradient, _ = RankingLikelihood(Y[:30], "exclude").with_gradient(scores)
         by_dual = kernel @ (0.5 * dual - gradient)
         total = 0.25 * np.sum(dual * (kernel @ dual)) - values.sum()
         return total, np.append(by_dual.ravel(), -gradient.sum(axis=0))
@@ -269,9 +305,12 @@ def held_out_log_likelihood(ranker, X, Y, weight, alpha):
         test = np.arange(len(X)) % 5 == fold
         train = ~test
         problem = PenalizedLikelihood(features[train], Y[train], weight[train], "exclude")
-        coef, intercept = problem.coefficients(problem.solve(alpha, tol=1e-6)[0])
+        solution, _ = problem.unpack(problem.solve(alpha, tol=1e-6)[0])
+        coef, intercept = problem.coefficients(solution, np.eye(Y.shape[1]))
         scores = features[test] @ coef.T + intercept
-        values[test] = [slow_log_likelihood(s, row, "exclude") for s, row in zip(scores, Y[test])]
+        values[test] = [
+            slow_log_likelihood(s, row, True, "exclude") for s, row in zip(scores, Y[test])
+        ]
     return np.average(values, weights=weight)
 
 
@@ -408,7 +447,7 @@ def test_labels_can_be_permuted():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"alpha": 0.0}, "alpha"),
+        ({"alpha": -1.0}, "alpha"),
         ({"alpha": "best"}, "alpha"),
         ({"kernel": "poly"}, "kernel"),
         ({"ties": "efron"}, "ties"),

@@ -1,0 +1,594 @@
+"""Inference for the Plackett-Luce model: covariances, tables of estimates, and tests.
+
+All results come from three arrays: the parameters of `PenalizedLikelihood`, their covariance, and
+the directions that map the parameters to log-worths of the options. The log-worth of an option is
+its score for the mean respondent; only differences of log-worths are identified.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy.linalg import block_diag, helmert
+from scipy.optimize import least_squares
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import chi2, norm
+from sklearn.utils import Bunch, check_consistent_length
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank._docstrings import shares_text
+from sklrank._model_lock import shared_call
+from sklrank._validation import check_random_state, is_integer
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+COVARIANCES = ("observed", "sandwich", "bootstrap")
+# Step of the differences of gradients, in standard errors. The relative error of the second
+# derivatives is about its square, and rounding errors are about 1e-11.
+_STEP = 1e-4
+
+of_covariances = shares_text(
+    covariance="""
+covariance : {"observed", "sandwich", "bootstrap"}, default="observed"
+    Covariance of the estimates.
+
+    - "observed": from the observed information, which is valid if the model is true. The
+      sample weights are numbers of respondents.
+    - "sandwich": robust to a wrong model and to dependent rows of a group. The sample weights may
+      be sampling weights.
+    - "bootstrap": of `n_bootstrap` fits to respondents that are drawn with replacement.
+groups : array-like of shape (n_samples,), default=None
+    The respondent of each row, for "sandwich" and "bootstrap". If None, each row is a
+    respondent.
+n_bootstrap : int, default=200
+    Number of fits of the bootstrap.
+random_state : int, RandomState instance or None, default=None
+    Controls the random draws.
+""",
+)
+
+
+def quasi_variances(covariance: ArrayLike) -> np.ndarray:
+    r"""Return quasi-variances, from which the variance of any difference can be computed.
+
+    They approximate the variance of the difference of the estimates i and j by
+    :math:`q_i + q_j` [1]_. They minimize
+    :math:`\sum_{i<j} (\log(q_i + q_j) - \log v_{ij})^2`, where :math:`v_{ij}` are the variances.
+    Readers of a table can therefore compare any two options, whatever the reference option is.
+
+    Parameters
+    ----------
+    covariance : array-like of shape (n_estimates, n_estimates)
+        Covariance of the estimates.
+
+    Returns
+    -------
+    ndarray of shape (n_estimates,)
+        Quasi-variances, positive. For two estimates, each is half of the variance of the
+        difference.
+
+    Raises
+    ------
+    ValueError
+        If `covariance` is not a square matrix, or if two estimates have a difference of variance 0.
+
+    References
+    ----------
+    .. [1] David Firth and Renée de Menezes, "Quasi-variances", Biometrika 91, 2004.
+
+    Examples
+    --------
+    >>> from sklrank.label_ranking import quasi_variances
+    >>> quasi_variances([[0, 0, 0], [0, 0.5, 0.2], [0, 0.2, 0.6]]).round(6)
+    array([0.2, 0.3, 0.4])
+    """
+    covariance = np.asarray(covariance, dtype=np.float64)
+    if covariance.ndim != 2 or covariance.shape[0] != covariance.shape[1]:
+        raise ValueError(f"covariance must be a square matrix, got the shape {covariance.shape}")
+    first, second = np.triu_indices(len(covariance), 1)
+    variances = np.diag(covariance)
+    simple = variances[first] + variances[second] - 2.0 * covariance[first, second]
+    if not (simple > 0.0).all():
+        raise ValueError("covariance must give each difference of two estimates a variance above 0")
+
+    def residuals(logs):
+        return np.log(np.exp(logs[first]) + np.exp(logs[second])) - np.log(simple)
+
+    start = np.full(len(covariance), np.log(simple.mean() / 2.0) if len(simple) else 0.0)
+    if len(first):
+        start = least_squares(residuals, start, xtol=1e-15, ftol=1e-15, gtol=1e-12).x
+    return np.exp(start)
+
+
+def likelihood_ratio_test(restricted: Any, full: Any) -> Bunch:
+    """Test whether a Plackett-Luce model fits better than a restricted model.
+
+    Parameters
+    ----------
+    restricted : PlackettLuceRanker or None
+        A special case of `full`, fitted to the same rankings, such as a model without features or
+        with `item_features`. If None, all rankings are equally probable; `full` must then have no
+        parameter of ties.
+    full : PlackettLuceRanker
+        Ranker that is fitted without a penalty.
+
+    Returns
+    -------
+    Bunch
+        With the entries `statistic`, `df` and `p_value`, of the chi-squared distribution.
+
+    Raises
+    ------
+    ValueError
+        If a model is penalized, has no more parameters than `restricted`, or was fitted to other
+        rankings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklrank.label_ranking import PlackettLuceRanker, likelihood_ratio_test
+    >>> Y = [[1, 2, 3], [1, 3, 2], [2, 1, 3], [3, 1, 2], [1, 2, 3], [2, 3, 1]]
+    >>> ranker = PlackettLuceRanker(alpha=0.0).fit(np.ones((6, 1)), Y)
+    >>> likelihood_ratio_test(None, ranker).df
+    2
+    """
+    problem = full._check_inference(penalty="raise")
+    if restricted is not None:
+        other = restricted._check_inference(penalty="raise")
+        if not np.array_equal(other.positions, problem.positions, equal_nan=True):
+            raise ValueError("restricted must be fitted to the same rankings as full: fit it again")
+        log_likelihood = restricted.log_likelihood_
+        df = full._n_free() - restricted._n_free()
+    else:
+        if problem.likelihood.orders:
+            raise ValueError("restricted=None is not a special case of a model with ties: pass one")
+        log_likelihood = problem.log_likelihood(np.zeros(problem.n_parameters))
+        df = full._n_free()
+    if df <= 0:
+        raise ValueError(
+            f"full must have more parameters than restricted, got {df} more: swap them"
+        )
+    return _chi_squared(2.0 * (full.log_likelihood_ - log_likelihood), df)
+
+
+def _chi_squared(statistic, df):
+    # The maximum is found up to a tolerance, so that the statistic may be slightly negative.
+    statistic = max(float(statistic), 0.0)
+    return Bunch(statistic=statistic, df=int(df), p_value=float(chi2.sf(statistic, df)))
+
+
+def table(columns, index):
+    """Return a data frame if pandas is installed, else a Bunch of the columns and the index."""
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        return Bunch(index=np.asarray(index), **columns)
+    return DataFrame(columns, index=index)
+
+
+class PlackettLuceInference:
+    """Mixin of `PlackettLuceRanker` with standard errors, tests and criteria.
+
+    The ranker defines `_problem`, the likelihood of the training samples, with its `_parameters`,
+    and `_directions` and `_item_directions`, the maps from the columns of the solution to the
+    labels and to the item features (None without).
+    """
+
+    def __getstate__(self):
+        # Files of models hold no answers of respondents, nor the memory they need.
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_problem"}
+
+    def _check_inference(self, penalty="warn"):
+        """Return the likelihood of the training samples; raise if the estimate is not finite."""
+        check_is_fitted(self)
+        problem = getattr(self, "_problem", None)
+        if problem is None:
+            raise ValueError(
+                "the ranker holds no training samples, because kernel='rbf' or because it was "
+                "pickled or copied: fit it with kernel='linear' in this process"
+            )
+        if self._item_directions is None:
+            _check_connected(problem, self.classes_)
+        if self.alpha_ > 0.0 and len(problem.axes.T):
+            message = (
+                f"the ridge penalty alpha_={self.alpha_:g} biases the estimates toward equal "
+                "weights: for unbiased intervals and tests, fit with alpha=0"
+            )
+            if penalty == "raise":
+                raise ValueError(message)
+            warnings.warn(message, UserWarning, stacklevel=3)
+        return problem
+
+    def _basis(self):
+        """Return orthonormal columns that span the identified parameters."""
+        n_rows, n_columns = self._problem.shape
+        columns = np.eye(n_columns)
+        if self._item_directions is None:  # The scores of a sample have an arbitrary constant.
+            columns = helmert(n_columns).T if n_columns > 1 else np.empty((1, 0))
+        ties = np.eye(len(self._problem.likelihood.orders))
+        return block_diag(np.kron(np.eye(n_rows), columns), ties)
+
+    def _n_free(self):
+        return self._basis().shape[1]
+
+    def _informations(self, problem):
+        """Return the information without the penalty, with it, and the basis of both."""
+        parameters, basis = self._parameters, self._basis()
+        steps = _STEP * problem.scales(0.0)
+        information = np.empty((len(steps), len(steps)))
+        for i, step in enumerate(steps):
+            moved = np.zeros(len(steps))
+            moved[i] = step
+            above, below = (
+                problem.loss_and_gradient(parameters + sign * moved, 0.0)[1] for sign in (1, -1)
+            )
+            information[i] = (above - below) / (2.0 * step)
+        information = basis.T @ (information + information.T) @ basis / 2.0
+        n_weights = (problem.shape[0] - 1) * problem.shape[1]
+        penalty = np.where(np.arange(len(steps)) < n_weights, self.alpha_, 0.0)
+        penalized = information + (basis.T * penalty) @ basis
+        scales = 1.0 / np.sqrt(np.abs(np.diag(penalized)).clip(np.finfo(float).tiny))
+        smallest = np.linalg.eigvalsh(penalized * scales * scales[:, np.newaxis])[:1]
+        # Differences of gradients have about seven exact digits.
+        if (smallest < 1e-7).any():
+            raise ValueError(
+                "the rankings do not determine all parameters: leave out features, or fit with "
+                "alpha above 0"
+            )
+        return information, penalized, basis
+
+    def _covariance(self, covariance, groups, n_bootstrap, random_state):
+        """Return the covariance of the parameters."""
+        problem = self._check_inference()
+        if covariance not in COVARIANCES:
+            raise ValueError(f"covariance must be one of {COVARIANCES}, got {covariance!r}")
+        n_samples = len(problem.weights)
+        groups = np.arange(n_samples) if groups is None else np.asarray(groups)
+        check_consistent_length(problem.weights, groups)
+        _, groups = np.unique(groups, return_inverse=True)
+        if covariance == "bootstrap":
+            return self._bootstrap(problem, groups, n_bootstrap, random_state)
+        information, penalized, basis = self._informations(problem)
+        if covariance == "sandwich":
+            information = basis.T @ self._score_products(problem, groups) @ basis
+        bread = np.linalg.inv(penalized)
+        return basis @ bread @ information @ bread @ basis.T
+
+    def _score_products(self, problem, groups):
+        """Return the sum over the groups of the outer products of their gradients."""
+        solution, log_prevalences = problem.unpack(self._parameters)
+        _, gradient, by_order = problem.likelihood.with_gradient(
+            problem.scores(solution), log_prevalences
+        )
+        features = np.hstack([problem.features, np.ones((len(gradient), 1))])
+        rows = np.einsum("ij,ic->ijc", features, gradient @ problem.design)
+        rows = np.hstack([rows.reshape(len(rows), -1), by_order]) * problem.weights[:, np.newaxis]
+        sums = np.zeros((groups.max() + 1, rows.shape[1]))
+        np.add.at(sums, groups, rows)
+        return sums.T @ sums
+
+    def _bootstrap(self, problem, groups, n_bootstrap, random_state):
+        if not is_integer(n_bootstrap) or n_bootstrap < 2:
+            raise ValueError(f"n_bootstrap must be an integer of 2 or more, got {n_bootstrap!r}")
+        random, n_groups = check_random_state(random_state), groups.max() + 1
+        draws = []
+        for _ in range(n_bootstrap):
+            drawn = np.bincount(random.randint(n_groups, size=n_groups), minlength=n_groups)
+            part = problem.part(weights=problem.weights * drawn[groups])
+            draws.append(part.solve(self.alpha_, self._parameters, tol=self.tol)[0])
+        return np.cov(np.transpose(draws)).reshape(len(draws[0]), -1)
+
+    def _term(self, feature):
+        """Return the combination of the rows of the solution that belongs to a feature."""
+        axes = self._problem.axes
+        if feature is None:
+            return np.append(np.zeros(axes.shape[1]), 1.0)
+        names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
+        if feature not in names and not (is_integer(feature) and 0 <= feature < len(names)):
+            raise ValueError(f"feature must be one of {names}, got {feature!r}")
+        return np.append(axes[names.index(feature) if feature in names else feature], 0.0)
+
+    def _estimates(self, feature, of, **options):
+        """Return estimates, and their covariance, for the rows of a table."""
+        covariance = self._covariance(**options)
+        solution, _ = self._problem.unpack(self._parameters)
+        directions = self._directions
+        if of == "item_features":
+            directions = self._item_directions / self.item_scaler_.scale_[:, np.newaxis]
+        maps = np.kron(self._term(feature), directions)
+        n_weights = solution.size
+        return (
+            maps @ solution.ravel(),
+            maps @ covariance[:n_weights, :n_weights] @ maps.T,
+            (covariance[n_weights:, n_weights:]),
+        )
+
+    @of_covariances
+    def worth_covariance(
+        self,
+        covariance: Literal["observed", "sandwich", "bootstrap"] = "observed",
+        *,
+        groups: ArrayLike | None = None,
+        n_bootstrap: int = 200,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> np.ndarray:
+        """Return the covariance of the log-worths, whose mean is 0.
+
+        Parameters
+        ----------
+        {covariance}
+
+        Returns
+        -------
+        ndarray of shape (n_labels, n_labels)
+            Covariance of the log-worths of the mean respondent.
+        """
+        return self._estimates(
+            None,
+            "labels",
+            covariance=covariance,
+            groups=groups,
+            n_bootstrap=n_bootstrap,
+            random_state=random_state,
+        )[1]
+
+    @of_covariances
+    def summary(
+        self,
+        feature: str | int | None = None,
+        *,
+        of: Literal["labels", "item_features"] | None = None,
+        reference: Any = None,
+        confidence_level: float = 0.95,
+        covariance: Literal["observed", "sandwich", "bootstrap"] = "observed",
+        groups: ArrayLike | None = None,
+        n_bootstrap: int = 200,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> Any:
+        """Return a table of the estimates with their standard errors and Wald tests.
+
+        Parameters
+        ----------
+        feature : str or int, default=None
+            Feature of the respondents, whose weights are the estimates: the changes of the
+            log-worths by one standard deviation. If None, the estimates are the log-worths of the
+            mean respondent.
+        of : {"labels", "item_features"}, default=None
+            Rows of the table. Those of item features are the changes of the log-worth by one unit.
+            If None, item features if the model has them.
+        reference : label, default=None
+            Label whose estimate is 0. The tests compare each label with it. If None, the mean of
+            the estimates is 0.
+        confidence_level : float, default=0.95
+            Level of the intervals.
+        {covariance}
+
+        Returns
+        -------
+        DataFrame, or Bunch of arrays if pandas is not installed
+            One row for each label or item feature, and one for each number of tied labels if
+            ``ties="davidson"``: the logarithm of its prevalence. The columns are `estimate`,
+            `std_error`, `z`, `p_value`, `lower`, `upper`, and `quasi_std_error` for labels.
+
+        Raises
+        ------
+        ValueError
+            If the maximum likelihood estimate is not finite, since some labels are never ranked
+            before others, or if a parameter is malformed.
+
+        Warns
+        -----
+        UserWarning
+            If a ridge penalty biases the estimates.
+        """
+        of = of or ("labels" if self._check_fitted_items() is None else "item_features")
+        if of not in ("labels", "item_features") or (
+            of == "item_features" and self._item_directions is None
+        ):
+            raise ValueError(
+                f"of must be 'labels', or 'item_features' if the model has; got {of!r}"
+            )
+        if not 0.0 < confidence_level < 1.0:
+            raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}")
+        estimates, variances, of_ties = self._estimates(
+            feature,
+            of,
+            covariance=covariance,
+            groups=groups,
+            n_bootstrap=n_bootstrap,
+            random_state=random_state,
+        )
+        index = list(self.classes_ if of == "labels" else self._item_names)
+        columns = {}
+        if of == "labels":
+            columns["quasi_std_error"] = np.sqrt(quasi_variances(variances))
+        if reference is not None:
+            if of != "labels" or reference not in index:
+                raise ValueError(f"reference must be one of the labels {index}, got {reference!r}")
+            contrast = np.eye(len(index))
+            contrast[:, index.index(reference)] -= 1.0
+            estimates, variances = contrast @ estimates, contrast @ variances @ contrast.T
+        errors = np.sqrt(np.diag(variances).clip(0.0))
+        if feature is None and of_ties.size:
+            orders, values = zip(*self.tie_prevalences_.items())
+            index += [f"ties of {order}" for order in orders]
+            estimates = np.append(estimates, np.log(values))
+            errors = np.append(errors, np.sqrt(np.diag(of_ties)))
+            for name in columns:
+                columns[name] = np.append(columns[name], np.full(len(orders), np.nan))
+        z = np.divide(estimates, errors, out=np.full(len(errors), np.nan), where=errors > 0.0)
+        reach = norm.isf((1.0 - confidence_level) / 2.0) * errors
+        columns = {
+            "estimate": estimates,
+            "std_error": errors,
+            "z": z,
+            "p_value": 2.0 * norm.sf(np.abs(z)),
+            "lower": estimates - reach,
+            "upper": estimates + reach,
+            **columns,
+        }
+        return table(columns, index)
+
+    def _check_fitted_items(self):
+        check_is_fitted(self)
+        return self._item_directions
+
+    @of_covariances
+    def wald_test(
+        self,
+        labels: ArrayLike | None = None,
+        *,
+        covariance: Literal["observed", "sandwich", "bootstrap"] = "observed",
+        groups: ArrayLike | None = None,
+        n_bootstrap: int = 200,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> Bunch:
+        """Test whether labels have equal worths for the mean respondent.
+
+        Parameters
+        ----------
+        labels : array-like of labels, default=None
+            The labels, at least two. If None, all labels.
+        {covariance}
+
+        Returns
+        -------
+        Bunch
+            With the entries `statistic`, `df` and `p_value`, of the chi-squared distribution.
+        """
+        estimates, variances, _ = self._estimates(
+            None,
+            "labels",
+            covariance=covariance,
+            groups=groups,
+            n_bootstrap=n_bootstrap,
+            random_state=random_state,
+        )
+        names = list(self.classes_)
+        labels = names if labels is None else list(labels)
+        if len(set(labels)) < max(len(labels), 2) or not set(labels) <= set(names):
+            raise ValueError(f"labels must be at least two different ones of {names}, got {labels}")
+        places = [names.index(label) for label in labels]
+        contrasts = np.eye(len(names))[places[1:]] - np.eye(len(names))[places[0]]
+        differences = contrasts @ estimates
+        covariances = contrasts @ variances @ contrasts.T
+        statistic = differences @ np.linalg.pinv(covariances, hermitian=True) @ differences
+        return _chi_squared(statistic, np.linalg.matrix_rank(covariances, hermitian=True))
+
+    def goodness_of_fit(self) -> Bunch:
+        """Test whether the first choice and the later choices follow the same worths.
+
+        In the Plackett-Luce model, the worths are the same for all choices of a ranking. The test
+        is a likelihood-ratio test against separate parameters for the first choice.
+
+        Returns
+        -------
+        Bunch
+            With the entries `statistic`, `df` and `p_value`, of the chi-squared distribution.
+
+        Raises
+        ------
+        ValueError
+            If the model is penalized, or if no ranking has a second choice.
+        """
+        problem = self._check_inference(penalty="raise")
+        parts = [problem.part(choices=choices) for choices in ("first", "later")]
+        if parts[1].log_likelihood(np.zeros(problem.n_parameters)) == 0.0:
+            raise ValueError("no ranking has a second choice: the test needs longer rankings")
+        log_likelihoods = [
+            part.log_likelihood(part.solve(0.0, self._parameters, tol=self.tol)[0])
+            for part in parts
+        ]
+        return _chi_squared(2.0 * (sum(log_likelihoods) - self.log_likelihood_), self._n_free())
+
+    def _n_effective(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            problem = self._check_inference()
+        information, penalized, _ = self._informations(problem)
+        return np.trace(np.linalg.solve(penalized, information))
+
+    def aic(self) -> float:
+        """Return Akaike's information criterion of the training rankings; smaller is better.
+
+        With a penalty, the number of parameters is the effective one.
+
+        Returns
+        -------
+        float
+            Minus twice the log-likelihood, plus twice the number of parameters.
+        """
+        return float(2.0 * (self._n_effective() - self.log_likelihood_))
+
+    def bic(self) -> float:
+        """Return the Bayesian information criterion of the training rankings; smaller is better.
+
+        With a penalty, the number of parameters is the effective one.
+
+        Returns
+        -------
+        float
+            Minus twice the log-likelihood, plus the number of parameters times the logarithm of the
+            sum of the sample weights.
+        """
+        n_parameters = self._n_effective()
+        size = np.log(self._problem.weights.sum())
+        return float(size * n_parameters - 2.0 * self.log_likelihood_)
+
+    @of_covariances
+    @shared_call
+    def sample_scores(
+        self,
+        X: ArrayLike,
+        n_draws: int = 1000,
+        *,
+        covariance: Literal["observed", "sandwich", "bootstrap"] = "observed",
+        groups: ArrayLike | None = None,
+        n_bootstrap: int = 200,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> np.ndarray:
+        """Draw the scores of the labels from the normal distribution of the estimates.
+
+        Quantiles of a function of the scores, such as a probability, are limits of its interval.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        n_draws : int, default=1000
+            Number of draws.
+        {covariance}
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n_samples, n_labels)
+            Scores, with the mean 0 over the labels.
+        """
+        random = check_random_state(random_state)
+        variances = self._covariance(covariance, groups, n_bootstrap, random)
+        values, vectors = np.linalg.eigh(variances)
+        noise = random.normal(size=(n_draws, len(values))) * np.sqrt(values.clip(0.0))
+        problem = self._problem
+        solution, _ = problem.unpack(self._parameters)
+        moves = (noise @ vectors.T)[:, : solution.size].reshape(-1, *problem.shape)
+        features = self.features_.transform(self._check_rows(X, reset=False)) - problem.mean
+        features = np.hstack([features @ problem.axes, np.ones((len(features), 1))])
+        return features @ (solution + moves) @ self._directions.T
+
+
+def _check_connected(problem, classes):
+    """Raise a ValueError if some labels are never ranked before others, even in several steps."""
+    positions = problem.positions[problem.weights > 0.0]
+    before = np.less if problem.ties == "exclude" else np.less_equal
+    wins = [before(column[:, np.newaxis], positions).any(axis=0) for column in positions.T]
+    n_parts, parts = connected_components(np.array(wins), connection="strong")
+    if n_parts > 1:
+        names = np.asarray(classes)[parts != np.bincount(parts).argmax()].tolist()
+        raise ValueError(
+            f"the maximum likelihood estimate is not finite: the labels {names} are always, or "
+            "never, ranked before the other labels, or not compared with them. Leave them out"
+        )
