@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,9 @@ from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+# Score of a label that cannot be chosen, far below all others.
+_LAST = -1e12
+
 
 class ConformalRanker(WrappedRanker):
     """Base class of the wrappers that calibrate a label ranker on held-out samples.
@@ -44,16 +48,11 @@ class ConformalRanker(WrappedRanker):
     def _calibrate(self, X, ranks):
         """Store the quantiles of the nonconformity scores of held-out samples.
 
-        `ranks`, of shape `(n_samples, n_labels)`, are one plus the numbers of labels ranked before.
+        `ranks`, of shape `(n_samples, n_labels)`, are one plus the numbers of labels ranked before,
+        or NaN for labels that are not ranked.
         """
 
     def _fit_ranker(self, X, positions):
-        incomplete = np.isnan(positions).any(axis=1)
-        if incomplete.any():
-            raise ValueError(
-                f"y has incomplete rankings, first in row {incomplete.argmax()}: the positions of "
-                "the labels among all labels must be known for calibration. Pass complete rankings"
-            )
         seed = draw_seed(self.random_state)
         train = held_out = np.arange(_num_samples(X))
         if self.calibration_size < 1.0:
@@ -69,18 +68,40 @@ class ConformalRanker(WrappedRanker):
             self.ranker_ = fit_ranker(clone(ranker), X, positions, train)
         self._calibrate(_safe_indexing(X, held_out), close_ranks(positions[held_out]))
 
-    def _quantile(self, scores):
-        """Return the quantile of nonconformity scores `(n_samples, ...)` along the first axis.
+    def _quantiles(self, scores):
+        """Return the quantile of the nonconformity scores in each column, without NaN.
 
         For n scores, it is the smallest score that is not below
         ``ceil((n + 1) * confidence_level)`` of them, or infinity if there are too few scores.
         """
-        n_scores = len(scores)
+        n_scores = np.sum(~np.isnan(scores), axis=0)
         # The product is rounded because it may exceed an integer by a rounding error.
-        number = int(np.ceil(np.round((n_scores + 1) * self.confidence_level, 9)))
-        if number > n_scores:
-            return np.full(scores.shape[1:], np.inf)
-        return np.sort(scores, axis=0)[number - 1]
+        numbers = np.ceil(np.round((n_scores + 1) * self.confidence_level, 9)).astype(int)
+        too_few = numbers > n_scores
+        if too_few.any():
+            fewest = n_scores.min()
+            warnings.warn(
+                f"confidence_level={self.confidence_level} needs at least "
+                f"{int(np.ceil(np.round(1 / (1 - self.confidence_level), 9))) - 1} held-out "
+                f"rankings of a label, and there are {fewest}: the sets contain everything. The "
+                f"level can be at most {fewest}/{fewest + 1}",
+                UserWarning,
+                stacklevel=2,
+            )
+        places = np.where(too_few, 0, numbers - 1)[np.newaxis]
+        found = np.take_along_axis(np.sort(scores, axis=0), places, axis=0)[0]
+        return np.where(too_few, np.inf, found)
+
+    def _check_available(self, available, n_samples):
+        """Return a mask of shape `(n_samples, n_labels)`."""
+        shape = n_samples, len(self.classes_)
+        available = np.asarray(True if available is None else available)
+        if available.dtype != bool or available.shape not in ((), shape[1:], shape):
+            raise ValueError(
+                f"available must be a mask of the labels, of booleans and shape {shape[1:]} or "
+                f"{shape}; got {available.dtype} and {available.shape}"
+            )
+        return np.broadcast_to(available, shape)
 
 
 @of_rankers
@@ -94,6 +115,13 @@ class ConformalTopLabels(ConformalRanker):
     ``ceil((n + 1) * confidence_level)``-th smallest of the n scores. If the samples are
     exchangeable, the sets contain all of the `k` best labels with a probability of at least
     `confidence_level` [1]_. The sets are larger for samples whose best labels are uncertain.
+
+    If rankings are incomplete, the best labels are those among the labels that a sample ranks, and
+    the confidences are those among these labels. The guarantee then holds for
+    ``predict_sets(X, available)`` and samples that rank the labels `available`, however the ranked
+    labels are selected. For all labels, it also needs that the confidences are as reliable as those
+    among fewer labels. If a sample ranks its best labels only, and the others are known to be
+    worse, let the others be tied at the last position instead of NaN.
 
     The confidences are the probabilities of :meth:`PlackettLuceRanker.predict_topk_proba`; for a
     :class:`StackedRanker`, the same probabilities from its scores times `pair_scale_`; and for
@@ -158,36 +186,50 @@ class ConformalTopLabels(ConformalRanker):
 
     def _calibrate(self, X, ranks):
         self._fitted_k = check_k(self.k, ranks.shape[1])
-        lowest = np.where(ranks <= self.k, self._confidences(X), np.inf).min(axis=1)
-        self.threshold_ = float(-self._quantile(-lowest))
+        confidences = self._confidences(X, ~np.isnan(ranks))
+        lowest = np.where(ranks <= self.k, confidences, np.inf).min(axis=1)
+        lowest[np.isnan(ranks).all(axis=1)] = np.nan
+        self.threshold_ = float(-self._quantiles(-lowest[:, np.newaxis])[0])
 
-    def _confidences(self, X):
+    def _confidences(self, X, available):
         ranker, X = last_ranker(self.ranker_, X)
-        if hasattr(ranker, "predict_topk_proba"):
-            return np.asarray(ranker.predict_topk_proba(X, self._fitted_k))
+        # Labels that are not available come after the others.
         scores = decision_function(ranker, X)
-        if hasattr(ranker, "pair_scale_"):
-            return topk_probabilities(ranker.pair_scale_ * scores, self._fitted_k)
-        return scores - np.sort(scores, axis=1)[:, -self._fitted_k, np.newaxis]
+        scale = 1.0 if hasattr(ranker, "predict_topk_proba") else getattr(ranker, "pair_scale_", 0)
+        if scale:
+            return topk_probabilities(np.where(available, scale * scores, _LAST), self._fitted_k)
+        ordered = np.sort(np.where(available, scores, -np.inf), axis=1)
+        return scores - ordered[:, -self._fitted_k, np.newaxis]
 
     @shared_call
-    def predict_sets(self, X: ArrayLike) -> np.ndarray:
+    def predict_sets(self, X: ArrayLike, available: ArrayLike | None = None) -> np.ndarray:
         """Return the sets of labels that contain the best labels.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Samples.
+        available : array-like of bool, default=None
+            Mask of the labels that a sample ranks, of shape `(n_labels,)` or
+            `(n_samples, n_labels)`. If None, all labels.
 
         Returns
         -------
         ndarray of bool of shape (n_samples, n_labels)
-            True for the labels in the set. Each set contains at least the `k` labels with the
-            highest scores.
+            True for the labels in the set. Each set contains at least the `k` available labels with
+            the highest scores.
+
+        Raises
+        ------
+        ValueError
+            If `available` is no such mask.
         """
         X = self._check_fitted_rows(X)
-        predicted = strict_positions(decision_function(self.ranker_, X)) <= self._fitted_k
-        return (self._confidences(X) >= self.threshold_) | predicted
+        available = self._check_available(available, _num_samples(X))
+        scores = np.where(available, decision_function(self.ranker_, X), -np.inf)
+        predicted = strict_positions(scores) <= self._fitted_k
+        found = self._confidences(X, available) >= self.threshold_
+        return (found | predicted) & available
 
 
 @of_rankers
@@ -201,6 +243,12 @@ class ConformalRanks(ConformalRanker):
     are exchangeable, the interval of each label contains its position with a probability of at
     least `confidence_level` [1]_. The probability refers to each label, not to all labels of a
     sample at once.
+
+    If rankings are incomplete, the positions are those among the labels that a sample ranks, and a
+    label is calibrated on the samples that rank it. The guarantee then holds for
+    ``predict_intervals(X, available)`` and samples that rank the labels `available`, however the
+    ranked labels are selected. For all labels, it also needs that the errors in units of
+    :math:`w_l` are distributed as those among fewer labels.
 
     For rankers with `predict_pair_proba`, the center :math:`m_l` is the expected position, and the
     width :math:`w_l` is the root of one plus the sum of the variances of the comparisons of label l
@@ -255,39 +303,52 @@ class ConformalRanks(ConformalRanker):
         self.random_state = random_state
 
     def _calibrate(self, X, ranks):
-        centers, widths = self._centers_and_widths(X)
-        self.quantiles_ = self._quantile(np.abs(ranks - centers) / widths)
+        centers, widths = self._centers_and_widths(X, ~np.isnan(ranks))
+        self.quantiles_ = self._quantiles(np.abs(ranks - centers) / widths)
 
-    def _centers_and_widths(self, X):
+    def _centers_and_widths(self, X, available):
         ranker, X = last_ranker(self.ranker_, X)
         if not hasattr(ranker, "predict_pair_proba"):
-            centers = strict_positions(decision_function(ranker, X))
-            return centers, np.ones(centers.shape)
+            scores = np.where(available, decision_function(ranker, X), -np.inf)
+            return strict_positions(scores), np.ones(scores.shape)
         before = ranker.predict_pair_proba(X)
-        # The comparison of a label with itself has the variance 1/4.
-        variances = np.sum(before * (1.0 - before), axis=2) - 0.25
-        return 0.5 + before.sum(axis=1), np.sqrt(1.0 + variances)
+        # The comparison of a label with itself has the probability 1/2 and the variance 1/4.
+        variances = np.einsum("iab,iab,ia->ib", before, 1.0 - before, available) - 0.25
+        centers = 0.5 + np.einsum("iab,ia->ib", before, available)
+        return centers, np.sqrt(1.0 + variances.clip(0.0))
 
     @shared_call
-    def predict_intervals(self, X: ArrayLike) -> np.ndarray:
+    def predict_intervals(self, X: ArrayLike, available: ArrayLike | None = None) -> np.ndarray:
         """Return an interval of the position of each label.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Samples.
+        available : array-like of bool, default=None
+            Mask of the labels that a sample ranks, of shape `(n_labels,)` or
+            `(n_samples, n_labels)`. If None, all labels.
 
         Returns
         -------
         ndarray of int of shape (n_samples, n_labels, 2)
-            The smallest and the largest position. If no position is in the interval, both are the
-            position that is nearest to its center.
+            The smallest and the largest position among the available labels. If no position is in
+            the interval, both are the position that is nearest to its center. The entries of other
+            labels are 0.
+
+        Raises
+        ------
+        ValueError
+            If `available` is no such mask.
         """
-        centers, widths = self._centers_and_widths(self._check_fitted_rows(X))
-        n_labels = centers.shape[1]
-        reach = np.minimum(self.quantiles_ * widths, n_labels)
+        X = self._check_fitted_rows(X)
+        available = self._check_available(available, _num_samples(X))
+        centers, widths = self._centers_and_widths(X, available)
+        n_labels = available.sum(axis=1)[:, np.newaxis, np.newaxis]
+        reach = np.minimum(self.quantiles_ * widths, centers.shape[1])
         nearest = np.rint(centers)
         # Differences that are equal to the quantile are in the interval despite rounding errors.
         lowest = np.minimum(np.ceil(centers - reach - 1e-9), nearest)
         highest = np.maximum(np.floor(centers + reach + 1e-9), nearest)
-        return np.stack([lowest, highest], axis=-1).clip(1, n_labels).astype(np.intp)
+        intervals = np.stack([lowest, highest], axis=-1).clip(1, np.maximum(n_labels, 1))
+        return np.where(available[:, :, np.newaxis], intervals, 0).astype(np.intp)

@@ -130,7 +130,7 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
 
     def _bounded_scores(self, X):
         """Return scores of a bounded range, which a stack can weight; their order is the same."""
-        return self._label_scores(X)
+        return np.asarray(self.decision_function(X))
 
     def _fit(self, X, y, sample_weight=None, **options):
         """Check the data, fit the ranker and return it."""

@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from sklrank._rankings import close_ranks
 from sklrank.label_ranking import (
     ConformalRanks,
     ConformalTopLabels,
@@ -217,14 +218,111 @@ def test_sets_are_as_small_as_those_of_an_oracle(k):
     assert len(np.unique(found.sum(axis=1))) >= 3
 
 
+# -- Incomplete rankings.
+
+SEEN = np.random.RandomState(8).uniform(size=Y.shape) < 0.5
+HALF = np.where(SEEN, Y, np.nan)
+
+
+@each_ranker
+def test_incomplete_rankings_are_those_of_fewer_labels(ranker):
+    """Rankings of the same three labels have the sets and intervals of a ranker of these."""
+
+    class Part(BaseEstimator):
+        def __init__(self, ranker):
+            self.ranker = ranker
+            if hasattr(ranker, "predict_pair_proba"):
+                self.predict_pair_proba = lambda X: ranker.predict_pair_proba(X)[:, 1:4, 1:4]
+                self.predict_topk_proba = None
+
+        def fit(self, X, y):
+            return self
+
+        def __sklearn_is_fitted__(self):
+            return True
+
+        def decision_function(self, X):
+            return self.ranker.decision_function(X)[:, 1:4]
+
+    seen = np.isin(np.arange(5), [1, 2, 3])
+    part, partial = Part(ranker), np.where(seen, Y, np.nan)
+    with pytest.warns(UserWarning, match="there are 0"):  # of the other two labels
+        intervals = frozen(ConformalRanks, ranker).fit(X, partial)
+    expected = frozen(ConformalRanks, part).fit(X, Y[:, 1:4])
+    assert_allclose(intervals.quantiles_[1:4], expected.quantiles_)
+    assert np.isinf(intervals.quantiles_[[0, 4]]).all()
+    found = intervals.predict_intervals(X, seen)
+    assert_array_equal(found[:, 1:4], expected.predict_intervals(X))
+    assert not found[:, [0, 4]].any()
+    for k in (1, 2, 3, 4):
+        sets = frozen(ConformalTopLabels, ranker, k=k).fit(X, partial)
+        if k < 4:
+            expected = frozen(ConformalTopLabels, part, k=k).fit(X, Y[:, 1:4])
+            assert sets.threshold_ == pytest.approx(expected.threshold_)
+            assert_array_equal(sets.predict_sets(X, seen)[:, 1:4], expected.predict_sets(X))
+        assert not sets.predict_sets(X, seen)[:, [0, 4]].any()
+    assert sets.predict_sets(X, seen)[:, 1:4].all()
+
+
+@pytest.mark.parametrize("make", [ConformalTopLabels, ConformalRanks])
+def test_a_mask_of_each_sample(make):
+    wrapper = frozen(make, MODEL).fit(X, HALF)
+    predict = wrapper.predict_sets if make is ConformalTopLabels else wrapper.predict_intervals
+    found = predict(X, SEEN)
+    for row in range(20):
+        assert_array_equal(found[row], predict(X[row : row + 1], SEEN[row])[0])
+    assert_array_equal(predict(X), predict(X, np.ones(5, dtype=bool)))
+    assert not predict(X[:1], np.zeros(5, dtype=bool)).any()
+
+
+def test_rows_without_a_ranked_label_are_left_out():
+    rows = np.where(np.arange(400)[:, np.newaxis] < 200, Y, np.nan)
+    for k in (1, 2):
+        found = frozen(ConformalTopLabels, MODEL, k=k).fit(X, rows).threshold_
+        assert found == frozen(ConformalTopLabels, MODEL, k=k).fit(X[:200], Y[:200]).threshold_
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranker", [MODEL, RIDGE], ids=["model", "ridge"])
+def test_coverage_with_half_of_the_labels_missing(ranker):
+    """Over 1000 splits, within a point of the level; whole positions may cover more."""
+    X, Y = draw(600, 3)
+    seen = np.random.RandomState(4).uniform(size=Y.shape) < 0.5
+    observed = np.where(seen, Y, np.nan)
+    ranks = close_ranks(observed)
+    covered = {"sets": [], "intervals": [], "all labels": []}
+    for held_out, test in splits(600):
+        intervals = frozen(ConformalRanks, ranker).fit(X[held_out], observed[held_out])
+        found = intervals.predict_intervals(X[test], seen[test])
+        inside = (found[..., 0] <= ranks[test]) & (ranks[test] <= found[..., 1])
+        covered["intervals"].append(inside[seen[test]].mean())
+        found = intervals.predict_intervals(X[test])
+        covered["all labels"].append(
+            ((found[..., 0] <= Y[test]) & (Y[test] <= found[..., 1])).mean()
+        )
+        sets = frozen(ConformalTopLabels, ranker).fit(X[held_out], observed[held_out])
+        ranked = seen[test].any(axis=1)
+        found = sets.predict_sets(X[test], seen[test]) | ~(ranks[test] == 1)
+        covered["sets"].append(found.all(axis=1)[ranked].mean())
+    found = {name: np.mean(values) for name, values in covered.items()}
+    print(found)
+    assert 0.9 <= found["sets"] <= 0.91
+    assert 0.9 <= found["intervals"]
+    if ranker is MODEL:
+        assert found["intervals"] <= 0.91
+
+
 # -- In typical use.
 
 
 def test_too_few_held_out_samples():
-    sets = frozen(ConformalTopLabels, MODEL, confidence_level=0.95).fit(X[:18], Y[:18])
+    message = r"confidence_level=0.95 needs at least 19 held-out .* there are 18.*at most 18/19"
+    with pytest.warns(UserWarning, match=message):
+        sets = frozen(ConformalTopLabels, MODEL, confidence_level=0.95).fit(X[:18], Y[:18])
     assert sets.threshold_ == -np.inf
     assert sets.predict_sets(X).all()
-    intervals = frozen(ConformalRanks, MODEL, confidence_level=0.95).fit(X[:18], Y[:18])
+    with pytest.warns(UserWarning, match=message):
+        intervals = frozen(ConformalRanks, MODEL, confidence_level=0.95).fit(X[:18], Y[:18])
     assert_array_equal(intervals.predict_intervals(X[:1])[0], [[1, 5]] * 5)
     exactly = frozen(ConformalTopLabels, MODEL, confidence_level=0.95).fit(X[:19], Y[:19])
     assert np.isfinite(exactly.threshold_)
@@ -255,9 +353,10 @@ def test_later_parameters_do_not_change_a_fitted_model():
 def test_bad_arguments(make):
     wrapper = frozen(make, MODEL).fit(X, Y)
     expected = wrapper.decision_function(X)
-    incomplete = np.where(Y == 3, np.nan, Y)
-    with pytest.raises(ValueError, match="incomplete rankings, first in row 0"):
-        wrapper.fit(X, incomplete)
+    predict = wrapper.predict_sets if make is ConformalTopLabels else wrapper.predict_intervals
+    for wrong in (np.ones(5), np.ones(4, dtype=bool), np.ones((5, 1), dtype=bool)):
+        with pytest.raises(ValueError, match="available must be a mask of the labels"):
+            predict(X, wrong)
     with pytest.raises(ValueError, match="confidence_level"):
         clone(wrapper).set_params(confidence_level=1.0).fit(X, Y)
     with pytest.raises(ValueError, match="calibration_size=0.5 cannot split 1 samples"):
