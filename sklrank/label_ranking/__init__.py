@@ -46,8 +46,10 @@ from sklrank.label_ranking._pairwise import PairwiseRanker
 from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
 from sklrank.label_ranking._positions import (
     orderings_from_positions,
+    positions_from_long,
     positions_from_orderings,
     positions_from_scores,
+    positions_from_survey,
 )
 from sklrank.label_ranking._stack_members import recommended_rankers
 from sklrank.label_ranking._stacked import StackedRanker
@@ -62,8 +64,10 @@ __all__ = [
     "StackedRanker",
     "likelihood_ratio_test",
     "orderings_from_positions",
+    "positions_from_long",
     "positions_from_orderings",
     "positions_from_scores",
+    "positions_from_survey",
     "quasi_variances",
     "recommended_rankers",
 ]

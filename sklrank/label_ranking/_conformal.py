@@ -15,7 +15,8 @@ from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._rankings import close_ranks, strict_positions
 from sklrank._sklearn import Interval, _num_samples, _safe_indexing
-from sklrank._validation import check_k
+from sklrank._validation import check_k, check_random_state
+from sklrank.label_ranking._calibrated import fit_pair_scale
 from sklrank.label_ranking._inner_rankers import (
     WrappedRanker,
     decision_function,
@@ -45,8 +46,8 @@ class ConformalRanker(WrappedRanker):
     }
 
     @abstractmethod
-    def _calibrate(self, X, ranks):
-        """Store the quantiles of the nonconformity scores of held-out samples.
+    def _calibrated(self, X, ranks):
+        """Return the quantiles of the nonconformity scores of held-out samples.
 
         `ranks`, of shape `(n_samples, n_labels)`, are one plus the numbers of labels ranked before,
         or NaN for labels that are not ranked.
@@ -66,7 +67,32 @@ class ConformalRanker(WrappedRanker):
                 ) from error
         for ranker in self._track([self.ranker], "ranker", state=lambda: None, may_stop=False):
             self.ranker_ = fit_ranker(clone(ranker), X, positions, train)
-        self._calibrate(_safe_indexing(X, held_out), close_ranks(positions[held_out]))
+        return self._complete(_safe_indexing(X, held_out), close_ranks(positions[held_out]), seed)
+
+    def _complete(self, X, ranks, seed):
+        """Return the held-out samples with their ranks, and with ranks of all labels.
+
+        Labels that are not ranked are inserted at random by a Plackett-Luce model: labels arrive
+        after exponential times, whose rates are the exponentials of the scores. The times between
+        the arrivals of the ranked labels do not depend on their order.
+        """
+        if not np.isnan(ranks).any():
+            return X, ranks, ranks
+        ranker, transformed = last_ranker(self.ranker_, X)
+        scores = decision_function(ranker, transformed)
+        if not hasattr(ranker, "predict_topk_proba"):
+            scores = fit_pair_scale(scores, ranks) * scores
+        # Labels that are worse by a factor of 1e200 come last; smaller rates would overflow.
+        rates = np.exp(scores - scores.max(axis=1, keepdims=True)).clip(1e-200)
+        times = check_random_state(seed).exponential(size=scores.shape)
+        order = np.argsort(ranks, axis=1, kind="stable")
+        left = np.take_along_axis(np.where(np.isnan(ranks), 0.0, rates), order, axis=1)
+        left = np.cumsum(left[:, ::-1], axis=1)[:, ::-1].clip(1e-200)
+        arrivals = np.cumsum(np.take_along_axis(times, order, axis=1) / left, axis=1)
+        # Labels of equal rank arrive with the first of them.
+        first = np.nan_to_num(ranks - 1.0).astype(np.intp)
+        arrivals = np.take_along_axis(arrivals, first, axis=1)
+        return X, ranks, close_ranks(np.where(np.isnan(ranks), times / rates, arrivals))
 
     def _quantiles(self, scores):
         """Return the quantile of the nonconformity scores in each column, without NaN.
@@ -116,12 +142,13 @@ class ConformalTopLabels(ConformalRanker):
     exchangeable, the sets contain all of the `k` best labels with a probability of at least
     `confidence_level` [1]_. The sets are larger for samples whose best labels are uncertain.
 
-    If rankings are incomplete, the best labels are those among the labels that a sample ranks, and
-    the confidences are those among these labels. The guarantee then holds for
-    ``predict_sets(X, available)`` and samples that rank the labels `available`, however the ranked
-    labels are selected. For all labels, it also needs that the confidences are as reliable as those
-    among fewer labels. If a sample ranks its best labels only, and the others are known to be
-    worse, let the others be tied at the last position instead of NaN.
+    Rankings may be incomplete. The guarantee then holds for the best ones of the labels that a
+    sample ranks, and for ``predict_sets(X, available)`` with the mask of these labels, however they
+    are selected. For the best ones of all labels, the other labels are inserted at random into the
+    held-out rankings by a Plackett-Luce model of the scores: the guarantee then needs that this
+    model is true and that the selection does not depend on the positions. If a sample ranks its
+    best labels only, and the others are known to be worse, let the others be tied at the last
+    position instead of NaN.
 
     The confidences are the probabilities of :meth:`PlackettLuceRanker.predict_topk_proba`; for a
     :class:`StackedRanker`, the same probabilities from its scores times `pair_scale_`; and for
@@ -184,12 +211,19 @@ class ConformalTopLabels(ConformalRanker):
         self.calibration_size = calibration_size
         self.random_state = random_state
 
-    def _calibrate(self, X, ranks):
-        self._fitted_k = check_k(self.k, ranks.shape[1])
+    def _fit_ranker(self, X, positions):
+        self._fitted_k = check_k(self.k, positions.shape[1])
+        X, ranks, complete = super()._fit_ranker(X, positions)
+        self.threshold_ = self._calibrated(X, complete)
+        self._threshold_of_ranked = self.threshold_
+        if complete is not ranks:
+            self._threshold_of_ranked = self._calibrated(X, ranks)
+
+    def _calibrated(self, X, ranks):
         confidences = self._confidences(X, ~np.isnan(ranks))
-        lowest = np.where(ranks <= self.k, confidences, np.inf).min(axis=1)
+        lowest = np.where(ranks <= self._fitted_k, confidences, np.inf).min(axis=1)
         lowest[np.isnan(ranks).all(axis=1)] = np.nan
-        self.threshold_ = float(-self._quantiles(-lowest[:, np.newaxis])[0])
+        return float(-self._quantiles(-lowest[:, np.newaxis])[0])
 
     def _confidences(self, X, available):
         ranker, X = last_ranker(self.ranker_, X)
@@ -225,10 +259,11 @@ class ConformalTopLabels(ConformalRanker):
             If `available` is no such mask.
         """
         X = self._check_fitted_rows(X)
+        threshold = self.threshold_ if available is None else self._threshold_of_ranked
         available = self._check_available(available, _num_samples(X))
         scores = np.where(available, decision_function(self.ranker_, X), -np.inf)
         predicted = strict_positions(scores) <= self._fitted_k
-        found = self._confidences(X, available) >= self.threshold_
+        found = self._confidences(X, available) >= threshold
         return (found | predicted) & available
 
 
@@ -244,11 +279,10 @@ class ConformalRanks(ConformalRanker):
     least `confidence_level` [1]_. The probability refers to each label, not to all labels of a
     sample at once.
 
-    If rankings are incomplete, the positions are those among the labels that a sample ranks, and a
-    label is calibrated on the samples that rank it. The guarantee then holds for
-    ``predict_intervals(X, available)`` and samples that rank the labels `available`, however the
-    ranked labels are selected. For all labels, it also needs that the errors in units of
-    :math:`w_l` are distributed as those among fewer labels.
+    Rankings may be incomplete. The guarantee then holds for the positions among the labels that a
+    sample ranks, of which the label is one, and for ``predict_intervals(X, available)`` with the
+    mask of these labels, however they are selected. For the positions among all labels, the other
+    labels are inserted as by :class:`ConformalTopLabels`, under the same conditions.
 
     For rankers with `predict_pair_proba`, the center :math:`m_l` is the expected position, and the
     width :math:`w_l` is the root of one plus the sum of the variances of the comparisons of label l
@@ -302,9 +336,16 @@ class ConformalRanks(ConformalRanker):
         self.calibration_size = calibration_size
         self.random_state = random_state
 
-    def _calibrate(self, X, ranks):
+    def _fit_ranker(self, X, positions):
+        X, ranks, complete = super()._fit_ranker(X, positions)
+        self.quantiles_ = self._calibrated(X, complete)
+        self._quantiles_of_ranked = self.quantiles_
+        if complete is not ranks:
+            self._quantiles_of_ranked = self._calibrated(X, ranks)
+
+    def _calibrated(self, X, ranks):
         centers, widths = self._centers_and_widths(X, ~np.isnan(ranks))
-        self.quantiles_ = self._quantiles(np.abs(ranks - centers) / widths)
+        return self._quantiles(np.abs(ranks - centers) / widths)
 
     def _centers_and_widths(self, X, available):
         ranker, X = last_ranker(self.ranker_, X)
@@ -342,10 +383,11 @@ class ConformalRanks(ConformalRanker):
             If `available` is no such mask.
         """
         X = self._check_fitted_rows(X)
+        quantiles = self.quantiles_ if available is None else self._quantiles_of_ranked
         available = self._check_available(available, _num_samples(X))
         centers, widths = self._centers_and_widths(X, available)
         n_labels = available.sum(axis=1)[:, np.newaxis, np.newaxis]
-        reach = np.minimum(self.quantiles_ * widths, centers.shape[1])
+        reach = np.minimum(quantiles * widths, centers.shape[1])
         nearest = np.rint(centers)
         # Differences that are equal to the quantile are in the interval despite rounding errors.
         lowest = np.minimum(np.ceil(centers - reach - 1e-9), nearest)

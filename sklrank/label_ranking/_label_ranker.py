@@ -300,7 +300,17 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
 
 def whole_positions(positions):
     """Return positions; renumber them, with a warning, if they are neither ranks nor mean ranks."""
-    known = positions[~np.isnan(positions)]
+    known, n_labels = positions[~np.isnan(positions)], positions.shape[1]
+    *_, second, largest = 0.0, n_labels, *np.unique(known)
+    # If the others are positions, it is hardly the position among a few more labels.
+    if second <= n_labels and largest > 2 * n_labels and (known == np.rint(known)).all():
+        warnings.warn(
+            f"y has the position {largest:g} above the number of labels, {n_labels}, and above all "
+            "other positions. If it is a code of labels that are not ranked, replace it by NaN, as "
+            "sklrank.label_ranking.positions_from_survey does",
+            UserWarning,
+            stacklevel=2,
+        )
     odd = known[known * 2.0 != np.rint(known * 2.0)]
     if not len(odd):
         return positions

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import warnings
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import Bunch, check_consistent_length
 
 from sklrank._rankings import check_positions, close_ranks, invert_orderings, listed_labels
 from sklrank._validation import names_of, sorted_classes
@@ -115,6 +117,150 @@ def positions_from_scores(scores: ArrayLike) -> np.ndarray:
            [ 1., nan,  1.]])
     """
     return close_ranks(-check_positions(scores, "scores"))
+
+
+def positions_from_survey(answers: ArrayLike, *, missing_values: Any = ()) -> Any:
+    """Check the positions in a table of answers, and replace codes of missing answers by NaN.
+
+    Parameters
+    ----------
+    answers : array-like or DataFrame of shape (n_samples, n_labels)
+        Position of each label. NaN or None marks a label that is not ranked.
+    missing_values : number or list of numbers, default=()
+        Codes of labels that are not ranked, such as 0, 99 or [-1, 99].
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_labels), float64, or DataFrame
+        Positions; NaN marks a label that is not ranked. A pandas data frame keeps its index and
+        columns.
+
+    Raises
+    ------
+    ValueError
+        If a position is not a whole number from 1 to the number of labels.
+
+    Warns
+    -----
+    UserWarning
+        If the rows look like orderings: without ties, with missing answers at the ends only, and
+        with other numbers than 1 to the number of ranked labels.
+
+    See Also
+    --------
+    positions_from_orderings : Converts orderings into positions.
+    positions_from_long : Converts a table with a row for each answer.
+
+    Examples
+    --------
+    >>> from sklrank.label_ranking import positions_from_survey
+    >>> positions_from_survey([[1, 3, 2], [99, 1, 2]], missing_values=99)
+    array([[ 1.,  3.,  2.],
+           [nan,  1.,  2.]])
+    """
+    positions = check_positions(answers, "answers")
+    positions = np.where(np.isin(positions, missing_values), np.nan, positions)
+    n_labels, known = positions.shape[1], positions[~np.isnan(positions)]
+    odd = known[(known != np.rint(known)) | (known < 1) | (known > n_labels)]
+    if len(odd):
+        raise ValueError(
+            f"answers has the position {odd[0]:g}, and positions are whole numbers from 1 to the "
+            f"number of labels, {n_labels}: pass missing_values={odd[0]:g} if it marks labels that "
+            "are not ranked, or use positions_from_orderings or positions_from_scores"
+        )
+    missing = np.isnan(positions)
+    partly = missing.any(axis=1) & ~missing.all(axis=1)
+    at_ends = not (missing[:, :-1] & ~missing[:, 1:]).any()
+    tied = (np.diff(np.sort(positions, axis=1), axis=1) == 0.0).any()
+    n_ranked = (~missing[partly]).sum(axis=1)
+    if at_ends and not tied and (np.nanmax(positions[partly], axis=1) > n_ranked).any():
+        warnings.warn(
+            "answers may hold orderings: all missing answers are at the ends of rows, and rows "
+            "with missing answers skip numbers, which positions among the ranked labels do not. "
+            "If each row lists labels from best to worst, use positions_from_orderings",
+            UserWarning,
+            stacklevel=2,
+        )
+    if hasattr(answers, "mask"):
+        return answers.astype(np.float64).mask(missing)
+    return positions
+
+
+def positions_from_long(
+    respondents: ArrayLike,
+    options: ArrayLike,
+    ranks: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    unlisted: str = "missing",
+) -> Any:
+    """Convert a table with a row for each answer into positions.
+
+    Parameters
+    ----------
+    respondents : array-like of shape (n_answers,)
+        Respondent of each answer.
+    options : array-like of shape (n_answers,)
+        The label that is ranked.
+    ranks : array-like of shape (n_answers,)
+        Position of the label; NaN if it is not ranked.
+    classes : array-like of shape (n_labels,), default=None
+        The labels in the order of the columns. If None, all `options`, sorted.
+    unlisted : {"missing", "last"}, default="missing"
+        Position of labels without an answer. If "missing", it is not known. If "last", they are
+        tied after the others, as if respondents listed their best options only.
+
+    Returns
+    -------
+    DataFrame, or Bunch if pandas is not installed
+        Positions, with a row for each respondent, sorted, and a column for each label. The Bunch
+        has the arrays `positions`, `index` and `columns`.
+
+    Raises
+    ------
+    ValueError
+        If a respondent ranks a label twice, if a label is not in `classes`, or if the lengths
+        differ.
+
+    Examples
+    --------
+    >>> from sklrank.label_ranking import positions_from_long
+    >>> positions_from_long([7, 7, 8], ["tea", "milk", "tea"], [1, 2, 1])
+       milk  tea
+    7   2.0  1.0
+    8   NaN  1.0
+    """
+    if unlisted not in ("missing", "last"):
+        raise ValueError(f"unlisted must be 'missing' or 'last', got {unlisted!r}")
+    respondents, options = np.asarray(respondents), np.asarray(options)
+    ranks = np.asarray(ranks, dtype=np.float64)
+    check_consistent_length(respondents, options, ranks)
+    classes = np.unique(options) if classes is None else _check_classes(classes)
+    unknown = options[~np.isin(options, classes)]
+    if len(unknown):
+        raise ValueError(f"options must be in classes, got {unknown.tolist()[0]!r}: add it")
+    index, rows = np.unique(respondents, return_inverse=True)
+    order = np.argsort(classes)
+    columns = order[np.searchsorted(classes, options, sorter=order)]
+    _, first = np.unique(rows * len(classes) + columns, return_index=True)
+    if len(first) < len(rows):
+        twice = np.setdiff1d(np.arange(len(rows)), first)[0]
+        raise ValueError(
+            f"the respondent {respondents[twice]} ranks {options.tolist()[twice]!r} twice, in row "
+            f"{twice}: leave one out, or number the rankings of a respondent"
+        )
+    positions = np.full((len(index), len(classes)), np.nan)
+    positions[rows, columns] = ranks
+    if unlisted == "last":
+        listed = np.zeros(positions.shape, dtype=bool)
+        listed[rows, columns] = True
+        last = np.fmax.reduce(positions, axis=1, keepdims=True, initial=0.0) + 1.0
+        positions = np.where(listed, positions, last)
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        return Bunch(positions=positions, index=index, columns=classes)
+    return DataFrame(positions, index=index, columns=classes)
 
 
 def orderings_from_positions(

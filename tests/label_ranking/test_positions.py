@@ -9,9 +9,12 @@ from numpy.testing import assert_array_equal
 
 from sklrank._rankings import invert_orderings
 from sklrank.label_ranking import (
+    PlackettLuceRanker,
     orderings_from_positions,
+    positions_from_long,
     positions_from_orderings,
     positions_from_scores,
+    positions_from_survey,
 )
 
 
@@ -208,3 +211,95 @@ def test_positions_from_scores():
     for bad, message in ([0.1, 0.2], "scores must hold"), ([[np.inf]], "scores must be finite"):
         with pytest.raises(ValueError, match=message):
             positions_from_scores(bad)
+
+
+# -- Tables of answers.
+
+ANSWERS = [[1.0, 99.0, 2.0], [2.0, 1.0, 0.0], [1.0, 1.0, 2.0]]
+CODED = [[1.0, np.nan, 2.0], [2.0, 1.0, np.nan], [1.0, 1.0, 2.0]]
+
+
+def test_codes_of_missing_answers_are_replaced():
+    assert_array_equal(positions_from_survey(ANSWERS, missing_values=[0, 99]), CODED)
+    frame = pd.DataFrame(ANSWERS, index=[5, 6, 7], columns=list("abc")).astype(int)
+    found = positions_from_survey(frame, missing_values=[0, 99])
+    pd.testing.assert_frame_equal(found, pd.DataFrame(CODED, frame.index, frame.columns))
+    with_none = [[1, None, 2], [2, 1, 0], [1, 1, 2]]
+    assert_array_equal(positions_from_survey(with_none, missing_values=0), CODED)
+
+
+@pytest.mark.parametrize("position", [99.0, 0.0, -1.0, 1.5])
+def test_unlikely_positions_are_refused(position):
+    with pytest.raises(ValueError, match=rf"position {position:g}, and .*labels, 3: pass missing"):
+        positions_from_survey([[1.0, position, 2.0]])
+
+
+ORDERINGS = [[3.0, 1.0, np.nan, np.nan], [2.0, 4.0, 1.0, np.nan], [1.0, 2.0, 3.0, 4.0]]
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        (ORDERINGS, True),
+        (ORDERINGS[2:], False),  # either
+        ([[2.0, 1.0, np.nan], [1.0, 2.0, 3.0]], False),  # either
+        ([*ORDERINGS, [1.0, np.nan, 2.0, np.nan]], False),  # no label is at place 2
+        ([*ORDERINGS, [1.0, 1.0, 2.0, 3.0]], False),  # orderings list no label twice
+        ([[np.nan] * 4, *ORDERINGS[2:]], False),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_orderings_are_told_from_positions(answers, expected):
+    if expected:
+        with pytest.warns(UserWarning, match="may hold orderings"):
+            positions_from_survey(answers)
+    else:
+        assert_array_equal(positions_from_survey(answers), answers)
+
+
+def test_a_code_that_is_learned_is_said():
+    X, Y = np.arange(4.0)[:, np.newaxis], [[1, 2, 99], [2, 1, 99], [1, 2, 3], [3, 1, 2]]
+    with pytest.warns(UserWarning, match="position 99 above the number of labels, 3"):
+        PlackettLuceRanker(alpha=1.0).fit(X, Y)
+    # Positions among more labels, and other numbers whose order counts, are valid.
+    for valid in (np.array(Y).clip(max=6), np.multiply(Y, 10)[2:]):
+        PlackettLuceRanker(alpha=1.0).fit(X[: len(valid)], valid)
+
+
+LONG = pd.DataFrame(
+    [(7, "tea", 1), (7, "milk", 2), (9, "milk", 1), (8, "juice", 1), (8, "tea", np.nan)],
+    columns=["person", "drink", "rank"],
+)
+
+
+def test_a_row_for_each_answer():
+    columns = LONG["person"], LONG["drink"], LONG["rank"]
+    found = positions_from_long(*columns)
+    expected = LONG.pivot(index="person", columns="drink", values="rank")
+    pd.testing.assert_frame_equal(found, expected, check_names=False, check_column_type=False)
+    last = positions_from_long(*columns, unlisted="last")
+    assert_array_equal(last, [[3, 2, 1], [1, 2, np.nan], [2, 1, 2]])
+    named = positions_from_long(*columns, classes=["tea", "juice", "water", "milk"])
+    assert_array_equal(named[["juice", "milk", "tea"]], found)
+    assert named["water"].isna().all()
+
+
+def test_a_row_for_each_answer_without_pandas(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    found = positions_from_long([1, 0], ["b", "a"], [1, 1])
+    assert_array_equal(found.positions, [[1, np.nan], [np.nan, 1]])
+    assert (found["index"].tolist(), found.columns.tolist()) == ([0, 1], ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([1, 1], ["a", "a"], [1, 2]), {}, "respondent 1 ranks 'a' twice, in row 1"),
+        (([1, 1], ["a", "b"], [1, 2]), {"classes": ["a"]}, "options must be in classes, got 'b'"),
+        (([1], ["a", "b"], [1, 2]), {}, "inconsistent"),
+        (([1], ["a"], [1]), {"unlisted": "first"}, "unlisted must be"),
+    ],
+)
+def test_malformed_answers(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        positions_from_long(*arguments, **options)
