@@ -18,9 +18,13 @@ from scipy.stats import chi2, norm
 from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._docstrings import shares_text
 from sklrank._model_lock import shared_call
-from sklrank._validation import check_random_state, is_integer
+from sklrank._validation import check_k, check_random_state, is_integer
+from sklrank.label_ranking._plackett_luce_likelihood import (
+    expected_positions,
+    pair_probabilities,
+    topk_probabilities,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -29,26 +33,6 @@ COVARIANCES = ("observed", "sandwich", "bootstrap")
 # Step of the differences of gradients, in standard errors. The relative error of the second
 # derivatives is about its square, and rounding errors are about 1e-11.
 _STEP = 1e-4
-
-of_covariances = shares_text(
-    covariance="""
-covariance : {"observed", "sandwich", "bootstrap"}, default="observed"
-    Covariance of the estimates.
-
-    - "observed": from the observed information, which is valid if the model is true. The
-      sample weights are numbers of respondents.
-    - "sandwich": robust to a wrong model and to dependent rows of a group. The sample weights may
-      be sampling weights.
-    - "bootstrap": of `n_bootstrap` fits to respondents that are drawn with replacement.
-groups : array-like of shape (n_samples,), default=None
-    The respondent of each row, for "sandwich" and "bootstrap". If None, each row is a
-    respondent.
-n_bootstrap : int, default=200
-    Number of fits of the bootstrap.
-random_state : int, RandomState instance or None, default=None
-    Controls the random draws.
-""",
-)
 
 
 def quasi_variances(covariance: ArrayLike) -> np.ndarray:
@@ -163,10 +147,11 @@ def _chi_squared(statistic, df):
 def table(columns, index):
     """Return a data frame if pandas is installed, else a Bunch of the columns and the index."""
     try:
-        from pandas import DataFrame
+        from pandas import DataFrame, MultiIndex
     except ImportError:
         return Bunch(index=np.asarray(index), **columns)
-    return DataFrame(columns, index=index)
+    pairs = isinstance(index[0], tuple)
+    return DataFrame(columns, MultiIndex.from_tuples(index) if pairs else index)
 
 
 class PlackettLuceInference:
@@ -241,7 +226,7 @@ class PlackettLuceInference:
             )
         return information, penalized, basis
 
-    def _covariance(self, covariance, groups, n_bootstrap, random_state):
+    def _covariance(self, covariance="observed", groups=None, n_bootstrap=200, random_state=None):
         """Return the covariance of the parameters."""
         problem = self._check_inference()
         if covariance not in COVARIANCES:
@@ -307,7 +292,6 @@ class PlackettLuceInference:
             (covariance[n_weights:, n_weights:]),
         )
 
-    @of_covariances
     def worth_covariance(
         self,
         covariance: Literal["observed", "sandwich", "bootstrap"] = "observed",
@@ -320,23 +304,30 @@ class PlackettLuceInference:
 
         Parameters
         ----------
-        {covariance}
+        covariance : {"observed", "sandwich", "bootstrap"}, default="observed"
+            Covariance of the estimates.
+
+            - "observed": from the observed information, which is valid if the model is true. The
+              sample weights are numbers of respondents.
+            - "sandwich": robust to a wrong model and to dependent rows of a group. The sample
+              weights may be sampling weights.
+            - "bootstrap": of `n_bootstrap` fits to respondents that are drawn with replacement.
+        groups : array-like of shape (n_samples,), default=None
+            The respondent of each row, for "sandwich" and "bootstrap". If None, each row is a
+            respondent.
+        n_bootstrap : int, default=200
+            Number of fits of the bootstrap.
+        random_state : int, RandomState instance or None, default=None
+            Controls the random draws.
 
         Returns
         -------
         ndarray of shape (n_labels, n_labels)
             Covariance of the log-worths of the mean respondent.
         """
-        return self._estimates(
-            None,
-            "labels",
-            covariance=covariance,
-            groups=groups,
-            n_bootstrap=n_bootstrap,
-            random_state=random_state,
-        )[1]
+        options = {"groups": groups, "n_bootstrap": n_bootstrap, "random_state": random_state}
+        return self._estimates(None, "labels", covariance=covariance, **options)[1]
 
-    @of_covariances
     def summary(
         self,
         feature: str | int | None = None,
@@ -344,10 +335,7 @@ class PlackettLuceInference:
         of: Literal["labels", "item_features"] | None = None,
         reference: Any = None,
         confidence_level: float = 0.95,
-        covariance: Literal["observed", "sandwich", "bootstrap"] = "observed",
-        groups: ArrayLike | None = None,
-        n_bootstrap: int = 200,
-        random_state: int | np.random.RandomState | None = None,
+        **options: Any,
     ) -> Any:
         """Return a table of the estimates with their standard errors and Wald tests.
 
@@ -365,7 +353,8 @@ class PlackettLuceInference:
             the estimates is 0.
         confidence_level : float, default=0.95
             Level of the intervals.
-        {covariance}
+        **options
+            Parameters of :meth:`worth_covariance`.
 
         Returns
         -------
@@ -392,16 +381,8 @@ class PlackettLuceInference:
             raise ValueError(
                 f"of must be 'labels', or 'item_features' if the model has; got {of!r}"
             )
-        if not 0.0 < confidence_level < 1.0:
-            raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}")
-        estimates, variances, of_ties = self._estimates(
-            feature,
-            of,
-            covariance=covariance,
-            groups=groups,
-            n_bootstrap=n_bootstrap,
-            random_state=random_state,
-        )
+        _check_level(confidence_level)
+        estimates, variances, of_ties = self._estimates(feature, of, **options)
         index = list(self.classes_ if of == "labels" else self._item_names)
         columns = {}
         if of == "labels":
@@ -437,37 +418,22 @@ class PlackettLuceInference:
         check_is_fitted(self)
         return self._item_directions
 
-    @of_covariances
-    def wald_test(
-        self,
-        labels: ArrayLike | None = None,
-        *,
-        covariance: Literal["observed", "sandwich", "bootstrap"] = "observed",
-        groups: ArrayLike | None = None,
-        n_bootstrap: int = 200,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> Bunch:
+    def wald_test(self, labels: ArrayLike | None = None, **options: Any) -> Bunch:
         """Test whether labels have equal worths for the mean respondent.
 
         Parameters
         ----------
         labels : array-like of labels, default=None
             The labels, at least two. If None, all labels.
-        {covariance}
+        **options
+            Parameters of :meth:`worth_covariance`.
 
         Returns
         -------
         Bunch
             With the entries `statistic`, `df` and `p_value`, of the chi-squared distribution.
         """
-        estimates, variances, _ = self._estimates(
-            None,
-            "labels",
-            covariance=covariance,
-            groups=groups,
-            n_bootstrap=n_bootstrap,
-            random_state=random_state,
-        )
+        estimates, variances, _ = self._estimates(None, "labels", **options)
         names = list(self.classes_)
         labels = names if labels is None else list(labels)
         if len(set(labels)) < max(len(labels), 2) or not set(labels) <= set(names):
@@ -539,45 +505,78 @@ class PlackettLuceInference:
         size = np.log(self._problem.weights.sum())
         return float(size * n_parameters - 2.0 * self.log_likelihood_)
 
-    @of_covariances
     @shared_call
-    def sample_scores(
+    def preferences(
         self,
         X: ArrayLike,
-        n_draws: int = 1000,
+        kind: Literal["mean_rank", "top_k", "wins"] = "mean_rank",
         *,
-        covariance: Literal["observed", "sandwich", "bootstrap"] = "observed",
-        groups: ArrayLike | None = None,
-        n_bootstrap: int = 200,
+        k: int = 1,
+        confidence_level: float = 0.95,
+        n_draws: int = 200,
         random_state: int | np.random.RandomState | None = None,
-    ) -> np.ndarray:
-        """Draw the scores of the labels from the normal distribution of the estimates.
+        **options: Any,
+    ) -> Any:
+        """Return mean preferences of respondents, with intervals.
 
-        Quantiles of a function of the scores, such as a probability, are limits of its interval.
+        The limits are quantiles over draws from the normal distribution of the estimates.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples.
-        n_draws : int, default=1000
+            Respondents, over which the mean is taken. A single one is possible.
+        kind : {"mean_rank", "top_k", "wins"}, default="mean_rank"
+            The expected position of each label; the probability to be one of the `k` best; or the
+            probabilities of the order of two labels.
+        k : int, default=1
+            Number of places, for "top_k".
+        confidence_level : float, default=0.95
+            Level of the intervals.
+        n_draws : int, default=200
             Number of draws.
-        {covariance}
+        random_state : int, RandomState instance or None, default=None
+            Controls the draws.
+        **options
+            Parameters of :meth:`worth_covariance`.
 
         Returns
         -------
-        ndarray of shape (n_draws, n_samples, n_labels)
-            Scores, with the mean 0 over the labels.
+        DataFrame, or Bunch of arrays if pandas is not installed
+            Columns `estimate`, `lower` and `upper`, with a row for each label, or for each pair of
+            labels: the probability that the first is ranked before the second.
         """
+        _check_level(confidence_level)
+        scores = self._label_scores(X)
+        n_labels = scores.shape[1]
+        functions = {
+            "mean_rank": expected_positions,
+            "top_k": lambda scores: topk_probabilities(scores, check_k(k, n_labels)),
+            "wins": lambda scores: pair_probabilities(scores).reshape(len(scores), -1),
+        }
+        if kind not in functions:
+            raise ValueError(f"kind must be one of {tuple(functions)}, got {kind!r}")
         random = check_random_state(random_state)
-        variances = self._covariance(covariance, groups, n_bootstrap, random)
-        values, vectors = np.linalg.eigh(variances)
-        noise = random.normal(size=(n_draws, len(values))) * np.sqrt(values.clip(0.0))
+        values, vectors = np.linalg.eigh(self._covariance(random_state=random, **options))
         problem = self._problem
         solution, _ = problem.unpack(self._parameters)
-        moves = (noise @ vectors.T)[:, : solution.size].reshape(-1, *problem.shape)
         features = self.features_.transform(self._check_rows(X, reset=False)) - problem.mean
         features = np.hstack([features @ problem.axes, np.ones((len(features), 1))])
-        return features @ (solution + moves) @ self._directions.T
+        draws = []
+        for _ in range(n_draws):
+            noise = vectors @ (np.sqrt(values.clip(0.0)) * random.normal(size=len(values)))
+            moved = solution + noise[: solution.size].reshape(solution.shape)
+            draws.append(functions[kind](features @ moved @ self._directions.T).mean(axis=0))
+        tail = (1.0 - confidence_level) / 2.0
+        lower, upper = np.quantile(draws, [tail, 1.0 - tail], axis=0)
+        columns = {"estimate": functions[kind](scores).mean(axis=0), "lower": lower, "upper": upper}
+        names = list(self.classes_)
+        pairs = kind == "wins"
+        return table(columns, [(a, b) for a in names for b in names] if pairs else names)
+
+
+def _check_level(confidence_level):
+    if not 0.0 < confidence_level < 1.0:
+        raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}")
 
 
 def _check_connected(problem, classes):

@@ -8,13 +8,15 @@ The documents of a *query* are ranked against each other, so they must be in the
 split; see :class:`QueryKFold` and :func:`query_train_test_split`.
 :func:`query_permutation_importance` computes the importance of features for a ranking of documents.
 
-:class:`RankingDisplay` plots the predicted against the true positions of labels, and
+:class:`PreferenceDisplay` plots preferences with their intervals, :class:`RankingDisplay` the
+predicted against the true positions of labels, and
 :class:`PairReliabilityDisplay` the reliability of the probabilities of their order.
 """
 
 from sklrank.model_selection._importance import query_permutation_importance
 from sklrank.model_selection._label_ranking_displays import (
     PairReliabilityDisplay,
+    PreferenceDisplay,
     RankingDisplay,
 )
 from sklrank.model_selection._progressive import progressive_val_score
@@ -23,6 +25,7 @@ from sklrank.model_selection._query_splits import QueryKFold, query_train_test_s
 
 __all__ = [
     "PairReliabilityDisplay",
+    "PreferenceDisplay",
     "ProgressiveValidationDisplay",
     "QueryKFold",
     "RankingDisplay",

@@ -1,7 +1,7 @@
-"""Plots for label ranking: predicted against true positions, and a reliability diagram.
+"""Plots for label ranking: preferences, predicted against true positions, a reliability diagram.
 
-Both are plots of scikit-learn, of the positions of labels instead of classes, and of the order of
-pairs of labels instead of a binary outcome.
+The latter two are plots of scikit-learn, of the positions of labels instead of classes, and of the
+order of pairs of labels instead of a binary outcome.
 """
 
 from __future__ import annotations
@@ -10,10 +10,171 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import norm
 from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay
 
+from sklrank._display import Display
 from sklrank._rankings import check_pair_proba, check_two_rankings, close_ranks
+
+
+class PreferenceDisplay(Display):
+    """Preferences for labels with their intervals, or the matrix of the wins of each label.
+
+    Use :meth:`from_estimator` to create a display.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_labels,)
+        Names of the labels.
+    estimates, lower, upper : array-like of shape (n_labels,) or (n_labels, n_labels)
+        Estimates of the labels, or of pairs of labels, with their intervals.
+    name : str
+        What the estimates are, the title of their axis.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        Axes and figure of the last plot.
+
+    See Also
+    --------
+    PairReliabilityDisplay : Reliability of predicted probabilities.
+
+    Examples
+    --------
+    >>> from sklrank.model_selection import PreferenceDisplay
+    >>> display = PreferenceDisplay(["tea", "milk"], [0.4, -0.4], [0.1, -0.7], [0.7, -0.1], "Worth")
+    >>> [label.get_text() for label in display.plot().ax_.get_yticklabels()]
+    ['tea', 'milk']
+    """
+
+    def __init__(
+        self,
+        labels: ArrayLike,
+        estimates: ArrayLike,
+        lower: ArrayLike,
+        upper: ArrayLike,
+        name: str = "",
+    ) -> None:
+        self.labels, self.name = np.asarray(labels), name
+        self.estimates, self.lower, self.upper = map(np.asarray, (estimates, lower, upper))
+        shape = self.estimates.shape
+        if (
+            not shape == self.lower.shape == self.upper.shape == (len(self.labels),) * len(shape)
+            or not 1 <= len(shape) <= 2
+        ):
+            raise ValueError(
+                "estimates, lower and upper must have one entry for each label or pair of labels, "
+                f"got the shapes {shape}, {self.lower.shape} and {self.upper.shape} for "
+                f"{len(self.labels)} labels"
+            )
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: ArrayLike | None = None,
+        *,
+        kind: str = "worth",
+        ax: Any = None,
+        **options: Any,
+    ) -> PreferenceDisplay:
+        """Plot the preferences of a fitted model.
+
+        Parameters
+        ----------
+        estimator : PlackettLuceRanker
+            Fitted ranker with `summary` and `preferences`.
+        X : array-like of shape (n_samples, n_features), default=None
+            Respondents, one or more, over which preferences are averaged. Not used for "worth",
+            which is that of the mean respondent.
+        kind : {"worth", "mean_rank", "top_k", "wins"}, default="worth"
+            Log-worths with intervals from quasi-standard errors: two labels whose intervals do not
+            overlap differ significantly. The others are those of `PlackettLuceRanker.preferences`.
+        ax : matplotlib Axes, default=None
+            Axes. If None, those of a new figure.
+        **options
+            Parameters of :meth:`PlackettLuceRanker.summary` or
+            :meth:`PlackettLuceRanker.preferences`.
+
+        Returns
+        -------
+        display : PreferenceDisplay
+            The display, with a plot.
+
+        Raises
+        ------
+        ValueError
+            If `kind` is none of these, or if `X` is missing.
+        """
+        labels = estimator.classes_
+        if kind == "worth":
+            table = estimator.summary(of="labels", **options)
+            estimates, errors = (
+                np.asarray(table[name])[: len(labels)] for name in ("estimate", "quasi_std_error")
+            )
+            reach = norm.ppf(0.5 + options.get("confidence_level", 0.95) / 2) * errors
+            return cls(labels, estimates, estimates - reach, estimates + reach, "Log-worth").plot(
+                ax
+            )
+        if X is None:
+            raise ValueError(
+                f"X must be the samples whose preferences are averaged for kind={kind!r}"
+            )
+        table = estimator.preferences(X, kind, **options)
+        names = {"mean_rank": "Mean rank", "wins": "Probability of the row before the column"}
+        shape = (len(labels),) * (2 if kind == "wins" else 1)
+        columns = (np.reshape(table[name], shape) for name in ("estimate", "lower", "upper"))
+        name = names.get(kind, f"Probability to be in the top {options.get('k', 1)}")
+        return cls(labels, *columns, name).plot(ax)
+
+    def plot(self, ax: Any = None) -> PreferenceDisplay:
+        """Plot the labels from best to worst, by estimate.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes. If None, those of a new figure.
+
+        Returns
+        -------
+        display : PreferenceDisplay
+            This object, whose attributes `ax_` and `figure_` are set.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed.
+        """
+        ax = self._start_plot(ax)
+        matrix = self.estimates.ndim == 2
+        strength = self.estimates.mean(axis=1) if matrix else self.estimates
+        if self.name == "Mean rank":
+            strength = -strength
+        order = np.argsort(-strength, kind="stable")
+        names, places = self.labels[order], np.arange(len(order))
+        ax.set_yticks(places, names)
+        if matrix:
+            cells = np.ix_(order, order)
+            values = np.where(np.eye(len(order), dtype=bool), np.nan, self.estimates[cells])
+            ax.imshow(values, cmap="RdBu", vmin=0.0, vmax=1.0)
+            for a, b in zip(*np.nonzero(~np.isnan(values))):
+                low, high = self.lower[cells][a, b], self.upper[cells][a, b]
+                # Extreme cells are dark.
+                color = "white" if abs(values[a, b] - 0.5) > 0.35 else "black"
+                text = f"{values[a, b]:.2f}\n{low:.2f}-{high:.2f}"
+                ax.text(b, a, text, ha="center", va="center", fontsize="x-small", color=color)
+            ax.set_xticks(places, names, rotation=45, ha="right")
+            ax.set(title=self.name)
+            return self
+        errors = self.estimates - self.lower, self.upper - self.estimates
+        ax.errorbar(
+            self.estimates[order], places, xerr=np.array(errors)[:, order], fmt="o", capsize=3
+        )
+        ax.set(xlabel=self.name)
+        ax.invert_yaxis()
+        return self
 
 
 class RankingDisplay(ConfusionMatrixDisplay):

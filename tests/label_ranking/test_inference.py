@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
+from scipy.special import expit
 from scipy.stats import norm
 
 from sklrank.label_ranking import (
@@ -126,7 +127,7 @@ def test_bootstrap_is_near_the_sandwich(survey):
     found = ranker.summary(covariance="bootstrap", groups=groups, random_state=0)["std_error"]
     assert_allclose(found, sandwich, rtol=0.2)
     # With one group, all draws are the same.
-    single = ranker._covariance("bootstrap", np.zeros(200), 3, 0)
+    single = ranker.worth_covariance("bootstrap", groups=np.zeros(200), n_bootstrap=3)
     assert_allclose(single, 0.0, atol=1e-9)
 
 
@@ -209,14 +210,32 @@ def test_goodness_of_fit_finds_other_worths_of_later_choices():
     assert ranker.fit(constant(300), reversed_).goodness_of_fit().p_value < 1e-6
 
 
-def test_draws_of_scores_have_the_covariance(survey):
+def test_preferences_have_the_intervals_of_the_scores(survey):
+    """The probability of two labels is a function of their difference, so its limits are, too."""
     X, Y, weight = survey
     ranker = PlackettLuceRanker(**EXACT).fit(X, Y, weight)
-    center = X.mean(axis=0, keepdims=True) * 0 + np.average(X, axis=0, weights=weight)
-    draws = ranker.sample_scores(center, 4000, random_state=0)
-    assert draws.shape == (4000, 1, 4)
-    assert_allclose(np.cov(draws[:, 0].T), ranker.worth_covariance(), atol=2e-3)
-    assert_allclose(draws[:, 0].mean(axis=0), ranker.decision_function(center)[0], atol=0.02)
+    center = np.average(X, axis=0, weights=weight)[np.newaxis]
+    found = ranker.preferences(center, "wins", n_draws=4000, random_state=0)
+    row = ranker.summary(reference=1).iloc[3]
+    assert_allclose(found.loc[(3, 1)], expit(row[["estimate", "lower", "upper"]]), atol=0.01)
+    assert_allclose(found.loc[(0, 0)], 0.5)
+    for kind, expected in [
+        ("mean_rank", ranker.expected_positions(X)),
+        ("top_k", ranker.predict_topk_proba(X, 2)),
+    ]:
+        found = ranker.preferences(X, kind, k=2, random_state=0, confidence_level=0.9)
+        assert_allclose(found["estimate"], expected.mean(axis=0))
+        assert (found["lower"] < found["estimate"]).all()
+        assert (found["upper"] > found["estimate"]).all()
+        wide = ranker.preferences(X, kind, k=2, random_state=0, covariance="sandwich")
+        assert (wide["lower"] < found["lower"]).all()
+    for options, message in [
+        ({"kind": "best"}, "kind must be one of"),
+        ({"kind": "top_k", "k": 9}, "k must be"),
+        ({"confidence_level": 0}, "confidence_level must be"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            ranker.preferences(X, **options)
 
 
 @pytest.mark.parametrize("features", [0, 2])
@@ -366,9 +385,9 @@ def test_other_labels_by_their_features(priced):
     new = ranker.with_item_features([[5.0, 1.0], [0.5, 4.0], [2.0, 2.0]])
     assert new.classes_.tolist() == [0, 1, 2]
     assert new.predict([[1.0]]).tolist() == [[1, 3, 2]]
-    draws = new.sample_scores([[1.0]], 2000, random_state=0)
-    expected = new.decision_function([[1.0]])
-    assert_allclose(np.diff(draws.mean(axis=0)), np.diff(expected), atol=0.05)
+    found = new.preferences([[1.0]], "top_k", random_state=0)
+    assert_allclose(found["estimate"], new.predict_proba([[1.0]])[0])
+    assert (found["lower"] < found["estimate"]).all() and (found["upper"] <= 1).all()
     assert ranker.classes_.tolist() == list("abcd")
 
 

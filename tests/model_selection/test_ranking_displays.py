@@ -1,12 +1,12 @@
-"""RankingDisplay and PairReliabilityDisplay: their numbers, and what they draw."""
+"""Displays of label ranking: their numbers, and what they draw."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.linear_model import Ridge
 
-from sklrank.label_ranking import CalibratedLabelRanker, LabelwiseRanker
-from sklrank.model_selection import PairReliabilityDisplay, RankingDisplay
+from sklrank.label_ranking import CalibratedLabelRanker, LabelwiseRanker, PlackettLuceRanker
+from sklrank.model_selection import PairReliabilityDisplay, PreferenceDisplay, RankingDisplay
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -95,3 +95,57 @@ def test_bad_arguments():
         PairReliabilityDisplay.from_predictions([[1, 2]], [[0.5, 0.5]])
     with pytest.raises(ValueError, match="probabilities from 0 to 1"):
         PairReliabilityDisplay.from_predictions([[1, 2]], np.full((1, 2, 2), 1.5))
+
+
+# -- Preferences.
+
+MODEL = PlackettLuceRanker(alpha=0.0).fit(X, Y)
+
+
+def test_worths_have_quasi_standard_errors():
+    display = PreferenceDisplay.from_estimator(MODEL, confidence_level=0.9)
+    table = MODEL.summary()
+    assert_allclose(display.estimates, table["estimate"])
+    assert_allclose(display.upper - display.estimates, 1.6449 * table["quasi_std_error"], rtol=1e-4)
+    order = np.argsort(-table["estimate"])
+    labels = [label.get_text() for label in display.ax_.get_yticklabels()]
+    assert labels == [str(label) for label in order]
+    [points, *_] = display.ax_.lines
+    assert_allclose(points.get_xdata(), table["estimate"][order])
+    low, high = display.ax_.get_ylim()
+    assert low > high  # the best label is at the top
+    assert display.ax_.get_xlabel() == "Log-worth"
+
+
+@pytest.mark.parametrize(("kind", "name"), [("mean_rank", "Mean rank"), ("top_k", "top 2")])
+def test_means_over_respondents(kind, name):
+    display = PreferenceDisplay.from_estimator(MODEL, X[:9], kind=kind, k=2, random_state=0)
+    table = MODEL.preferences(X[:9], kind, k=2, random_state=0)
+    for column, values in zip(table, (display.estimates, display.lower, display.upper)):
+        assert_allclose(values, table[column])
+    assert name in display.ax_.get_xlabel()
+    order = np.argsort(table["estimate"] * (1 if kind == "mean_rank" else -1))
+    assert [label.get_text() for label in display.ax_.get_yticklabels()] == list(map(str, order))
+
+
+def test_matrix_of_wins():
+    _, ax = plt.subplots()
+    display = PreferenceDisplay.from_estimator(MODEL, X[:1], kind="wins", random_state=0, ax=ax)
+    assert display.ax_ is ax
+    pairs = MODEL.predict_pair_proba(X[:1])[0]
+    assert_allclose(display.estimates, pairs)
+    order = np.argsort(-pairs.mean(axis=1))
+    drawn = np.ma.filled(ax.images[0].get_array(), np.nan)
+    assert_allclose(drawn[0, 1:], pairs[order[0], order[1:]])
+    assert len(ax.texts) == 6
+    assert ax.texts[0].get_text().startswith(f"{pairs[order[0], order[1]]:.2f}\n")
+
+
+def test_malformed_preferences():
+    with pytest.raises(ValueError, match="kind must be one of"):
+        PreferenceDisplay.from_estimator(MODEL, X, kind="best")
+    with pytest.raises(ValueError, match="X must be the samples"):
+        PreferenceDisplay.from_estimator(MODEL, kind="wins")
+    for wrong in (([0.0], [0.0], [0.0]), (np.eye(2), np.eye(2), np.eye(3)), (0.0, 0.0, 0.0)):
+        with pytest.raises(ValueError, match="must have one entry for each label"):
+            PreferenceDisplay(["a", "b"], *wrong)
