@@ -383,7 +383,7 @@ class PlackettLuceInference:
             )
         _check_level(confidence_level)
         estimates, variances, of_ties = self._estimates(feature, of, **options)
-        index = list(self.classes_ if of == "labels" else self._item_names)
+        index = (self.classes_ if of == "labels" else self._item_names).tolist()
         columns = {}
         if of == "labels":
             columns["quasi_std_error"] = np.sqrt(quasi_variances(variances))
@@ -434,7 +434,7 @@ class PlackettLuceInference:
             With the entries `statistic`, `df` and `p_value`, of the chi-squared distribution.
         """
         estimates, variances, _ = self._estimates(None, "labels", **options)
-        names = list(self.classes_)
+        names = self.classes_.tolist()
         labels = names if labels is None else list(labels)
         if len(set(labels)) < max(len(labels), 2) or not set(labels) <= set(names):
             raise ValueError(f"labels must be at least two different ones of {names}, got {labels}")
@@ -569,7 +569,7 @@ class PlackettLuceInference:
         tail = (1.0 - confidence_level) / 2.0
         lower, upper = np.quantile(draws, [tail, 1.0 - tail], axis=0)
         columns = {"estimate": functions[kind](scores).mean(axis=0), "lower": lower, "upper": upper}
-        names = list(self.classes_)
+        names = self.classes_.tolist()
         pairs = kind == "wins"
         return table(columns, [(a, b) for a in names for b in names] if pairs else names)
 
