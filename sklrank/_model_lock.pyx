@@ -89,8 +89,8 @@ cdef class LockedModel:
 
     cdef int raise_blocked(self) except -1:
         raise RuntimeError(
-            f"a call of this {type(self).__name__} was made in a worker thread of its own call, for "
-            "which it would wait for ever: call it after the running call has ended"
+            f"a call of this {type(self).__name__} was made in a worker thread of its own call, "
+            "for which it would wait for ever: call it after the running call has ended"
         )
 
     cdef int begin_exclusive(self) except -1:
