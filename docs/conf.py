@@ -65,7 +65,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("index", "choosing", "results", "persistence", "CHANGELOG")}
+html_sidebars = {page: [] for page in ("index", "choosing", "persistence", "CHANGELOG")}
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3
