@@ -155,11 +155,11 @@ def section(result):
     if "output" not in result:
         yield from (f"Not recorded yet: `{result['command']}` prints it.", "")
         return
-    yield from (result["reading"], "")
     chart = read("charts.json").get(result["name"])
     if chart:
         yield from (f"```{{image}} /{CHARTS}/{result['name']}.svg", ":class: chart")
         yield from (f":alt: {chart['label']} of each method", "```", "")
+    yield from (result["reading"], "")
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
     yield from (":::{dropdown} The figures", ":animate: fade-in", "")
     yield from shown_output(result["output"])
