@@ -53,7 +53,7 @@ html_static_path = ["_static"]
 html_css_files = ["sklrank.css"]
 html_show_sourcelink = False
 html_theme_options = {
-    "logo": {"text": "sklrank"},
+    "logo": {"text": f"sklrank {release}"},
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "navbar_persistent": ["search-button"],
@@ -65,7 +65,7 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("index", "choosing", "results", "persistence", "CHANGELOG")}
+html_sidebars = {page: [] for page in ("index", "choosing", "persistence", "CHANGELOG")}
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3
