@@ -178,7 +178,6 @@ SETTINGS = [
     ("LevelSplits.*-max_features", {"max_depth": 2}, [1], ""),
     ("LevelSplits.*-random_state", {"max_depth": 2, "max_features": 1}, None, ""),
     ("HistogramTree.*-random_state", {"max_features": 1}, None, ""),
-    ("HistogramTreeClassifier-(categorical_features|monotonic_cst)", {}, None, "two classes"),
     ("HistogramTree.*", {"min_samples_leaf": 2}, None, ""),
     ("HoeffdingTreeClassifier-tau", {"grace_period": 9}, None, ""),
     ("HoeffdingTreeClassifier-.*", {"grace_period": 9, "tau": 0.9}, None, ""),
@@ -192,8 +191,6 @@ def make_targets(model, kind):
     arguments = {"y": y, **({"qid": qid[0]} if qid else {})}
     if kind == "some NaN":
         arguments["y"] = np.where(np.arange(y.size).reshape(y.shape) % 4, y, np.nan)
-    elif kind == "two classes":
-        arguments["y"] = y > 0
     elif kind == "unlabeled":
         arguments["y"] = np.where(np.arange(len(y)) % 3, -1, y)
     elif kind == "tied":
