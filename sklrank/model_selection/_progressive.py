@@ -15,7 +15,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
 from sklrank._label_scores import as_label_columns, label_scores
-from sklrank._validation import check_sparse, check_weights, column_names, is_integer, names_of
+from sklrank._validation import (
+    check_no_collections,
+    check_sparse,
+    check_weights,
+    column_names,
+    is_integer,
+    names_of,
+)
 from sklrank.model_selection._evaluators import make_evaluators, scoring_name
 
 
@@ -224,6 +231,8 @@ def _as_target(y):
     """Return the target as an array or a sparse matrix, and a single column as a 1-d array."""
     if sparse.issparse(y):
         return y
+    if isinstance(y, list | tuple) or getattr(y, "dtype", None) == np.dtype(object):
+        check_no_collections(y)
     given, y = y, np.asarray(y)
     if y.ndim == 2 and y.dtype.kind == "O":
         # The target is a dataframe with columns of mixed types or of pandas' extension types.
