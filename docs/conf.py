@@ -62,11 +62,13 @@ html_theme_options = {
     "secondary_sidebar_items": {
         "**": ["page-toc", "sg_download_links"],
         "index": [],
+        "auto_examples/index": [],
     },
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("index", "choosing", "persistence", "CHANGELOG")}
+WITHOUT_SIDEBAR = ("index", "choosing", "install", "auto_examples/plot_tutorial", "CHANGELOG")
+html_sidebars = {page: [] for page in WITHOUT_SIDEBAR}
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3

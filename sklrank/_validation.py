@@ -317,7 +317,7 @@ def names_of(classes):
 
 def column_names(y):
     """Return the column names of a data frame, or None if they are not distinct strings."""
-    names = list(getattr(y, "columns", ()))
+    names = list(getattr(y, "column_names", getattr(y, "columns", ())))  # of pyarrow, of others
     named = names and all(isinstance(name, str) for name in names)
     return np.array(names) if named and len(set(names)) == len(names) else None
 
