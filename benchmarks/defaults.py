@@ -77,7 +77,7 @@ def few_labels(model, path, rows, seed):
 
 def bandits(model, path, rows, seed):
     X, _, y, _ = split(path, "y", rows, seed)
-    names, n_right = np.unique(y), 0
+    names, n_right = np.unique(y), 0.0
     for x, label in zip(X[:, np.newaxis], y):
         shown = model.explore(x, classes=names)
         reward = (names[shown.actions] == label).astype(float)
@@ -86,8 +86,8 @@ def bandits(model, path, rows, seed):
     return n_right / len(y)
 
 
-# The folder of the data, the sign of an improvement, and classes of a subpackage.
 RANKERS = "LabelwiseRanker", "PairwiseRanker", "PlackettLuceRanker", "StackedRanker"
+# The folder of the data, the sign of an improvement, and classes of a subpackage.
 TASKS = {
     multilabel: ("multilabel", -1, ("online_boosting", ["AdaOLMR", "OnlineBMR"])),
     label_ranking: ("labelranking", 1, ("label_ranking", RANKERS)),
@@ -99,17 +99,15 @@ TASKS = {
 BY_NAME = {task.__name__: task for task in TASKS}
 
 
-def evaluate(options):
+def evaluate(tasks, rows, seeds):
     """Return the values of data sets by class, of the classes that the package has."""
     values = {}
-    for task in map(BY_NAME.get, options.tasks):
+    for task in map(BY_NAME.get, tasks):
         folder, _, (room, names) = TASKS[task]
         kinds = [getattr(import_module(f"sklrank.{room}"), name, None) for name in names]
         for path in sorted((Path(os.environ["SKLRANK_DATA"]) / folder).glob("*.npz")):
             for kind in filter(None, kinds):
-                found = [
-                    task(seeded(kind(), i), path, options.rows, i) for i in range(options.seeds)
-                ]
+                found = [task(seeded(kind(), i), path, rows, i) for i in range(seeds)]
                 of_class = values.setdefault(f"{task.__name__} {kind.__name__}", {})
                 of_class[path.stem] = float(np.mean(found))
     return values
@@ -127,8 +125,9 @@ def main():
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--json", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    arguments = options.tasks, options.rows, options.seeds
     if options.json:
-        print(json.dumps(evaluate(options)))
+        print(json.dumps(evaluate(*arguments)))
         return
     data_file("multilabel", "birds")  # It says how to get the data.
     print_header(peers=())
@@ -136,7 +135,7 @@ def main():
     paths = {**os.environ, "PYTHONPATH": str(Path(options.checkout).resolve())}
     command = [sys.executable, *sys.argv, "--json"]
     done = subprocess.run(command, env=paths, stdout=subprocess.PIPE, text=True, check=True)
-    there, here, rows = json.loads(done.stdout), evaluate(options), []
+    there, here, rows = json.loads(done.stdout), evaluate(*arguments), []
     for name, values in ((name, here[name]) for name in here if name in there):
         added = np.array([value - there[name][key] for key, value in values.items()])
         error, sign = added.std(ddof=1) / len(added) ** 0.5, TASKS[BY_NAME[name.split()[0]]][1]
