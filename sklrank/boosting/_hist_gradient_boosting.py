@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._document_metrics import gains_of
 from sklrank._queries import Queries
 from sklrank._randomness import draw_seed
-from sklrank._relevance import check_relevance, check_something_to_learn
+from sklrank._relevance import check_relevance
 from sklrank._sklearn import Interval, StrOptions, _fit_context, print_progress
 from sklrank._validation import check_rows, unchanged_on_error
 from sklrank._weak_learners import TreeLearner
 from sklrank.boosting._document_ranker import (
     SupervisedDocumentRanker,
+    Target,
     of_documents,
-    queries_of,
 )
 from sklrank.boosting._model_json import write_model
 from sklrank.boosting._objectives import LOSSES
@@ -266,11 +266,14 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    # The leaves of small data may have one sample.
+    _failed_checks = {}
+
     def _weak_learner(self):
         return HistogramTreeRegressor()
 
-    def _make_objective(self, y, queries):
-        return LOSSES[self.loss](gains_of(self.gain, y), queries, self.k)
+    def _make_objective(self, target):
+        return LOSSES[self.loss](gains_of(self.gain, target.y), target, self.k)
 
     @_fit_context(prefer_skip_nested_validation=False)
     @of_documents
@@ -279,7 +282,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         X: ArrayLike,
         y: ArrayLike,
         qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
+        query_weight: ArrayLike | None = None,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
         qid_val: ArrayLike | None = None,
@@ -289,6 +294,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Parameters
         ----------
         {documents}
+        {sample_weight}
+        {query_weight}
         X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
             Documents of the queries that take the place of held-out queries. The ranker is fitted
             to all queries of `X`, and their objective is stored in `validation_loss_curve_`.
@@ -310,27 +317,27 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         ------
         ValueError
             If `y` has negative entries; if no query has documents of different relevance; if the
-            documents that are held out, or those of `X_val`, all have the gain 0; if the lengths of
-            `qid` and `X` differ; if only one of `X_val` and `y_val` is given; or if the input
-            contains infinities, or NaN that the weak learner does not accept.
+            documents that are held out, or those of `X_val`, all have the gain 0; if weights are
+            negative, or those of a query differ; if the lengths of the arguments differ; if only
+            one of `X_val` and `y_val` is given; or if the input contains infinities.
         """
         with unchanged_on_error(self):
-            X, y, queries = self._check_training_set(X, y, qid)
+            X, target = self._check_training_set(X, y, qid, sample_weight, query_weight)
             validation = self._check_validation_set(X_val, y_val, qid_val)
             self._start_rounds()
             evaluated = validation
             fraction = self.validation_fraction if validation is None and self._stops_early else 0.0
             if fraction:
-                train, held_out = self._split(y, queries)
-                evaluated = X[held_out], y[held_out], queries_of(queries, held_out)
-                X, y, queries = X[train], y[train], queries_of(queries, train)
-            check_something_to_learn(y, queries)
-            bins = None if self.estimators_ else self._choose(X, y, queries, validation)
+                train, held_out = self._split(target)
+                evaluated = X[held_out], target.take(held_out)
+                X, target = X[train], target.take(train)
+            target.check_something_to_learn()
+            bins = None if self.estimators_ else self._choose(X, target, validation)
             n_rounds = len(self.estimators_)
             after_round = self._after_round(evaluated)
             # A warm start adds no rounds if boosting was stopped early before.
             if self._early_stopping_reason() is None:
-                objective = self._make_objective(y, queries)
+                objective = self._make_objective(target)
                 tree = self._winner.tree
                 bins = tree._bin(X, self._random_state) if bins is None else bins
                 self._boost(objective, TreeLearner(tree, X, bins), after_round)
@@ -349,7 +356,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         return check_rows(self, X, reset=not self._is_warm_start(), dtype=dtype)
 
     def _check_validation_set(self, X_val, y_val, qid_val):
-        """Return X, y and the queries of the validation set, or None if there is none."""
+        """Return X and the target of the validation set, or None if there is none."""
         if X_val is None and y_val is None and qid_val is None:
             return None
         if X_val is None or y_val is None:
@@ -359,14 +366,15 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         X_val = check_rows(self, X_val, reset=False, dtype=[np.float64, np.float32])
         y_val = check_relevance(y_val, X_val.shape[0], names=("y_val", "X_val"))
         queries = Queries.from_qid(qid_val, len(y_val), "qid_val")
-        self._check_evaluated(y_val, queries, "of X_val", names=("y_val", "qid_val"))
-        return X_val, y_val, queries
+        target = Target.of(y_val, queries)
+        self._check_evaluated(target, "of X_val", names=("y_val", "qid_val"))
+        return X_val, target
 
-    def _check_evaluated(self, y, queries, part, *, names=("y", "qid")):
+    def _check_evaluated(self, target, part, *, names=("y", "qid")):
         """Raise a ValueError if rounds cannot be evaluated on "the samples {part}"."""
-        check_something_to_learn(y, queries, part, names=names)
-        objective = self._make_objective(y, queries)
-        objective.set_scores(np.zeros(len(y)))
+        target.check_something_to_learn(part, names=names)
+        objective = self._make_objective(target)
+        objective.set_scores(np.zeros(len(target.y)))
         if not objective.weights.any():
             raise ValueError(
                 f"{names[0]} has no documents of different gain in the samples {part}, so that "
@@ -387,7 +395,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 "so far; with warm_start=True it can only grow"
             )
 
-    def _split(self, y, queries):
+    def _split(self, target):
         """Return the samples of the queries to learn from, and those of the held-out queries.
 
         They are the same in each warm start.
@@ -399,25 +407,25 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 "learned from; for a warm start it must not exceed that of the fit before, "
                 f"{self._held_out_fraction}; use early_stopping='auto' or False, or pass X_val"
             )
-        if queries.n_queries < 2:
+        if target.queries.n_queries < 2:
             raise ValueError(
                 "early stopping holds out a part of the queries, but qid has one query only; "
                 "use early_stopping='auto' or False, or give queries"
             )
         splitter = GroupShuffleSplit(1, test_size=fraction, random_state=self._split_seed)
-        [(train, held_out)] = splitter.split(y, groups=queries.codes)
-        check_something_to_learn(y[train], queries_of(queries, train), "to learn from")
-        self._check_evaluated(y[held_out], queries_of(queries, held_out), "held out")
+        [(train, held_out)] = splitter.split(target.y, groups=target.queries.codes)
+        target.take(train).check_something_to_learn("to learn from")
+        self._check_evaluated(target.take(held_out), "held out")
         return train, held_out
 
     def _after_round(self, evaluated):
         """Return the function that computes the loss of `evaluated`, if any, after each round.
 
-        The losses of the rounds so far are computed now. `evaluated` holds X, y and queries.
+        The losses of the rounds so far are computed now. `evaluated` holds X and a target.
         """
         if evaluated is not None:
-            X, *target = evaluated
-            objective = self._make_objective(*target)
+            X, target = evaluated
+            objective = self._make_objective(target)
             losses = []
             for scores in self._staged_scores(X):
                 losses.append(objective.value_at(scores))
@@ -455,19 +463,20 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     def _n_rounds_to_predict(self):
         return self.n_iter_
 
-    def _choose(self, X, y, queries, validation):
+    def _choose(self, X, target, validation):
         """Choose the start, the size and the number of the trees; return the bins of `X`."""
-        trees = self._make_trees(len(y))
+        n_samples = len(target.y)
+        trees = self._make_trees(n_samples)
         bins = trees[0]._bin(X, self._random_state)
         bounds = self._linear_bounds(trees[0], bins)
-        data = RaceData(X, y, queries, self._make_objective, bounds, self._split_seed)
+        data = RaceData(X, target, self._make_objective, bounds, self._split_seed)
         self._winner = self._race(trees, data, bins, validation)
         self.linear_ = None
         if self._winner.is_linear:
-            linear = data.fit_linear(np.arange(len(y)))
-            objective = self._make_objective(y, queries)
+            linear = data.fit_linear(np.arange(n_samples))
+            objective = self._make_objective(target)
             # Linear scores that were fitted to a part of the queries could increase the loss.
-            if objective.value_at(linear.predict(X)) < objective.value_at(np.zeros(len(y))):
+            if objective.value_at(linear.predict(X)) < objective.value_at(np.zeros(n_samples)):
                 self.linear_ = linear
         return bins
 

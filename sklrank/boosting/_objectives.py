@@ -28,11 +28,14 @@ the gains and the queries, and `set_scores` sets `value`, `negative_gradient` an
 from abc import abstractmethod
 
 import numpy as np
+from scipy.special import expi
 
 from sklrank._boosting_rounds import MAX_SCORE_GAP, Objective
-from sklrank._document_metrics import ideal_dcg, rank_factors
 from sklrank.boosting import _ndcg_pairs
 from sklrank.boosting._pair_losses import exp_scores
+
+# Discounts of higher ranks are integrated; there, this changes their sum by less than 1e-12 of it.
+N_SUMMED = 2**16
 
 
 class GainObjective(Objective):
@@ -41,7 +44,10 @@ class GainObjective(Objective):
     A query with an ideal DCG of 0, for which NDCG is not defined, is ignored. The gains of the
     other queries are divided by their ideal DCG and by the number of these queries.
 
-    The ideal DCG includes the gains of the `k` best documents, or of all if `k` is None.
+    The ideal DCG includes the gains of the `k` best documents, or of all if `k` is None. Weights of
+    documents and of queries stand for repetitions: the weight of a pair is the product of those of
+    its documents, and the documents of the ideal DCG, the queries and the sums over the documents
+    are repeated. (Pairs of copies of a document, whose scores are equal, are left out.)
 
     Attributes
     ----------
@@ -53,13 +59,15 @@ class GainObjective(Objective):
 
     leaf_step = 0.5
 
-    def __init__(self, gains, queries, k=None):
+    def __init__(self, gains, target, k=None):
+        self._queries = queries = target.queries
         # The loops expect the documents of each query by gain, the largest first.
         self._order = np.lexsort((-gains, queries.codes))
-        self._queries = queries
-        ideal = ideal_dcg(queries, gains, rank_factors(queries, "log2", k))
-        normalizer = np.where(ideal == 0, 1.0, ideal * max(1, np.count_nonzero(ideal)))
-        self._gains = gains[self._order] / np.repeat(normalizer, queries.sizes)
+        self._weights = target.weights[self._order]
+        ideal = ideal_dcg_of_copies(gains[self._order], self._weights, queries, k)
+        total = target.query_weights @ (ideal > 0)
+        factors = target.query_weights / (np.where(ideal > 0, ideal, 1.0) * (total or 1.0))
+        self._gains = gains[self._order] * np.repeat(factors, queries.sizes)
         self._n_relevant = np.add.reduceat(self._gains > 0, queries.starts[:-1], dtype=np.intp)
 
     def set_scores(self, scores):
@@ -94,23 +102,22 @@ class NDCGObjective(GainObjective):
     def _evaluate(self):
         negative_gradient, hessians = np.empty((2, len(self._gains)))
         self.value = _ndcg_pairs.loss_and_negative_gradient(
-            self._exp_scores,
-            self._gains,
-            self._queries.starts,
-            self._n_relevant,
-            negative_gradient,
-            hessians,
+            *self._layout(), negative_gradient, hessians
         )
         return negative_gradient, hessians
 
-    def step_weights(self, hypothesis):
-        return _ndcg_pairs.step_weights(
+    def _layout(self):
+        return (
             self._exp_scores,
-            self._gains,
+            self._gains * self._weights,
+            self._weights,
             self._queries.starts,
             self._n_relevant,
-            hypothesis[self._order],
-            *np.empty((2, 2, self._queries.sizes.max())),
+        )
+
+    def step_weights(self, hypothesis):
+        return _ndcg_pairs.step_weights(
+            *self._layout(), hypothesis[self._order], *np.empty((2, 3, self._queries.sizes.max()))
         )
 
 
@@ -125,16 +132,23 @@ class LogisticObjective(GainObjective):
     weighted as ARP-Loss2 of the LambdaLoss framework (Wang et al. 2018).
     """
 
-    def __init__(self, gains, queries, k=None):
-        super().__init__(gains, queries, k)
-        codes, gains = queries.codes[self._order], self._gains
+    def __init__(self, gains, target, k=None):
+        super().__init__(gains, target, k)
+        codes, gains = target.queries.codes[self._order], self._gains
         starts = 1 + np.flatnonzero((gains[1:] != gains[:-1]) | (codes[1:] != codes[:-1]))
         bounds = np.concatenate([[0], starts, [len(gains)]]).astype(np.intp)
         # For each document, the index of the first one with a smaller gain.
         self._ends = np.repeat(bounds[1:], np.diff(bounds))
 
     def _layout(self):
-        return self._exp_scores, self._gains, self._ends, self._queries.starts, self._n_relevant
+        return (
+            self._exp_scores,
+            self._gains,
+            self._weights,
+            self._ends,
+            self._queries.starts,
+            self._n_relevant,
+        )
 
     def _evaluate(self):
         first, second = np.empty((2, len(self._gains)))
@@ -150,6 +164,36 @@ class LogisticObjective(GainObjective):
         # Without the gradient.
         self._set_exp_scores(scores)
         return self.value
+
+
+def ideal_dcg_of_copies(gains, weights, queries, k=None):
+    """Return the ideal DCG of each query, in which each document is repeated by its weight.
+
+    The gains are in descending order in each query. A part of a document takes a part of the
+    discount of its rank.
+    """
+    last = np.cumsum(weights)
+    first = last - weights
+    start = np.repeat(first[queries.starts[:-1]], queries.sizes)
+    discounts = sum_of_discounts(last - start, k) - sum_of_discounts(first - start, k)
+    return np.add.reduceat(gains * discounts, queries.starts[:-1])
+
+
+def sum_of_discounts(n_ranks, k=None):
+    """Return the sum of 1 / log2(1 + rank) over the first ranks, up to `k`.
+
+    The numbers of ranks `(n,)` need not be integers.
+    """
+    n_ranks = np.minimum(n_ranks, np.inf if k is None else k)
+    size = 1 + int(min(np.ceil(n_ranks.max()), N_SUMMED))
+    sums = np.concatenate([[0.0], np.cumsum(1 / np.log2(1 + np.arange(1.0, size)))])
+    total = np.interp(n_ranks, np.arange(size), sums)
+    far = n_ranks > N_SUMMED
+    if far.any():
+        # The midpoint rule: the integral is a logarithmic integral.
+        bounds = expi(np.log(np.array([N_SUMMED + 1.5, *(n_ranks[far] + 1.5)])))
+        total[far] += np.log(2) * (bounds[1:] - bounds[0])
+    return total
 
 
 LOSSES = {"logistic": LogisticObjective, "expected-ndcg": NDCGObjective}

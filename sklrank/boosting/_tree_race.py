@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.model_selection import GroupKFold
 
-from sklrank._queries import Queries
 from sklrank._weak_learners import TreeLearner
-from sklrank.boosting._document_ranker import queries_of
+from sklrank.boosting._document_ranker import Target
 from sklrank.boosting._linear_scores import fit_linear
 
 # Numbers of leaves: a stump, the default of scikit-learn and LightGBM, and their geometric mean.
@@ -61,10 +60,9 @@ class RaceData(NamedTuple):
     """Training samples, of which folds are made and to which linear scores are fitted."""
 
     X: np.ndarray
-    y: np.ndarray
-    queries: Queries
+    target: Target
     make_objective: Callable
-    """Function ``make_objective(y, queries)`` that returns the objective of some samples."""
+    """Function ``make_objective(target)`` that returns the objective of some samples."""
     bounds: np.ndarray | None
     """Bounds of the weights of linear scores."""
     seed: int
@@ -72,15 +70,15 @@ class RaceData(NamedTuple):
 
     def folds(self, bins, validation):
         """Return the fold of the validation set, or those of held-out queries, if there are any."""
-        n_samples = len(self.y)
+        n_samples, queries = len(self.target.y), self.target.queries
         if validation is not None:
-            X_val, *target = validation
-            parts = X_val, bins.encode(X_val), self.make_objective(*target)
+            X_val, target = validation
+            parts = X_val, bins.encode(X_val), self.make_objective(target)
             return [self._fold(np.arange(n_samples), bins, *parts)]
-        if self.queries.n_queries < N_FOLDS:
+        if queries.n_queries < N_FOLDS:
             return []
         splitter = GroupKFold(N_FOLDS, shuffle=True, random_state=self.seed)
-        splits = splitter.split(self.y, groups=self.queries.codes)
+        splits = splitter.split(self.target.y, groups=queries.codes)
         folds = []
         for split in islice(splits, max(1, round(FOLD_SAMPLES / n_samples))):
             train, test = (self._draw(part, 4 * FOLD_SAMPLES / n_samples) for part in split)
@@ -101,17 +99,19 @@ class RaceData(NamedTuple):
     def fit_linear(self, samples):
         """Return linear scores that are fitted to queries of the samples."""
         samples = self._draw(samples, FOLD_SAMPLES / len(samples))
-        return fit_linear(self.X[samples], self._objective(samples), self.bounds)
+        target = self.target.take(samples)
+        weights = target.weights * target.query_weights[target.queries.codes]
+        return fit_linear(self.X[samples], self.make_objective(target), self.bounds, weights)
 
     def _objective(self, samples):
-        return self.make_objective(self.y[samples], queries_of(self.queries, samples))
+        return self.make_objective(self.target.take(samples))
 
     def _draw(self, samples, fraction):
         """Return the samples of drawn queries: at least one query, and this fraction at most."""
         if fraction >= 1:
             return samples
-        codes = self.queries.codes[samples]
-        sizes = np.bincount(codes, minlength=self.queries.n_queries)
+        codes = self.target.queries.codes[samples]
+        sizes = np.bincount(codes)
         drawn = np.random.RandomState(self.seed).permutation(np.flatnonzero(sizes))
         most = fraction * len(samples)
         n_drawn = max(1, np.searchsorted(sizes[drawn].cumsum(), most, side="right"))
