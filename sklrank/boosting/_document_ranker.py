@@ -198,6 +198,9 @@ class SupervisedDocumentRanker(DocumentRanker):
     A subclass defines `_make_objective(target)`, which returns its objective.
     """
 
+    # Whether relevance may be negative; the objective may refuse it, too.
+    _signed_relevance = False
+
     @abstractmethod
     def _make_objective(self, target):
         """Return the objective for this :class:`Target`."""
@@ -245,7 +248,7 @@ class SupervisedDocumentRanker(DocumentRanker):
     def _check_training_set(self, X, y, qid, sample_weight=None, query_weight=None):
         """Check the training samples; return those of positive weight with their target."""
         X = self._check_training_X(X)
-        y = check_relevance(y, X.shape[0])
+        y = check_relevance(y, X.shape[0], signed=self._signed_relevance)
         queries = Queries.from_qid(qid, len(y))
         self._set_fitted_with_qid(qid, len(y))
         target, samples = Target.check(y, queries, sample_weight, query_weight)

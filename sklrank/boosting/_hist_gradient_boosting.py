@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._document_metrics import gains_of
 from sklrank._queries import Queries
 from sklrank._randomness import draw_seed
 from sklrank._relevance import check_relevance
@@ -23,7 +22,7 @@ from sklrank.boosting._document_ranker import (
     of_documents,
 )
 from sklrank.boosting._model_json import write_model
-from sklrank.boosting._objectives import LOSSES
+from sklrank.boosting._objectives import LOSSES, FunctionObjective, loss_gains
 from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race
 from sklrank.tree import HistogramTreeRegressor
 
@@ -196,7 +195,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     """
 
     _parameter_constraints = {
-        "loss": [StrOptions(set(LOSSES))],
+        "loss": [StrOptions(set(LOSSES)), callable],
         "learning_rate": [Interval(Real, 0, 2, closed="right")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "max_leaf_nodes": [*OF_TREES["max_leaf_nodes"], StrOptions({"auto"})],
@@ -221,7 +220,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     def __init__(
         self,
-        loss: Literal["logistic", "expected-ndcg"] = "logistic",
+        loss: Literal["logistic", "lambda", "expected-ndcg", "xe-ndcg", "spearman"]
+        | Callable = "logistic",
         *,
         learning_rate: float = 0.5,
         max_iter: int = 100,
@@ -266,6 +266,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    _signed_relevance = True
     # The leaves of small data may have one sample.
     _failed_checks = {}
 
@@ -273,7 +274,12 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         return HistogramTreeRegressor()
 
     def _make_objective(self, target):
-        return LOSSES[self.loss](gains_of(self.gain, target.y), target, self.k)
+        if callable(self.loss):
+            return FunctionObjective(self.loss, target)
+        loss = LOSSES[self.loss]
+        if not loss.uses_gains:
+            return loss(target, self.k)
+        return loss(loss_gains(self.gain, target), target, self.k)
 
     @_fit_context(prefer_skip_nested_validation=False)
     @of_documents
@@ -364,7 +370,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         if qid_val is None and self._fitted_with_qid:
             raise ValueError("qid_val is None, but qid was given: pass the queries of X_val")
         X_val = check_rows(self, X_val, reset=False, dtype=[np.float64, np.float32])
-        y_val = check_relevance(y_val, X_val.shape[0], names=("y_val", "X_val"))
+        names = "y_val", "X_val"
+        y_val = check_relevance(y_val, X_val.shape[0], signed=True, names=names)
         queries = Queries.from_qid(qid_val, len(y_val), "qid_val")
         target = Target.of(y_val, queries)
         self._check_evaluated(target, "of X_val", names=("y_val", "qid_val"))

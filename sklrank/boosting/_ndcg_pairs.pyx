@@ -23,7 +23,9 @@ The functions whose names start with `logistic` belong to another objective, the
 derivative with respect to F_j is (g_i - g_j) p_ij.
 """
 
-from libc.math cimport log1p
+from libc.math cimport fabs, log1p
+
+import numpy as np
 
 # A product of this number and e^600 is finite.
 cdef double LARGE = 1e40
@@ -327,3 +329,94 @@ cdef inline double weighted_sum_of_logistic(
     for j in range(start, stop):
         loss += weights[j] * log1p(factor * exp_scores[j])
     return loss
+
+
+def lambda_pairs(
+    const double[::1] exp_scores,
+    const double[::1] gains,
+    const double[::1] weights,
+    const Py_ssize_t[::1] ends,
+    const Py_ssize_t[::1] starts,
+    const Py_ssize_t[::1] n_relevant,
+    const double[::1] discounts,
+    double[::1] first,
+    double[::1] second,
+):
+    """Do the same as `logistic_pair_weights` and `logistic_loss`, for pairs with another factor.
+
+    It is the absolute difference of the discounts of both documents. If `first` is empty, the loss
+    is returned, otherwise the derivative is written.
+    """
+    cdef Py_ssize_t q, i, j
+    cdef double exp_i, weight, slope, total, loss = 0.0
+    cdef bint has_loss = first.shape[0] == 0
+    with nogil:
+        if not has_loss:
+            first[:] = 0.0
+            second[:] = 0.0
+        for q in range(starts.shape[0] - 1):
+            for i in range(starts[q], starts[q] + n_relevant[q]):
+                exp_i, total = exp_scores[i], 0.0
+                if has_loss:
+                    for j in range(ends[i], starts[q + 1]):
+                        weight = weights[j] * (gains[i] - gains[j])
+                        weight *= fabs(discounts[i] - discounts[j])
+                        total += weight * log1p(exp_scores[j] / exp_i)
+                    loss += weights[i] * total
+                    continue
+                for j in range(ends[i], starts[q + 1]):
+                    weight = weights[i] * weights[j] * (gains[i] - gains[j])
+                    weight *= fabs(discounts[i] - discounts[j])
+                    slope = weight * exp_scores[j] / (exp_i + exp_scores[j])
+                    second[j] += slope
+                    total += slope
+                first[i] = total
+    return loss
+
+
+def sums_over_bins(
+    const double[:, ::1] table,
+    const int[::1] codes,
+    const double[::1] gains,
+    const double[::1] weights,
+    const Py_ssize_t[::1] bounds,
+    bint of_lower,
+    double[::1] sums,
+):
+    """Write for each document i the sum of |g_i - g_j| w_j table[c_i, c_j] over documents j.
+
+    These are the documents of smaller gains if `of_lower` is True, else those of larger gains. The
+    documents of a query are sorted by their gains, the largest first; those of equal gain are
+    between two successive `bounds`. `codes` are the bins c of their scores.
+    """
+    cdef Py_ssize_t n_bins = table.shape[0], n_groups = bounds.shape[0] - 1
+    cdef Py_ssize_t group, step, i, code
+    cdef double gain, sign = 1.0 if of_lower else -1.0
+    # The sums of w_j and of w_j g_j of each bin, and the sum for each bin c_i.
+    cdef double[:, ::1] buffers = np.zeros((3, n_bins))
+    cdef double[::1] total = buffers[0], total_gain = buffers[1], of_bins = buffers[2]
+    with nogil:
+        for step in range(n_groups):
+            group = n_groups - 1 - step if of_lower else step
+            gain = gains[bounds[group]]
+            if bounds[group + 1] - bounds[group] > n_bins:
+                for code in range(n_bins):
+                    of_bins[code] = sum_over_bins(table[code], total, total_gain, gain)
+                for i in range(bounds[group], bounds[group + 1]):
+                    sums[i] = sign * of_bins[codes[i]]
+            else:
+                for i in range(bounds[group], bounds[group + 1]):
+                    sums[i] = sign * sum_over_bins(table[codes[i]], total, total_gain, gain)
+            for i in range(bounds[group], bounds[group + 1]):
+                total[codes[i]] += weights[i]
+                total_gain[codes[i]] += weights[i] * gain
+
+
+cdef inline double sum_over_bins(
+    const double[::1] row, const double[::1] total, const double[::1] total_gain, double gain
+) noexcept nogil:
+    cdef double result = 0.0
+    cdef Py_ssize_t code
+    for code in range(row.shape[0]):
+        result += row[code] * (gain * total[code] - total_gain[code])
+    return result
