@@ -7,13 +7,20 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy import sparse
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._queries import Queries
 from sklrank._randomness import draw_seed
 from sklrank._relevance import check_relevance
-from sklrank._sklearn import Interval, StrOptions, _fit_context, print_progress
+from sklrank._sklearn import (
+    Interval,
+    StrOptions,
+    _check_monotonic_cst,
+    _fit_context,
+    print_progress,
+)
 from sklrank._validation import check_rows, unchanged_on_error
 from sklrank._weak_learners import TreeLearner
 from sklrank.boosting._document_ranker import (
@@ -21,7 +28,8 @@ from sklrank.boosting._document_ranker import (
     Target,
     of_documents,
 )
-from sklrank.boosting._model_json import write_model
+from sklrank.boosting._feature_columns import CategoryEncoder, find_categorical, is_frame
+from sklrank.boosting._model_json import NumericalTree, write_model
 from sklrank.boosting._objectives import LOSSES, FunctionObjective, loss_gains
 from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race
 from sklrank.tree import HistogramTreeRegressor
@@ -33,6 +41,11 @@ if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures
 
 OF_TREES = HistogramTreeRegressor._parameter_constraints
+
+
+def categorical_mask(given, n_features):
+    """Return whether each feature is categorical, of indices, a mask or None."""
+    return HistogramTreeRegressor(categorical_features=given)._categorical_mask(n_features)
 
 
 class HistGradientBoostingRanker(SupervisedDocumentRanker):
@@ -79,12 +92,19 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         of the features, "sqrt", "log2", or None for all features.
     max_bins : int, default=255
         Maximum number of bins of each feature, at most 255; missing values have a bin of their own.
-    categorical_features : array-like of int or bool, or None, default=None
-        Indices of the categorical features, or a mask of shape `(n_features,)`; see
+    categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
+            default="from_dtype"
+        Categorical features: a mask of shape `(n_features,)`, indices, or names of columns. If
+        "from_dtype", they are the columns of a data frame with the data type `category` of pandas,
+        or `Categorical` or `Enum` of polars. In data frames, categories may be strings; in arrays
+        they are numbers. Categories that are not in the training samples, and all but the
+        `max_bins` most frequent ones, are treated as missing values; see
         :class:`~sklrank.tree.HistogramTreeRegressor`. They are not used in linear scores.
-    monotonic_cst : array-like of int of shape (n_features,), or None, default=None
+    monotonic_cst : array-like of int of shape (n_features,), dict of str to int, or None, \
+            default=None
         Constraints of the scores: 1 if they must not decrease with the feature, -1 if they must not
-        increase, and 0 if there is no constraint. If None, there are no constraints.
+        increase, and 0 if there is no constraint; a dict has the names of the features that have
+        constraints. If None, there are no constraints.
     linear_start : "auto" or bool, default="auto"
         Whether boosting starts from linear scores. If "auto", held-out queries decide.
     gain : {"exponential", "linear"} or callable, default="exponential"
@@ -144,6 +164,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         empty without ``early_stopping=True`` and `X_val`.
     feature_importances_ : ndarray of shape (n_features,)
         Fraction of the total decrease of the loss by the trees and the linear scores.
+    is_categorical_ : ndarray of bool of shape (n_features,), or None
+        Mask of the categorical features; None if there are none.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -203,8 +225,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         "l2_regularization": OF_TREES["l2_regularization"],
         "max_features": OF_TREES["max_features"],
         "max_bins": OF_TREES["max_bins"],
-        "categorical_features": OF_TREES["categorical_features"],
-        "monotonic_cst": OF_TREES["monotonic_cst"],
+        "categorical_features": [*OF_TREES["categorical_features"], StrOptions({"from_dtype"})],
+        "monotonic_cst": [*OF_TREES["monotonic_cst"], dict],
         "linear_start": ["boolean", StrOptions({"auto"})],
         "gain": [StrOptions({"exponential", "linear"}), callable],
         "k": [Interval(Integral, 1, None, closed="left"), None],
@@ -230,8 +252,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         l2_regularization: float = 0.0,
         max_features: MaxFeatures = None,
         max_bins: int = 255,
-        categorical_features: ArrayLike | None = None,
-        monotonic_cst: ArrayLike | None = None,
+        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
+        monotonic_cst: ArrayLike | dict[str, int] | None = None,
         linear_start: Literal["auto"] | bool = "auto",
         gain: Literal["exponential", "linear"] | Callable = "exponential",
         k: int | None = None,
@@ -272,6 +294,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     def _weak_learner(self):
         return HistogramTreeRegressor()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _make_objective(self, target):
         if callable(self.loss):
@@ -358,8 +385,27 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         return self.warm_start and hasattr(self, "estimators_")
 
     def _check_training_X(self, X):
-        dtype = [np.float64, np.float32]
-        return check_rows(self, X, reset=not self._is_warm_start(), dtype=dtype)
+        if self._is_warm_start():
+            return self._check_documents(X, reset=False)
+        given, self._encoder = find_categorical(X, self.categorical_features), None
+        if is_frame(X) and given is not None:
+            is_categorical = categorical_mask(given, X.shape[1])
+            self._encoder = CategoryEncoder(X, is_categorical) if is_categorical.any() else None
+        X = self._check_documents(X, reset=True)
+        is_categorical = categorical_mask(given, X.shape[1])
+        self.is_categorical_ = is_categorical if is_categorical.any() else None
+        return X
+
+    def _check_X(self, X):
+        check_is_fitted(self)
+        return self._check_documents(X, reset=False)
+
+    def _check_documents(self, X, *, reset):
+        """Return documents as a dense array, in which the categories of frames are numbers."""
+        if self._encoder is not None:
+            return self._encoder.encode(check_rows(self, X, reset=reset, skip_check_array=True))
+        X = check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+        return X.toarray() if sparse.issparse(X) else X
 
     def _check_validation_set(self, X_val, y_val, qid_val):
         """Return X and the target of the validation set, or None if there is none."""
@@ -369,7 +415,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             raise ValueError("X_val and y_val must be passed together, and qid_val with qid")
         if qid_val is None and self._fitted_with_qid:
             raise ValueError("qid_val is None, but qid was given: pass the queries of X_val")
-        X_val = check_rows(self, X_val, reset=False, dtype=[np.float64, np.float32])
+        X_val = self._check_documents(X_val, reset=False)
         names = "y_val", "X_val"
         y_val = check_relevance(y_val, X_val.shape[0], signed=True, names=names)
         queries = Queries.from_qid(qid_val, len(y_val), "qid_val")
@@ -489,6 +535,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     def _make_trees(self, n_samples):
         """Return a tree of each size that races."""
+        monotonic_cst = self.monotonic_cst
+        if isinstance(monotonic_cst, dict):
+            monotonic_cst = _check_monotonic_cst(self, monotonic_cst)
         min_samples_leaf = self.min_samples_leaf
         if min_samples_leaf == "auto":
             min_samples_leaf = max(1, min(20, n_samples // 100))
@@ -499,12 +548,18 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 l2_regularization=self.l2_regularization,
                 max_features=self.max_features,
                 max_bins=self.max_bins,
-                categorical_features=self.categorical_features,
-                monotonic_cst=self.monotonic_cst,
+                categorical_features=self.is_categorical_,
+                monotonic_cst=monotonic_cst,
                 n_jobs=self.n_jobs,
             )
             for number in (LEAF_NUMBERS if self.max_leaf_nodes == "auto" else [self.max_leaf_nodes])
         ]
+
+    def _categories_of(self, feature, numbers):
+        """Return the categories that are represented by these numbers in the trees."""
+        if self._encoder is None:
+            return numbers.tolist()
+        return [self._encoder.categories[feature][int(number)] for number in numbers]
 
     def _linear_bounds(self, tree, bins):
         """Return the bounds of the weights of linear scores, or None if there are none."""
@@ -576,8 +631,12 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
           `missing`, the index of the next node for small, large and missing values; and `gain`, the
           decrease of the loss by the split, times 2. A numerical feature has a `threshold`: values
           up to it are small, and all values if it is null. A categorical feature has
-          `left_categories` and `right_categories`; other values are missing. The `count` of a node
-          is its number of training documents.
+          `left_categories` and `right_categories`, which are strings if those of the data frame
+          were; other values are missing. The `count` of a node is its number of training documents.
+
+        A model that was fitted in a pipeline is that of the transformed features. Their names are
+        in it if the transformers return data frames, ``pipeline.set_output(transform="pandas")``:
+        ``pipeline[-1].export_json()``.
 
         ``examples/exported_ranker.py`` computes scores and Shapley values from this text.
 
@@ -587,3 +646,42 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             The text.
         """
         return write_model(self)
+
+    def export_shap(self) -> dict:
+        """Return the trees in the format of `shap.TreeExplainer`, which explains scores.
+
+        The explainer reads documents as numbers, `encode(X)`. Its values explain the scores of the
+        trees; linear scores are sums already, of the terms ``linear_.terms(X)``. The example
+        ``examples/lightgbm_drop_in.py`` adds both. The trees of `shap` have numerical splits:
+        splits on categories are written as several of them, with equal Shapley values.
+
+        Returns
+        -------
+        dict
+            A list of trees, `trees`, each of them a dict of arrays.
+
+        Raises
+        ------
+        ValueError
+            If a feature has so many categories that a tree would have a million nodes.
+        """
+        check_is_fitted(self)
+        rounds = self._fitted_rounds()
+        return {"trees": [NumericalTree(model, step).content for model, step in rounds]}
+
+    def encode(self, X: ArrayLike) -> np.ndarray:
+        """Return documents as numbers, as the trees read them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            The features; those that are categorical are the indices of the sorted categories, or
+            NaN for categories that the trees do not distinguish.
+        """
+        X = self._check_X(X)
+        return self.estimators_[0]._encode_categories(X) if self.estimators_ else X
