@@ -6,12 +6,18 @@ that are not among these, by NaN. (The `OrdinalEncoder` of scikit-learn, which i
 uses, takes `None`, by which polars marks missing values, as a category.)
 """
 
+import warnings
+
 import numpy as np
 from sklearn.utils import check_array
 
 from sklrank._rankings import is_missing
 from sklrank._sklearn import _safe_indexing
 
+# So many samples show where the values of a feature are.
+MAX_COMPARED = 10_000
+# With fewer queries, features that are equal in a query may all be high or all low by chance.
+MIN_QUERIES = 10
 # Data types of the categories of pandas and polars.
 CATEGORICAL = {"CategoricalDtype", "Categorical", "Enum"}
 
@@ -86,3 +92,33 @@ def _distinct(values, name):
         raise ValueError(
             f"The categories of the feature {name!r} must be of one kind, such as strings: {error}"
         ) from error
+
+
+def warn_if_untransformed(X, X_val, n_queries):
+    """Warn if most of the features of validation documents have values in other units than `X`.
+
+    A feature is in other units if 95 % of its values in `X_val` are on one side of its median in
+    `X`, or if most of them are outside of its range. Documents of other queries, also of queries
+    that were chosen by their features, are not: of MQ2008, 28 % of the features are, for training
+    documents of the lowest quarter by the first principal component, and validation documents of
+    the highest quarter. Units that leave the range and the median in place are not detected.
+    `n_queries` are the numbers of queries of `X` and of `X_val`.
+    """
+    if n_queries[1] < min(MIN_QUERIES, n_queries[0]):
+        return
+    X, X_val = (rows[:: max(1, len(rows) // MAX_COMPARED)] for rows in (X, X_val))
+    n_known = (~np.isnan(X_val)).sum(axis=0)
+    compared = np.flatnonzero((n_known > 0) & ~np.isnan(X).all(axis=0))
+    low, median, high = np.nanquantile(X[:, compared], [0, 0.5, 1], axis=0)
+    X_val, n_known = X_val[:, compared], n_known[compared]
+    sides = [(X_val > median).sum(axis=0), (X_val < median).sum(axis=0)]
+    is_outside = ((X_val < low) | (X_val > high)).sum(axis=0) > 0.5 * n_known
+    n_other = np.sum((np.max(sides, axis=0) > 0.95 * n_known) | is_outside)
+    if n_other > 0.5 * len(compared):
+        warnings.warn(
+            f"X_val looks as if it were not transformed as X: {n_other} of {len(compared)} "
+            "features have most values outside of those of X. A pipeline transforms X_val only "
+            "with Pipeline(..., transform_input=['X_val']) and metadata routing",
+            UserWarning,
+            stacklevel=2,
+        )

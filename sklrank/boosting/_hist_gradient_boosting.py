@@ -28,7 +28,12 @@ from sklrank.boosting._document_ranker import (
     Target,
     of_documents,
 )
-from sklrank.boosting._feature_columns import CategoryEncoder, find_categorical, is_frame
+from sklrank.boosting._feature_columns import (
+    CategoryEncoder,
+    find_categorical,
+    is_frame,
+    warn_if_untransformed,
+)
 from sklrank.boosting._model_json import NumericalTree, write_model
 from sklrank.boosting._objectives import LOSSES, FunctionObjective, loss_gains
 from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race
@@ -332,7 +337,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
             Documents of the queries that take the place of held-out queries. The ranker is fitted
             to all queries of `X`, and their objective is stored in `validation_loss_curve_`.
-            Without early stopping, they are only evaluated. Searches of scikit-learn raise
+            Without early stopping, they are only evaluated. The steps of a pipeline transform them
+            with ``Pipeline(..., transform_input=["X_val"])`` only; a warning is given if most
+            features have values outside of those of `X`. Searches of scikit-learn raise
             `UnsetMetadataPassedError` unless it is requested by ``set_fit_request(X_val=True,
             y_val=True, qid_val=True)``. If `X_val` has as many rows as `X`, they split it as they
             split `X`: give it another number of rows.
@@ -357,6 +364,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         with unchanged_on_error(self):
             X, target = self._check_training_set(X, y, qid, sample_weight, query_weight)
             validation = self._check_validation_set(X_val, y_val, qid_val)
+            if validation is not None:
+                self._compare_units(X, target, *validation)
             self._start_rounds()
             evaluated = validation
             fraction = self.validation_fraction if validation is None and self._stops_early else 0.0
@@ -422,6 +431,13 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         target = Target.of(y_val, queries)
         self._check_evaluated(target, "of X_val", names=("y_val", "qid_val"))
         return X_val, target
+
+    def _compare_units(self, X, target, X_val, target_val):
+        """Warn if `X_val` looks as if it were not transformed as `X`."""
+        if self.is_categorical_ is not None:
+            X, X_val = X[:, ~self.is_categorical_], X_val[:, ~self.is_categorical_]
+        n_queries = target.queries.n_queries, target_val.queries.n_queries
+        warn_if_untransformed(X, X_val, n_queries)
 
     def _check_evaluated(self, target, part, *, names=("y", "qid")):
         """Raise a ValueError if rounds cannot be evaluated on "the samples {part}"."""
