@@ -109,6 +109,8 @@ def warn_if_untransformed(X, X_val, n_queries):
     X, X_val = (rows[:: max(1, len(rows) // MAX_COMPARED)] for rows in (X, X_val))
     n_known = (~np.isnan(X_val)).sum(axis=0)
     compared = np.flatnonzero((n_known > 0) & ~np.isnan(X).all(axis=0))
+    if not len(compared):
+        return
     low, median, high = np.nanquantile(X[:, compared], [0, 0.5, 1], axis=0)
     X_val, n_known = X_val[:, compared], n_known[compared]
     sides = [(X_val > median).sum(axis=0), (X_val < median).sum(axis=0)]

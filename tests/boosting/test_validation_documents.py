@@ -83,6 +83,7 @@ def test_a_single_query_is_compared_with_a_single_query():
 def test_codes_of_categories_have_no_units():
     codes = RANDOM.randint(3, size=(600, 4)) + np.where(VAL[:, np.newaxis], 5, 0)
     ranker = make().set_params(categorical_features=[0, 1, 2, 3])
+    ranker.fit(codes[TRAIN], Y[TRAIN], QID[TRAIN], **validation(codes[VAL]))
     A = np.hstack([codes, X[:, :3]])
     ranker.fit(A[TRAIN], Y[TRAIN], QID[TRAIN], **validation(A[VAL]))
     ranker.set_params(categorical_features=None)
