@@ -105,9 +105,7 @@ def test_weights_are_repetitions(kind):
     weighted, copies = make(kind, weights=weights.astype(float)), make(kind, Y[rows], QID[rows])
     weighted.set_scores(SCORES)
     copies.set_scores(SCORES[rows])
-    sums = [
-        np.bincount(rows, values) for values in (copies.negative_gradient, copies.hessians)
-    ]
+    sums = [np.bincount(rows, values) for values in (copies.negative_gradient, copies.hessians)]
     if kind is LambdaObjective:
         # The sum over copies does not depend on which of them is ranked first in the pairs that
         # the document wins or loses against one that is far away.
@@ -155,9 +153,12 @@ def test_real_valued_relevance():
         )
         scores = ranker.fit(X, y, QID).predict(X)
         assert np.corrcoef(scores, y)[0, 1] > 0.7
-    for bad, message in (y, "y has negative relevance.*loss='spearman' or gain='linear'"), (
-        1e4 * np.abs(y),
-        "gain must be from 0 to",
+    for bad, message in (
+        (y, "y has negative relevance.*loss='spearman' or gain='linear'"),
+        (
+            1e4 * np.abs(y),
+            "gain must be from 0 to",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             HistGradientBoostingRanker().fit(X, bad, QID)
