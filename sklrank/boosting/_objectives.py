@@ -341,16 +341,22 @@ def loss_gains(gain, target):
     Linear gains may be negative. Only their differences matter, so that they are counted from the
     smallest one of the query if it is negative.
     """
-    y, queries = target.y, target.queries
+    y = target.y
     if isinstance(gain, str) and gain == "linear":
-        least = np.minimum.reduceat(y[queries.order], queries.starts[:-1])
-        y = y - np.minimum(least, 0)[queries.codes]
+        y = from_smallest(target)
     elif y.min() < 0:
         raise ValueError(
             f"y has negative relevance, {y.min():g}, for which gain={gain!r} has no meaning; for "
             "real-valued targets use loss='spearman' or gain='linear'"
         )
     return gains_of(gain, y)
+
+
+def from_smallest(target):
+    """Return the relevance, minus the smallest one of the query if this is negative."""
+    y, queries = target.y, target.queries
+    least = np.minimum.reduceat(y[queries.order], queries.starts[:-1])
+    return y - np.minimum(least, 0)[queries.codes]
 
 
 def ideal_dcg_of_copies(gains, weights, queries, k=None):
@@ -483,6 +489,34 @@ def normalized_ranks(target):
     ranks = np.empty(len(order))
     ranks[order] = middle / totals[codes]
     return ranks
+
+
+def mean_rank_correlation(target, scores, weights):
+    """Return the mean of Spearman's correlation over the queries of different relevance.
+
+    The weight of a query is the mean of the weights of its documents.
+    """
+    queries = target.queries
+    parts = []
+    for values in target.y, scores:
+        ranks = normalized_ranks(target._replace(y=values))
+        # Their mean in each query is 1/2.
+        parts.append(ranks - 0.5)
+    products, *squares = (
+        np.bincount(queries.codes, first * second)
+        for first, second in (parts, parts[:1] * 2, parts[1:] * 2)
+    )
+    is_counted = squares[0] > ROUNDING
+    if not is_counted.any():
+        raise ValueError(
+            "y has no query with documents of different relevance, so that no rank correlation is "
+            "defined; check y and qid"
+        )
+    # The correlation with equal scores is 0.
+    norms = np.sqrt(squares[0] * np.maximum(squares[1], ROUNDING))
+    of_queries = is_counted * np.bincount(queries.codes, weights) / queries.sizes
+    correlations = np.divide(products, norms, out=np.zeros(len(norms)), where=is_counted)
+    return float(np.average(correlations, weights=of_queries))
 
 
 class FunctionObjective(Objective):

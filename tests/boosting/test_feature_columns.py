@@ -219,7 +219,7 @@ def shap_expectation(tree, node, x, is_known):
 def test_shapley_values_add_up(linear_start):
     shap = pytest.importorskip("shap")
     frame = pandas_frame()
-    ranker = make(linear_start=linear_start).fit(frame, Y, QID)
+    ranker = make(init="linear" if linear_start else None).fit(frame, Y, QID)
     X = ranker.encode(frame)
     explainer = shap.TreeExplainer(ranker.export_shap())
     explained = explainer.shap_values(X) + (ranker.linear_.terms(X) if linear_start else 0)

@@ -83,7 +83,7 @@ def test_objectives(make):
             max_leaf_nodes=4,
             min_samples_leaf=1,
             early_stopping=False,
-            linear_start=True,
+            init="linear",
         ),
     ],
     ids=lambda ranker: type(ranker).__name__,
