@@ -16,6 +16,7 @@ from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, check_weights, input_tags_of, unchanged_on_error
 from sklrank._weak_learners import make_classifier_learner
 from sklrank.base import DocumentRankerMixin
+from sklrank.boosting._peer_names import explains_peer_names
 from sklrank.tree import HistogramTreeClassifier
 
 if TYPE_CHECKING:
@@ -205,6 +206,7 @@ class SupervisedDocumentRanker(DocumentRanker):
     def _make_objective(self, target):
         """Return the objective for this :class:`Target`."""
 
+    @explains_peer_names
     @_fit_context(prefer_skip_nested_validation=False)
     @of_documents
     def fit(

@@ -44,6 +44,7 @@ from sklrank.boosting._objectives import (
     loss_gains,
     mean_rank_correlation,
 )
+from sklrank.boosting._peer_names import explains_peer_names
 from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race, scores_of
 from sklrank.metrics import (
     average_precision_scorer,
@@ -308,6 +309,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         "n_jobs": OF_TREES["n_jobs"],
     }
 
+    @explains_peer_names
     def __init__(
         self,
         loss: Literal["logistic", "lambda", "expected-ndcg", "xe-ndcg", "spearman"]
@@ -380,6 +382,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             return loss(target, self.k)
         return loss(loss_gains(self.gain, target), target, self.k)
 
+    @explains_peer_names
     @_fit_context(prefer_skip_nested_validation=False)
     @of_documents
     def fit(
