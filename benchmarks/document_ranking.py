@@ -335,9 +335,12 @@ def default_rankers(is_real):
 
         return fit_grades if is_real else fit
 
-    peers = {name: on_grades(fit) for name, fit in list(rankers.items())[1:]}
-    default = lambda X, y, qid: clone(own).fit(X, y, qid)
-    return {"HistGradientBoosting": default} | peers | {"regression": regressor}
+    _, *peers = rankers.items()
+    return {
+        "HistGradientBoosting": lambda X, y, qid: clone(own).fit(X, y, qid),
+        **{name: on_grades(fit) for name, fit in peers},
+        "regression": regressor,
+    }
 
 
 def compare_sets(names, n_seeds):
