@@ -24,6 +24,7 @@ from sklearn import get_config
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklrank._rankings import is_missing
+from sklrank._validation import check_weights
 
 # Smallest number of samples for which a ranker warns if `qid` is None.
 MANY_SAMPLES = 500
@@ -135,6 +136,20 @@ def warn_without_qid(qid, n_samples: int) -> None:
             UserWarning,
             stacklevel=3,
         )
+
+
+def check_query_weights(query_weight, queries) -> np.ndarray:
+    """Return the weight of each query, given that of the query of each sample, or None."""
+    weights = check_weights(query_weight, len(queries.codes), positive=True, name="query_weight")
+    of_queries = weights[queries.order[queries.starts[:-1]]]
+    different = np.flatnonzero(weights != of_queries[queries.codes])
+    if len(different):
+        name = queries.names[queries.codes[different[0]]]
+        raise ValueError(
+            "query_weight must be the same for all documents of a query, but the query "
+            f"{name!r} has several weights; weights of documents are sample_weight"
+        )
+    return of_queries
 
 
 def check_scorer_gets_qid() -> None:
