@@ -252,7 +252,7 @@ SETS = {
     "short": (2000, 5, 0.5),
     "small": (30, 40, 1.0),
     "real": (150, 60, 0.5),
-    "real, one query": (1, 10_000, 0.5),
+    "one real query": (1, 10_000, 0.5),
 }
 N_FEATURES_OF_SETS = 24
 
