@@ -94,7 +94,7 @@ def _distinct(values, name):
         ) from error
 
 
-def warn_if_untransformed(X, X_val, n_queries):
+def warn_if_untransformed(X, X_val, n_queries, is_categorical):
     """Warn if most of the features of validation documents have values in other units than `X`.
 
     A feature is in other units if 95 % of its values in `X_val` are on one side of its median in
@@ -102,11 +102,13 @@ def warn_if_untransformed(X, X_val, n_queries):
     that were chosen by their features, are not: of MQ2008, 28 % of the features are, for training
     documents of the lowest quarter by the first principal component, and validation documents of
     the highest quarter. Units that leave the range and the median in place are not detected.
-    `n_queries` are the numbers of queries of `X` and of `X_val`.
+    `n_queries` are the numbers of queries of both; `is_categorical` is a mask or None.
     """
     if n_queries[1] < min(MIN_QUERIES, n_queries[0]):
         return
     X, X_val = (rows[:: max(1, len(rows) // MAX_COMPARED)] for rows in (X, X_val))
+    if is_categorical is not None:
+        X, X_val = X[:, ~is_categorical], X_val[:, ~is_categorical]
     n_known = (~np.isnan(X_val)).sum(axis=0)
     compared = np.flatnonzero((n_known > 0) & ~np.isnan(X).all(axis=0))
     if not len(compared):

@@ -437,7 +437,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             self._check_function()
             validation = self._check_validation_set(X_val, y_val, qid_val)
             if validation is not None:
-                self._compare_units(X, target, *validation)
+                X_val, target_val = validation
+                n_queries = target.queries.n_queries, target_val.queries.n_queries
+                warn_if_untransformed(X, X_val, n_queries, self.is_categorical_)
             self._start_rounds()
             evaluated = validation
             fraction = self.validation_fraction if validation is None and self._stops_early else 0.0
@@ -484,12 +486,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         if self._is_warm_start():
             return self._check_documents(X, reset=False)
         given, self._encoder = find_categorical(X, self.categorical_features), None
-        if is_frame(X) and given is not None:
-            is_categorical = categorical_mask(given, X.shape[1])
-            self._encoder = CategoryEncoder(X, is_categorical) if is_categorical.any() else None
+        if is_frame(X) and (mask := categorical_mask(given, X.shape[1])).any():
+            self._encoder = CategoryEncoder(X, mask)
         X = self._check_documents(X, reset=True)
-        is_categorical = categorical_mask(given, X.shape[1])
-        self.is_categorical_ = is_categorical if is_categorical.any() else None
+        mask = categorical_mask(given, X.shape[1])
+        self.is_categorical_ = mask if mask.any() else None
         return X
 
     def _check_X(self, X):
@@ -518,13 +519,6 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         target = Target.of(y_val, queries)
         self._check_evaluated(target, "of X_val", names=("y_val", "qid_val"))
         return X_val, target
-
-    def _compare_units(self, X, target, X_val, target_val):
-        """Warn if `X_val` looks as if it were not transformed as `X`."""
-        if self.is_categorical_ is not None:
-            X, X_val = X[:, ~self.is_categorical_], X_val[:, ~self.is_categorical_]
-        n_queries = target.queries.n_queries, target_val.queries.n_queries
-        warn_if_untransformed(X, X_val, n_queries)
 
     def _check_evaluated(self, target, part, *, names=("y", "qid")):
         """Raise a ValueError if rounds cannot be evaluated on "the samples {part}"."""
@@ -829,10 +823,10 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     def export_shap(self) -> dict:
         """Return the trees in the format of `shap.TreeExplainer`, which explains scores.
 
-        The explainer reads documents as numbers, `encode(X)`. Its values explain the scores of the
-        trees; linear scores are sums already, of the terms ``linear_.terms(X)``. The example
-        ``examples/lightgbm_drop_in.py`` adds both. The trees of `shap` have numerical splits:
-        splits on categories are written as several of them, with equal Shapley values.
+        The explainer reads documents as numbers, `encode(X)`, and explains the scores of the trees.
+        Linear scores are sums already, of the terms ``linear_.terms(encode(X))``;
+        ``examples/lightgbm_drop_in.py`` adds both. A split on categories is written as several
+        numerical splits, which have the same Shapley values.
 
         Returns
         -------
@@ -859,8 +853,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            The features; those that are categorical are the indices of the sorted categories, or
-            NaN for categories that the trees do not distinguish.
+            The features. Categories are replaced by their index among the sorted categories, and by
+            NaN if the trees do not distinguish them.
         """
         X = self._check_X(X)
         return self.estimators_[0]._encode_categories(X) if self.estimators_ else X

@@ -9,42 +9,33 @@ from typing import Any, TypeVar
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-STOPPING = "early_stopping=True and n_iter_no_change"
-VALIDATION = "X_val, y_val and qid_val of fit"
-REPLACEMENTS = {
+# Names, and what replaces them.
+TABLE = {
     "boosting_type": "no such argument: the trees are those of gradient boosting",
     "callbacks": "verbose, or set_callbacks with scikit-learn 1.9",
-    "categorical_feature": "categorical_features, or columns of the data type category",
+    "categorical_feature feature_types": "categorical_features, or columns of type category",
     "colsample_bytree": "max_features",
-    "early_stopping_round": STOPPING,
-    "early_stopping_rounds": STOPPING,
+    "early_stopping_round early_stopping_rounds": "early_stopping=True and n_iter_no_change",
     "eta": "learning_rate",
     "eval_at": "k of the constructor",
-    "eval_group": "qid_val of fit",
-    "eval_metric": "scoring of the constructor",
-    "eval_qid": "qid_val of fit",
-    "eval_set": VALIDATION,
+    "eval_group eval_qid": "qid_val of fit",
+    "eval_metric metric": "scoring of the constructor",
+    "eval_set": "X_val, y_val and qid_val of fit",
     "feature_name": "a data frame X, whose columns have names",
-    "feature_types": "columns of the data type category",
     "group": "qid, the query of each document: qid=np.repeat(np.arange(len(group)), group)",
     "init_score": "init of the constructor, an estimator of the initial scores",
     "label_gain": "gain, a function of the grades",
-    "lambda_l2": "l2_regularization",
+    "lambda_l2 reg_lambda": "l2_regularization",
     "lambdarank_truncation_level": "k",
     "max_bin": "max_bins",
-    "max_leaves": "max_leaf_nodes",
-    "metric": "scoring",
-    "min_child_samples": "min_samples_leaf",
-    "min_data_in_leaf": "min_samples_leaf",
+    "min_child_samples min_data_in_leaf": "min_samples_leaf",
     "monotone_constraints": "monotonic_cst",
-    "n_estimators": "max_iter",
-    "num_boost_round": "max_iter",
-    "num_iterations": "max_iter",
-    "num_leaves": "max_leaf_nodes",
+    "n_estimators num_boost_round num_iterations": "max_iter",
+    "num_leaves max_leaves": "max_leaf_nodes",
     "objective": "loss",
-    "reg_lambda": "l2_regularization",
     "seed": "random_state",
 }
+REPLACEMENTS = {name: text for names, text in TABLE.items() for name in names.split()}
 
 
 def explains_peer_names(method: Method) -> Method:

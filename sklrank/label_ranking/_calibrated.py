@@ -108,20 +108,24 @@ class CalibratedLabelRanker(WrappedRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit_ranker(self, X, positions):
+    def _fit_ranker(self, X, positions, sample_weight):
         folds = self._folds(X, positions)
         unseen, held_out = held_out_positions(positions, folds)
         scores = self._fit_in_parallel(
             [
-                delayed(fit_and_score)(clone(self.ranker), X, positions, *fold, mask)
+                delayed(fit_and_score)(
+                    clone(self.ranker), X, positions, *fold, mask, sample_weight=sample_weight
+                )
                 for fold, mask in zip(folds, unseen)
             ],
             "ranker on a fold",
             len(folds) + 1,
         )
-        self.pair_scale_ = fit_pair_scale(np.concatenate(scores), held_out)
+        tests = np.concatenate([test for _, test in folds])
+        of_held_out = weights_or_ones(sample_weight, len(positions))[tests]
+        self.pair_scale_ = fit_pair_scale(np.concatenate(scores), held_out, of_held_out)
         [self.ranker_] = self._fit_in_parallel(
-            [delayed(fit_ranker)(clone(self.ranker), X, positions)], "ranker"
+            [delayed(fit_ranker)(clone(self.ranker), X, positions, None, sample_weight)], "ranker"
         )
 
     def _folds(self, X, positions):

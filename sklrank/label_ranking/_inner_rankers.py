@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -19,12 +18,7 @@ from sklrank.label_ranking._label_ranker import (
     MetaLabelRanker,
     fit_weighted,
     in_one_process,
-    of_rankers,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 
 def is_ranker(estimator):
@@ -179,18 +173,8 @@ class WrappedRanker(MetaLabelRanker):
     }
 
     @abstractmethod
-    def _fit_ranker(self, X, positions):
+    def _fit_ranker(self, X, positions, sample_weight):
         """Set `ranker_` and fit what the subclass adds to it."""
-
-    @of_rankers
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit the ranker from scratch.
-
-        {fit}
-
-        {fitted}
-        """
-        return super().fit(X, y)
 
     def _templates(self):
         return [self.ranker]
@@ -202,7 +186,7 @@ class WrappedRanker(MetaLabelRanker):
                 f"LabelwiseRanker(); got {self.ranker!r}"
             )
         check_frozen_labels(self.ranker, self.classes_)
-        self._fit_ranker(X, positions)
+        self._fit_ranker(X, positions, sample_weight)
 
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)

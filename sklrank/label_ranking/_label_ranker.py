@@ -71,29 +71,6 @@ ndarray of shape (n_samples, n_labels, n_labels)
     Entry ``[i, a, b]`` is the probability that label a is ranked before label b. The
     entries of the diagonal are 1/2.
 """,
-    fit="""
-Parameters
-----------
-X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-    Samples. They may be sparse if all inner estimators accept sparse matrices. A data frame
-    is passed to the inner estimators unchanged, so that these can select columns by name.
-y : array-like of shape (n_samples, n_labels)
-    Positions of the labels. A smaller position is better, and only the order of the
-    positions matters. Equal positions mark tied labels, and NaN marks a label that is not
-    ranked.
-""",
-    fitted="""
-Returns
--------
-self : object
-    The fitted estimator.
-
-Raises
-------
-ValueError
-    If the data are malformed, or if the parameters are incompatible with the data or with
-    the inner estimators. In these cases, a fitted model does not change.
-""",
     frozen="""
 ranker : label ranker
     Ranker, which learns positions. To calibrate a fitted ranker, pass
@@ -293,16 +270,32 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
         """Return the list of inner estimators, which are cloned before they are fitted."""
 
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_rankers
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the ranker from scratch.
 
-        {fit}
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Samples. They may be sparse if all inner estimators accept sparse matrices. A data frame
+            is passed to the inner estimators unchanged, so that these can select columns by name.
+        y : array-like of shape (n_samples, n_labels)
+            Positions of the labels. A smaller position is better, and only the order of the
+            positions matters. Equal positions mark tied labels, and NaN marks a label that is not
+            ranked.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights, which are passed to the inner estimators. If None, all samples have the
-            same weight. Samples of weight 0 are left out.
+            same weight.
 
-        {fitted}
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed, or if the parameters are incompatible with the data or with
+            the inner estimators. In these cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
             return self._fit(X, y, sample_weight)
@@ -430,11 +423,11 @@ def in_one_process(fit):
 
     @one_blas_thread
     @wraps(fit)
-    def run(*args):
+    def run(*args, **options):
         backend, _ = get_active_backend()
         if type(backend).__name__ != "DaskDistributedBackend":
-            return fit(*args)
+            return fit(*args, **options)
         with parallel_config(backend="threading"):
-            return fit(*args)
+            return fit(*args, **options)
 
     return run

@@ -23,7 +23,7 @@ def test_names(name):
     arguments = inspect.signature(HistGradientBoostingRanker).parameters.keys()
     of_fit = inspect.signature(HistGradientBoostingRanker.fit).parameters.keys()
     known = {word.split("=")[0] for word in words} & (arguments | of_fit)
-    assert known or name in {"boosting_type", "callbacks", "feature_types"}
+    assert known or name in {"boosting_type", "callbacks"}
 
 
 def test_other_names_have_the_error_of_python():

@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklrank.label_ranking import (
     CalibratedLabelRanker,
+    ConformalRanks,
     LabelwiseRanker,
     PairwiseRanker,
     PlackettLuceRanker,
@@ -146,8 +147,6 @@ def test_estimators_without_weights_are_refused_by_name():
     for inner in (KNeighborsRegressor(), make_pipeline(StandardScaler(), KNeighborsRegressor())):
         with pytest.raises(ValueError, match=r"sample_weight cannot be used.*KNeighborsRegressor"):
             LabelwiseRanker(inner).fit(X, Y, WEIGHTS)
-    with pytest.raises(TypeError, match="sample_weight"):
-        CalibratedLabelRanker(LabelwiseRanker(Ridge())).fit(X, Y, sample_weight=WEIGHTS)
 
 
 def test_folds_and_out_of_bag_scores_are_those_of_all_samples():
@@ -158,3 +157,19 @@ def test_folds_and_out_of_bag_scores_are_those_of_all_samples():
     folds = [(np.arange(45), np.arange(45, 90)), (np.arange(45, 90), np.arange(45))]
     stack = StackedRanker([("forest", forest), ("linear", RANKERS["labelwise"])], cv=folds)
     assert stack.fit(X, Y, WEIGHTS).score(X, Y) > 0.3
+
+
+def test_wrapped_rankers_pass_weights_on():
+    """Of a ranker that was fitted to some samples, the others calibrate the probabilities."""
+    samples, _ = copies(3)
+    folds = [(np.flatnonzero(samples % 3 != i), np.flatnonzero(samples % 3 == i)) for i in range(3)]
+    ranker = CalibratedLabelRanker(RANKERS["labelwise"])
+    weights = np.where(np.arange(len(X)) < 45, 3.0, 1.0)
+    expected = ranker.set_params(cv=folds).fit(X[samples], Y[samples], weights[samples] / 3)
+    scale, scores = expected.pair_scale_, expected.decision_function(X)
+    ranker.set_params(cv=[(train[train < 90], test[test < 90]) for train, test in folds])
+    assert ranker.fit(X, Y, weights).pair_scale_ == pytest.approx(scale, rel=1e-4)
+    assert_allclose(ranker.decision_function(X), scores)
+    conformal = ConformalRanks(RANKERS["labelwise"], random_state=0)
+    equal = conformal.fit(X, Y).decision_function(X)
+    assert np.abs(conformal.fit(X, Y, weights).decision_function(X) - equal).max() > 1e-3
