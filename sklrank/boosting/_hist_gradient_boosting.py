@@ -811,7 +811,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         in it if the transformers return data frames, ``pipeline.set_output(transform="pandas")``:
         ``pipeline[-1].export_json()``.
 
-        ``examples/exported_ranker.py`` computes scores and Shapley values from this text.
+        ``examples/exported_ranker.py`` computes scores from this text.
 
         Returns
         -------

@@ -20,7 +20,7 @@ TABLE = {
     "eval_at": "k of the constructor",
     "eval_group eval_qid": "qid_val of fit",
     "eval_metric metric": "scoring of the constructor",
-    "eval_set": "X_val, y_val and qid_val of fit",
+    "eval_set eval_X eval_y": "X_val, y_val and qid_val of fit",
     "feature_name": "a data frame X, whose columns have names",
     "group": "qid, the query of each document: qid=np.repeat(np.arange(len(group)), group)",
     "init_score": "init of the constructor, an estimator of the initial scores",
