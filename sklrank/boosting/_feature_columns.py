@@ -13,6 +13,7 @@ from sklearn.utils import check_array
 
 from sklrank._rankings import is_missing
 from sklrank._sklearn import _safe_indexing
+from sklrank._validation import is_frame
 
 # So many samples show where the values of a feature are.
 MAX_COMPARED = 10_000
@@ -20,11 +21,6 @@ MAX_COMPARED = 10_000
 MIN_QUERIES = 10
 # Data types of the categories of pandas and polars.
 CATEGORICAL = {"CategoricalDtype", "Categorical", "Enum"}
-
-
-def is_frame(X):
-    """Return True if `X` is a data frame, whose columns have names and data types."""
-    return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
 def find_categorical(X, given):

@@ -23,7 +23,7 @@ from sklrank._sklearn import (
     _fit_context,
     print_progress,
 )
-from sklrank._validation import check_rows, check_weights, unchanged_on_error
+from sklrank._validation import check_rows, check_weights, is_frame, unchanged_on_error
 from sklrank._weak_learners import TreeLearner
 from sklrank.boosting._document_ranker import (
     SupervisedDocumentRanker,
@@ -33,7 +33,6 @@ from sklrank.boosting._document_ranker import (
 from sklrank.boosting._feature_columns import (
     CategoryEncoder,
     find_categorical,
-    is_frame,
     warn_if_untransformed,
 )
 from sklrank.boosting._model_json import NumericalTree, write_model

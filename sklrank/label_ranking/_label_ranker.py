@@ -38,6 +38,7 @@ from sklrank._validation import (
     check_weights,
     column_names,
     input_tags_of,
+    is_frame,
     labels_of_columns,
     unchanged_on_error,
 )
@@ -301,7 +302,7 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
             return self._fit(X, y, sample_weight)
 
     def _check_rows(self, X, *, reset):
-        if hasattr(X, "__dataframe__"):
+        if is_frame(X):
             # The values are checked by the inner estimators, which may select columns by name and
             # may accept strings.
             return check_rows(self, X, reset=reset, skip_check_array=True)
