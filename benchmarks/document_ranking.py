@@ -302,7 +302,7 @@ def make_set(kind, seed):
             X = np.abs(X)
         clean = function(X)
         quality = clean / clean.std() + noise * rng.normal(size=len(X))
-        if not kind.startswith("real"):
+        if "real" not in kind:
             quality = np.digitize(quality, np.quantile(quality, [0.5, 0.8, 0.94, 0.99]))
         parts.append((X, quality, np.repeat(np.arange(number), size)))
     return parts
@@ -354,7 +354,7 @@ def compare_sets(names, n_seeds):
                 train, test = load_mq2008(*parts[:3]), load_mq2008(parts[4])
             else:
                 train, test = make_set(kind, seed)
-            is_real = kind.startswith("real")
+            is_real = "real" in kind
             for name, fit in default_rankers(is_real).items():
                 try:
                     with Stopwatch() as watch:
