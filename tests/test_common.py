@@ -190,7 +190,7 @@ ESTIMATORS = [
     ),
     NDCGBoost(n_estimators=10),
     HistGradientBoostingRanker(max_iter=10),
-    HistGradientBoostingRanker("expected-ndcg", max_iter=5, max_leaf_nodes=4, linear_start=True),
+    HistGradientBoostingRanker("expected-ndcg", max_iter=5, max_leaf_nodes=4, init="linear"),
     NDCGBoost(HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1), 5),
     RankBoost(HistogramTreeClassifier(min_samples_leaf=2), 5),
     NDCGBoost(LogisticRegression(), 5),

@@ -4,27 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._document_metrics import gains_of
 from sklrank._queries import Queries
 from sklrank._randomness import draw_seed
-from sklrank._relevance import check_relevance, check_something_to_learn
-from sklrank._sklearn import Interval, StrOptions, _fit_context, print_progress
-from sklrank._validation import check_rows, unchanged_on_error
+from sklrank._relevance import check_relevance
+from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, print_progress
+from sklrank._validation import check_rows, check_weights, unchanged_on_error
 from sklrank._weak_learners import TreeLearner
 from sklrank.boosting._document_ranker import (
     SupervisedDocumentRanker,
+    Target,
     of_documents,
-    queries_of,
 )
 from sklrank.boosting._model_json import write_model
-from sklrank.boosting._objectives import LOSSES
-from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race
+from sklrank.boosting._objectives import (
+    LOSSES,
+    FunctionObjective,
+    from_smallest,
+    loss_gains,
+    mean_rank_correlation,
+)
+from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race, scores_of
+from sklrank.metrics import (
+    average_precision_scorer,
+    hit_rate_scorer,
+    ndcg_scorer,
+    precision_at_k_scorer,
+    recall_at_k_scorer,
+    reciprocal_rank_scorer,
+)
 from sklrank.tree import HistogramTreeRegressor
 
 if TYPE_CHECKING:
@@ -33,6 +47,14 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
+SCORERS = {
+    "ndcg": ndcg_scorer,
+    "average_precision": average_precision_scorer,
+    "precision_at_k": precision_at_k_scorer,
+    "recall_at_k": recall_at_k_scorer,
+    "hit_rate": hit_rate_scorer,
+    "reciprocal_rank": reciprocal_rank_scorer,
+}
 OF_TREES = HistogramTreeRegressor._parameter_constraints
 
 
@@ -40,8 +62,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     r"""Document ranker of boosted regression trees that are grown from histograms of the features.
 
     The scores :math:`F` of the documents are linear scores, if these help, plus the values of
-    trees, which are fitted one after another. By default, they decrease a logistic loss of the
-    pairs of documents of each of n queries q,
+    trees, which are fitted one after another, as in scikit-learn's `HistGradientBoostingRegressor`.
+    By default, they decrease a logistic loss of the pairs of documents of each of n queries q,
 
     .. math:: \frac{1}{n} \sum_{q=1}^n \frac{1}{Z_q} \sum_{G_i > G_j} (G_i - G_j)
               \log(1 + \exp(F_j - F_i)),
@@ -51,7 +73,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     ARP-Loss2 [2]_. A leaf adds half of the ratio of two sums over its documents to the scores: the
     negative gradient, and the total weight of the pairs. This is a lower estimate of the step that
     minimizes a bound on the loss in the leaf, as the steps of confidence-rated classifiers [3]_.
-    The loss never increases, except with monotonic constraints.
+    The loss never increases, except with monotonic constraints; in queries of more than 300
+    relevant documents, scores are rounded, so that this holds up to rounding.
 
     Held-out queries decide whether boosting starts from linear scores or from 0, how large the
     trees are, and how many of them are fitted; see the notes. Linear scores minimize the same loss
@@ -60,9 +83,25 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     Parameters
     ----------
-    loss : {"logistic", "expected-ndcg"}, default="logistic"
-        Loss: the logistic loss of pairs, or the bound on the expected loss of NDCG of
-        :class:`NDCGBoost` ([4]_, Equation 3.11).
+    loss : str or callable, default="logistic"
+        Loss. The time of all of them grows with the number n of documents of a query at most as
+        :math:`n \log n`, if there are more than 300 relevant documents.
+
+        - "logistic": the logistic loss of pairs above.
+        - "lambda": the same, where each pair is also weighted by the difference of the discounts of
+          the current ranks of its documents, so that it has the weight of the NDCG that depends on
+          it: LambdaMART [5]_. It changes from round to round, and may increase.
+        - "expected-ndcg": the bound on the expected loss of NDCG of :class:`NDCGBoost` ([4]_,
+          Equation 3.11).
+        - "xe-ndcg": the cross entropy of the shares of the documents in the gains of their query
+          and of the softmax of their scores [6]_.
+        - "spearman": the squared error of the scores as predictions of the ranks within the query,
+          divided by that of equal scores. It is recommended for real-valued relevance, which may be
+          negative; `gain` is not used, and `score` is the rank correlation of Spearman.
+        - a function ``loss(y, scores, query)`` of three arrays of shape `(n_samples,)`, where
+          `query` has the indices of the queries. It returns the gradient and the positive hessian,
+          two such arrays. As its value is not known, nothing is chosen by held-out queries unless
+          `scoring` is a metric.
     learning_rate : float, default=0.5
         Learning rate that multiplies the values of the leaves, 2 at most. Smaller values need more
         trees.
@@ -70,6 +109,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Maximum number of trees.
     max_leaf_nodes : "auto" or int, default="auto"
         Maximum number of leaves of each tree, at least 2. If "auto", it is 2, 8 or 31.
+    max_depth : int or None, default=None
+        Maximum number of splits from the root of a tree to a leaf; None for no limit.
     min_samples_leaf : "auto" or int, default="auto"
         Minimum number of documents in each leaf. If "auto", it is 20, or a hundredth of the
         documents if there are fewer than 2000.
@@ -86,11 +127,14 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     monotonic_cst : array-like of int of shape (n_features,), or None, default=None
         Constraints of the scores: 1 if they must not decrease with the feature, -1 if they must not
         increase, and 0 if there is no constraint. If None, there are no constraints.
-    linear_start : "auto" or bool, default="auto"
-        Whether boosting starts from linear scores. If "auto", held-out queries decide.
+    init : {"auto", "linear"}, estimator or None, default="auto"
+        Scores from which boosting starts: linear scores, the predictions of a regressor or ranker,
+        which is fitted to the same samples, or 0 if None. If "auto", held-out queries choose linear
+        scores or 0.
     gain : {"exponential", "linear"} or callable, default="exponential"
         Gain of a document of relevance r: :math:`2^r - 1` ("exponential"), r ("linear"), or the
-        value of a function of r. It is the gain of the loss and of `score`.
+        value of a function of r. It is the gain of the loss and of `score`. Relevance may be
+        negative if it is "linear".
     k : int or None, default=None
         Number of top-ranked documents that matter: `score` is NDCG@k, and :math:`Z_q` is the ideal
         DCG of the first `k` documents, so that queries with more than `k` relevant documents weigh
@@ -102,8 +146,14 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         smallest loss; the trees are not fitted to these queries. If False, `max_iter` trees are
         fitted. If `X_val` is passed to `fit`, its queries are the held-out queries, also those that
         decide the start and the size of the trees.
+    scoring : str or callable, default="loss"
+        What decreases or increases on held-out queries: the loss, or a metric: "ndcg",
+        "average_precision", "precision_at_k", "recall_at_k", "hit_rate" or "reciprocal_rank", at
+        `k`, or a scorer, called as ``scorer(estimator, X, y, qid=qid)``. The loss varies less from
+        query to query than a metric does.
     validation_fraction : float, default=0.1
-        Fraction of the queries that are held out with ``early_stopping=True``.
+        Fraction of the queries that are held out with ``early_stopping=True``; of the documents,
+        if there is a single query.
     n_iter_no_change : int, default=10
         Number of rounds with ``early_stopping=True``.
     tol : float, default=1e-7
@@ -125,8 +175,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Trees. They predict numbers from -1 to 1.
     estimator_weights_ : ndarray of shape (n_rounds,)
         Number by which the values of each tree are multiplied, half of the learning rate.
+    init_ : object or None
+        Fitted model of the scores from which boosting started: an estimator, linear scores, or None
+        if it started from 0.
     linear_ : object or None
-        Linear scores from which boosting started; None if it started from 0. The attributes `coef`,
+        Linear scores from which boosting started, or None. The attributes `coef`,
         `mean`, `low` and `high` have an entry for each feature. The score is the sum of the
         differences of the features to their means, multiplied by the coefficients. Values outside
         the range from low to high are replaced by the nearest bound, and missing values by the
@@ -137,12 +190,13 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Number of trees that `predict` uses. With ``early_stopping=True``, later trees are in
         `estimators_`, too, and a warm start adds trees to them.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Loss before the first round and after each round.
+        Loss before the first round and after each round; NaN for a function as loss.
     stop_reason_ : str
         Reason why boosting stopped.
     validation_loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Loss of the held-out queries or of `X_val`, before the first round and after each round;
-        empty without ``early_stopping=True`` and `X_val`.
+        Loss of the held-out queries or of `X_val`, or minus their metric if `scoring` is one,
+        before the first round and after each round; empty without ``early_stopping=True`` and
+        `X_val`.
     feature_importances_ : ndarray of shape (n_features,)
         Fraction of the total decrease of the loss by the trees and the linear scores.
     n_features_in_ : int
@@ -166,8 +220,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
        are used.
     3. The start, the size and the number of trees with the smallest loss of the held-out queries
        are used for all queries.
-    4. If there are fewer than five queries, nothing is held out, the trees have 8 leaves, and
-       boosting starts from 0.
+    4. If there are fewer than five queries, a fifth of the documents is held out instead of a fifth
+       of the queries. If there are also fewer than 100 documents, nothing is held out, the trees
+       have 8 leaves, and boosting starts from 0.
 
     References
     ----------
@@ -179,6 +234,10 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
        predictions", Machine Learning 37, 1999.
     .. [4] H. Valizadegan, "Boosting and online learning for classification and ranking",
        PhD thesis, Michigan State University, 2010, chapter 3.
+    .. [5] C. Burges, "From RankNet to LambdaRank to LambdaMART: an overview",
+       Microsoft Research, 2010.
+    .. [6] S. Bruch, "An alternative cross entropy loss for learning-to-rank",
+       WWW 2021.
 
     Examples
     --------
@@ -196,20 +255,22 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     """
 
     _parameter_constraints = {
-        "loss": [StrOptions(set(LOSSES))],
+        "loss": [StrOptions(set(LOSSES)), callable],
         "learning_rate": [Interval(Real, 0, 2, closed="right")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "max_leaf_nodes": [*OF_TREES["max_leaf_nodes"], StrOptions({"auto"})],
+        "max_depth": OF_TREES["max_depth"],
         "min_samples_leaf": [*OF_TREES["min_samples_leaf"], StrOptions({"auto"})],
         "l2_regularization": OF_TREES["l2_regularization"],
         "max_features": OF_TREES["max_features"],
         "max_bins": OF_TREES["max_bins"],
         "categorical_features": OF_TREES["categorical_features"],
         "monotonic_cst": OF_TREES["monotonic_cst"],
-        "linear_start": ["boolean", StrOptions({"auto"})],
+        "init": [StrOptions({"auto", "linear"}), HasMethods(["fit", "predict"]), None],
         "gain": [StrOptions({"exponential", "linear"}), callable],
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "early_stopping": ["boolean", StrOptions({"auto"})],
+        "scoring": [StrOptions({"loss", *SCORERS}), callable],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -221,21 +282,24 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     def __init__(
         self,
-        loss: Literal["logistic", "expected-ndcg"] = "logistic",
+        loss: Literal["logistic", "lambda", "expected-ndcg", "xe-ndcg", "spearman"]
+        | Callable = "logistic",
         *,
         learning_rate: float = 0.5,
         max_iter: int = 100,
         max_leaf_nodes: Literal["auto"] | int = "auto",
+        max_depth: int | None = None,
         min_samples_leaf: Literal["auto"] | int = "auto",
         l2_regularization: float = 0.0,
         max_features: MaxFeatures = None,
         max_bins: int = 255,
         categorical_features: ArrayLike | None = None,
         monotonic_cst: ArrayLike | None = None,
-        linear_start: Literal["auto"] | bool = "auto",
+        init: Literal["auto", "linear"] | Any | None = "auto",
         gain: Literal["exponential", "linear"] | Callable = "exponential",
         k: int | None = None,
         early_stopping: Literal["auto"] | bool = "auto",
+        scoring: str | Callable = "loss",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
@@ -248,16 +312,18 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         self.learning_rate = learning_rate
         self.max_iter = max_iter
         self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
         self.max_features = max_features
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
-        self.linear_start = linear_start
+        self.init = init
         self.gain = gain
         self.k = k
         self.early_stopping = early_stopping
+        self.scoring = scoring
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
@@ -266,11 +332,20 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    _signed_relevance = True
+    # The leaves of small data may have one sample.
+    _failed_checks = {}
+
     def _weak_learner(self):
         return HistogramTreeRegressor()
 
-    def _make_objective(self, y, queries):
-        return LOSSES[self.loss](gains_of(self.gain, y), queries, self.k)
+    def _make_objective(self, target):
+        if callable(self.loss):
+            return FunctionObjective(self.loss, target)
+        loss = LOSSES[self.loss]
+        if not loss.uses_gains:
+            return loss(target, self.k)
+        return loss(loss_gains(self.gain, target), target, self.k)
 
     @_fit_context(prefer_skip_nested_validation=False)
     @of_documents
@@ -279,7 +354,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         X: ArrayLike,
         y: ArrayLike,
         qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
+        query_weight: ArrayLike | None = None,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
         qid_val: ArrayLike | None = None,
@@ -289,6 +366,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Parameters
         ----------
         {documents}
+        {sample_weight}
+        {query_weight}
         X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
             Documents of the queries that take the place of held-out queries. The ranker is fitted
             to all queries of `X`, and their objective is stored in `validation_loss_curve_`.
@@ -309,28 +388,30 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Raises
         ------
         ValueError
-            If `y` has negative entries; if no query has documents of different relevance; if the
-            documents that are held out, or those of `X_val`, all have the gain 0; if the lengths of
-            `qid` and `X` differ; if only one of `X_val` and `y_val` is given; or if the input
-            contains infinities, or NaN that the weak learner does not accept.
+            If `y` has negative entries and `gain` is not linear; if no query has documents of
+            different relevance; if the documents that are held out, or those of `X_val`, all have
+            the gain 0; if `loss` does not return finite arrays of the right shape; if weights are
+            negative, or those of a query differ; if the lengths of the arguments differ; if only
+            one of `X_val` and `y_val` is given; or if the input contains infinities.
         """
         with unchanged_on_error(self):
-            X, y, queries = self._check_training_set(X, y, qid)
+            X, target = self._check_training_set(X, y, qid, sample_weight, query_weight)
+            self._check_function()
             validation = self._check_validation_set(X_val, y_val, qid_val)
             self._start_rounds()
             evaluated = validation
             fraction = self.validation_fraction if validation is None and self._stops_early else 0.0
             if fraction:
-                train, held_out = self._split(y, queries)
-                evaluated = X[held_out], y[held_out], queries_of(queries, held_out)
-                X, y, queries = X[train], y[train], queries_of(queries, train)
-            check_something_to_learn(y, queries)
-            bins = None if self.estimators_ else self._choose(X, y, queries, validation)
+                train, held_out = self._split(target)
+                evaluated = X[held_out], target.take(held_out)
+                X, target = X[train], target.take(train)
+            target.check_something_to_learn()
+            bins = None if self.estimators_ else self._choose(X, target, validation)
             n_rounds = len(self.estimators_)
             after_round = self._after_round(evaluated)
             # A warm start adds no rounds if boosting was stopped early before.
             if self._early_stopping_reason() is None:
-                objective = self._make_objective(y, queries)
+                objective = self._make_objective(target)
                 tree = self._winner.tree
                 bins = tree._bin(X, self._random_state) if bins is None else bins
                 self._boost(objective, TreeLearner(tree, X, bins), after_round)
@@ -341,6 +422,21 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 print_progress(type(self).__name__, done, self.stop_reason_)
         return self
 
+    def _check_function(self):
+        """Refuse parameters that need the value of a loss of which only derivatives are known."""
+        if not callable(self.loss):
+            return
+        if isinstance(self.init, str) and self.init == "linear":
+            raise ValueError(
+                "init='linear' needs the value of the loss, but loss is a function that returns "
+                "derivatives only; use an estimator as init, or None"
+            )
+        if self.early_stopping is True and self.scoring == "loss":
+            raise ValueError(
+                "scoring='loss' needs the value of the loss, but loss is a function that returns "
+                "derivatives only; for early stopping use a metric, such as scoring='ndcg'"
+            )
+
     def _is_warm_start(self):
         return self.warm_start and hasattr(self, "estimators_")
 
@@ -349,7 +445,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         return check_rows(self, X, reset=not self._is_warm_start(), dtype=dtype)
 
     def _check_validation_set(self, X_val, y_val, qid_val):
-        """Return X, y and the queries of the validation set, or None if there is none."""
+        """Return X and the target of the validation set, or None if there is none."""
         if X_val is None and y_val is None and qid_val is None:
             return None
         if X_val is None or y_val is None:
@@ -357,16 +453,18 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         if qid_val is None and self._fitted_with_qid:
             raise ValueError("qid_val is None, but qid was given: pass the queries of X_val")
         X_val = check_rows(self, X_val, reset=False, dtype=[np.float64, np.float32])
-        y_val = check_relevance(y_val, X_val.shape[0], names=("y_val", "X_val"))
+        names = "y_val", "X_val"
+        y_val = check_relevance(y_val, X_val.shape[0], signed=True, names=names)
         queries = Queries.from_qid(qid_val, len(y_val), "qid_val")
-        self._check_evaluated(y_val, queries, "of X_val", names=("y_val", "qid_val"))
-        return X_val, y_val, queries
+        target = Target.of(y_val, queries)
+        self._check_evaluated(target, "of X_val", names=("y_val", "qid_val"))
+        return X_val, target
 
-    def _check_evaluated(self, y, queries, part, *, names=("y", "qid")):
+    def _check_evaluated(self, target, part, *, names=("y", "qid")):
         """Raise a ValueError if rounds cannot be evaluated on "the samples {part}"."""
-        check_something_to_learn(y, queries, part, names=names)
-        objective = self._make_objective(y, queries)
-        objective.set_scores(np.zeros(len(y)))
+        target.check_something_to_learn(part, names=names)
+        objective = self._make_objective(target)
+        objective.set_scores(np.zeros(len(target.y)))
         if not objective.weights.any():
             raise ValueError(
                 f"{names[0]} has no documents of different gain in the samples {part}, so that "
@@ -387,7 +485,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 "so far; with warm_start=True it can only grow"
             )
 
-    def _split(self, y, queries):
+    def _split(self, target):
         """Return the samples of the queries to learn from, and those of the held-out queries.
 
         They are the same in each warm start.
@@ -399,35 +497,33 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 "learned from; for a warm start it must not exceed that of the fit before, "
                 f"{self._held_out_fraction}; use early_stopping='auto' or False, or pass X_val"
             )
-        if queries.n_queries < 2:
-            raise ValueError(
-                "early stopping holds out a part of the queries, but qid has one query only; "
-                "use early_stopping='auto' or False, or give queries"
-            )
+        codes = target.queries.codes
+        # A part of the documents of a single query is a query, too.
+        groups = codes if target.queries.n_queries > 1 else np.arange(len(codes))
         splitter = GroupShuffleSplit(1, test_size=fraction, random_state=self._split_seed)
-        [(train, held_out)] = splitter.split(y, groups=queries.codes)
-        check_something_to_learn(y[train], queries_of(queries, train), "to learn from")
-        self._check_evaluated(y[held_out], queries_of(queries, held_out), "held out")
+        [(train, held_out)] = splitter.split(target.y, groups=groups)
+        target.take(train).check_something_to_learn("to learn from")
+        self._check_evaluated(target.take(held_out), "held out")
         return train, held_out
 
     def _after_round(self, evaluated):
         """Return the function that computes the loss of `evaluated`, if any, after each round.
 
-        The losses of the rounds so far are computed now. `evaluated` holds X, y and queries.
+        The losses of the rounds so far are computed now. `evaluated` holds X and a target.
         """
         if evaluated is not None:
-            X, *target = evaluated
-            objective = self._make_objective(*target)
+            X, target = evaluated
+            judge = self._make_judge(self._make_objective(target), X, target)
             losses = []
             for scores in self._staged_scores(X):
-                losses.append(objective.value_at(scores))
+                losses.append(judge(scores))
             self.validation_loss_curve_ = np.array(losses)
 
         def after_round(model, step):
             figures = {"objective": float(self.loss_curve_[-1]), "step": float(step)}
             if evaluated is not None:
                 scores[:] += step * self._hypothesis(model, X)
-                loss = figures["validation loss"] = float(objective.value_at(scores))
+                loss = figures["validation loss"] = float(judge(scores))
                 self.validation_loss_curve_ = np.append(self.validation_loss_curve_, loss)
             if self.verbose:
                 done = f"round {len(self.estimators_)} of {self.max_iter}"
@@ -455,21 +551,97 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     def _n_rounds_to_predict(self):
         return self.n_iter_
 
-    def _choose(self, X, y, queries, validation):
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean NDCG, or the mean rank correlation with ``loss="spearman"``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Documents.
+        y : array-like of shape (n_samples,)
+            Relevance of each document. It may be negative with ``loss="spearman"``, and with
+            ``gain="linear"``; the gains are then counted from the smallest one of the query.
+        qid : array-like of shape (n_samples,), default=None
+            Query id of each document. If None, all documents belong to one query; this is allowed
+            only if the ranker was fitted without `qid`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples. The weight of a query is the mean of the weights of its samples.
+
+        Returns
+        -------
+        float
+            Mean over the queries of NDCG@k by `gain`; with ``loss="spearman"``, of the rank
+            correlation of Spearman, from -1 to 1. Queries for which it is not defined are left out.
+
+        Raises
+        ------
+        ValueError
+            If `qid` is None although the ranker was fitted to several queries; if no query has
+            relevant documents, or documents of different relevance; or if the lengths of the
+            arguments differ.
+        """
+        scores = self._scores_by_query(X, qid)
+        y = check_relevance(y, len(scores), signed=True)
+        target = Target.of(y, Queries.from_qid(qid, len(y)))
+        if self.loss == "spearman":
+            weights = check_weights(sample_weight, len(y), positive=True)
+            return mean_rank_correlation(target, scores, weights)
+        if self.gain == "linear":
+            y = from_smallest(target)
+        return self._mean_ndcg(check_relevance(y, len(y)), scores, qid, sample_weight)
+
+    def _choose(self, X, target, validation):
         """Choose the start, the size and the number of the trees; return the bins of `X`."""
-        trees = self._make_trees(len(y))
+        n_samples = len(target.y)
+        trees = self._make_trees(n_samples)
         bins = trees[0]._bin(X, self._random_state)
         bounds = self._linear_bounds(trees[0], bins)
-        data = RaceData(X, y, queries, self._make_objective, bounds, self._split_seed)
+        is_auto = isinstance(self.init, str) and self.init == "auto"
+        starts = (None, "linear") if is_auto else (self.init,)
+        if is_auto and callable(self.loss):
+            starts = (None,)
+        parts = starts, self._make_objective, self._make_judge, bounds, self._split_seed
+        data = RaceData(X, target, *parts)
         self._winner = self._race(trees, data, bins, validation)
-        self.linear_ = None
-        if self._winner.is_linear:
-            linear = data.fit_linear(np.arange(len(y)))
-            objective = self._make_objective(y, queries)
+        start = self._winner.start
+        self.init_ = data.fit_start(start, np.arange(n_samples))
+        self.linear_ = self.init_ if start == "linear" else None
+        if start == "linear":
+            objective = self._make_objective(target)
             # Linear scores that were fitted to a part of the queries could increase the loss.
-            if objective.value_at(linear.predict(X)) < objective.value_at(np.zeros(len(y))):
-                self.linear_ = linear
+            if not objective.value_at(self.init_.predict(X)) < objective.value_at(
+                np.zeros(n_samples)
+            ):
+                self.init_ = self.linear_ = None
         return bins
+
+    def _make_judge(self, objective, X, target):
+        """Return the function of the scores of held-out queries that should be small."""
+        if self.scoring == "loss":
+            return objective.value_at
+        scorer, options = self.scoring, {}
+        if isinstance(scorer, str):
+            scorer = clone(SCORERS[scorer])
+            known = scorer.get_params()
+            given = {"k": self.k, "gain": self.gain}
+            scorer.set_params(**{n: v for n, v in given.items() if n in known and v is not None})
+        if (target.query_weights != 1).any() or (target.weights != 1).any():
+            options["sample_weight"] = target.weights * target.query_weights[target.queries.codes]
+        qid = target.queries.codes
+
+        def judge(scores):
+            value = scorer(FixedScores(scores), X, target.y, qid=qid, **options)
+            if not np.isfinite(value):
+                raise ValueError(f"scoring must return a finite number, got {value}")
+            return -float(value)
+
+        return judge
 
     def _make_trees(self, n_samples):
         """Return a tree of each size that races."""
@@ -480,6 +652,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             HistogramTreeRegressor(
                 max_leaf_nodes=number,
                 min_samples_leaf=min_samples_leaf,
+                max_depth=self.max_depth,
                 l2_regularization=self.l2_regularization,
                 max_features=self.max_features,
                 max_bins=self.max_bins,
@@ -502,21 +675,23 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     def _race(self, trees, data, bins, validation):
         """Return the winner of the race, if there is something to choose."""
-        starts = (False, True) if self.linear_start == "auto" else (self.linear_start,)
         folds = []
-        if len(trees) > 1 or any(starts) or self.early_stopping == "auto":
+        # Without a value of the loss, nothing can be compared.
+        is_judged = self.scoring != "loss" or not callable(self.loss)
+        n_choices = len(trees) * len(data.starts)
+        if is_judged and (n_choices > 1 or self.early_stopping == "auto"):
             folds = data.folds(bins, validation)
         if folds:
             return run_race(
-                trees, starts, folds, self.max_iter, self.learning_rate, self._random_state
+                trees, data.starts, folds, self.max_iter, self.learning_rate, self._random_state
             )
-        return Winner(self.linear_start is True, trees[len(trees) // 2], None)
+        return Winner(data.starts[0], trees[len(trees) // 2], None)
 
     def _n_rounds_to_fit(self):
         if self.early_stopping != "auto" or self._winner.n_trees is None:
             return self.max_iter
-        # Without linear scores, a tree is needed to rank at all.
-        return min(self.max_iter, max(self._winner.n_trees, int(self.linear_ is None)))
+        # Without initial scores, a tree is needed to rank at all.
+        return min(self.max_iter, max(self._winner.n_trees, int(self.init_ is None)))
 
     def _reason_for_all_rounds(self):
         if self._n_rounds_to_fit() < self.max_iter:
@@ -524,7 +699,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         return "max_iter rounds were fitted"
 
     def _initial_scores(self, X):
-        return super()._initial_scores(X) if self.linear_ is None else self.linear_.predict(X)
+        return scores_of(self.init_, X)
 
     @property
     def max_leaf_nodes_(self) -> int:
@@ -571,3 +746,13 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             The text.
         """
         return write_model(self)
+
+
+class FixedScores(NamedTuple):
+    """A fitted ranker for scorers, whose predictions are known."""
+
+    scores: np.ndarray
+
+    def predict(self, X):
+        """Return a copy of the scores."""
+        return self.scores.copy()

@@ -14,6 +14,11 @@ def write_model(ranker):
     check_is_fitted(ranker)
     names = getattr(ranker, "feature_names_in_", None)
     linear = ranker.linear_
+    if ranker.init_ is not linear:
+        raise ValueError(
+            f"the scores of init={ranker.init!r} cannot be written as JSON: fit with init='auto', "
+            "'linear' or None, or store the model by pickle or skops"
+        )
     content = {
         "format": "sklrank.additive",
         "version": 1,

@@ -44,6 +44,16 @@ def exp_scores(scores, queries, max_gap):
     return exp_pos, 1 / exp_pos
 
 
+def weighted_exp(exponentials, target):
+    """Return e^F and e^-F times weights, which give each pair its weight.
+
+    It is the product of the weights of the documents of the pair and of that of their query.
+    """
+    exp_pos, exp_neg = exponentials
+    weights = target.weights
+    return exp_pos * weights * target.query_weights[target.queries.codes], exp_neg * weights
+
+
 class GradedPairLoss:
     """Loss with V_ij = 1 if i has a higher grade than j, and 0 otherwise.
 

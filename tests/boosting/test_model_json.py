@@ -35,7 +35,7 @@ NEW = np.vstack([MISSING, [[9, -9, 5, 0], [np.nan, 0, -1, 1e300], [0, 0, 3.5, -1
 @cache
 def fitted(name):
     if name == "default":
-        ranker = HistGradientBoostingRanker(max_iter=12, linear_start=True, random_state=0)
+        ranker = HistGradientBoostingRanker(max_iter=12, init="linear", random_state=0)
         return ranker.fit(X, np.digitize(X[:, 0], [0, 1]), QID)
     return HistGradientBoostingRanker(
         learning_rate=0.3,
@@ -43,7 +43,7 @@ def fitted(name):
         max_leaf_nodes=6,
         min_samples_leaf=5,
         categorical_features=[2] if name == "categories" else None,
-        linear_start=False,
+        init=None,
         early_stopping=False,
     ).fit(MISSING, Y, QID)
 
