@@ -130,10 +130,15 @@ class DocumentRanker(DocumentRankerMixin, Booster):
     @property
     def _failed_checks(self):
         # See `expected_failed_checks`.
-        if getattr(self._weak_learner(), "min_samples_leaf", None) == 1:
+        reason = "the weak learner counts samples, draws them, or raises them at random"
+        if (
+            getattr(self._weak_learner(), "min_samples_leaf", None) == 1
+            and self.weighting != "resampling"
+            and getattr(self, "response_method", "predict") == "predict"
+        ):
             return {}
         return {
-            f"check_sample_weight_equivalence_on_{kind}_data": "the weak learner counts samples"
+            f"check_sample_weight_equivalence_on_{kind}_data": reason
             for kind in ("dense", "sparse")
         }
 

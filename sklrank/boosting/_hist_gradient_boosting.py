@@ -98,7 +98,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
           and of the softmax of their scores [6]_.
         - "spearman": the squared error of the scores as predictions of the ranks within the query,
           divided by that of equal scores. It is recommended for real-valued relevance, which may be
-          negative; `gain` is not used, and `score` is the rank correlation of Spearman.
+          negative; `gain` is not used. Held-out queries are judged by 1 minus the rank correlation
+          of Spearman, which is also `score`.
         - a function ``loss(y, scores, query)`` of three arrays of shape `(n_samples,)`, where
           `query` has the indices of the queries. It returns the gradient and the positive hessian,
           two such arrays. As its value is not known, nothing is chosen by held-out queries unless
@@ -227,7 +228,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     1. Trees of each size are boosted on four fifths of the queries, from linear scores and from
        scores of 0, and the loss of the other queries is computed after each round.
     2. With fewer than 15,000 documents, several of the five parts of the queries are held out in
-       turn, up to all of them. Of more than 60,000 documents, only queries with as many documents
+       turn, up to all of them. Of more than 30,000 documents, only queries with as many documents
        are used.
     3. The start, the size and the number of trees with the smallest loss of the held-out queries
        are used for all queries.
@@ -692,7 +693,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     def _make_judge(self, objective, X, target):
         """Return the function of the scores of held-out queries that should be small."""
         if self.scoring == "loss":
-            return objective.value_at
+            return objective.held_out_value
         scorer, options = self.scoring, {}
         if isinstance(scorer, str):
             scorer = clone(SCORERS[scorer])

@@ -374,49 +374,74 @@ def lambda_pairs(
     return loss
 
 
-def sums_over_bins(
+def sums_over_grid(
     const double[:, ::1] table,
-    const int[::1] codes,
+    const int[::1] left,
+    const int[::1] right,
+    const double[::1] share,
     const double[::1] gains,
     const double[::1] weights,
-    const Py_ssize_t[::1] bounds,
+    const Py_ssize_t[::1] ends,
     bint of_lower,
     double[::1] sums,
 ):
-    """Write for each document i the sum of |g_i - g_j| w_j table[c_i, c_j] over documents j.
+    """Write for each document i the sum of |g_i - g_j| w_j table[i, j] over documents j.
 
     These are the documents of smaller gains if `of_lower` is True, else those of larger gains. The
-    documents of a query are sorted by their gains, the largest first; those of equal gain are
-    between two successive `bounds`. `codes` are the bins c of their scores.
+    documents of a query are sorted by their gains, the largest first, and `ends` contains for each
+    of them the index of the first one with a smaller gain. The table has the values at the points
+    of a grid. A document has the `share` of its weight at the point `right`, the rest at `left`.
     """
-    cdef Py_ssize_t n_bins = table.shape[0], n_groups = bounds.shape[0] - 1
-    cdef Py_ssize_t group, step, i, code
-    cdef double gain, sign = 1.0 if of_lower else -1.0
-    # The sums of w_j and of w_j g_j of each bin, and the sum for each bin c_i.
-    cdef double[:, ::1] buffers = np.zeros((3, n_bins))
-    cdef double[::1] total = buffers[0], total_gain = buffers[1], of_bins = buffers[2]
+    cdef Py_ssize_t n_points = table.shape[0], n_samples = left.shape[0]
+    cdef Py_ssize_t start = n_samples if of_lower else 0, stop, i, point
+    cdef double gain, low, sign = 1.0 if of_lower else -1.0
+    # The sums of w_j and of w_j g_j at each point, and the sum for a document at each point.
+    cdef double[:, ::1] buffers = np.zeros((3, n_points))
+    cdef double[::1] total = buffers[0], total_gain = buffers[1], at_points = buffers[2]
     with nogil:
-        for step in range(n_groups):
-            group = n_groups - 1 - step if of_lower else step
-            gain = gains[bounds[group]]
-            if bounds[group + 1] - bounds[group] > n_bins:
-                for code in range(n_bins):
-                    of_bins[code] = sum_over_bins(table[code], total, total_gain, gain)
-                for i in range(bounds[group], bounds[group + 1]):
-                    sums[i] = sign * of_bins[codes[i]]
+        while start > 0 if of_lower else start < n_samples:
+            if of_lower:
+                stop = start
+                start = stop - 1
+                while start > 0 and ends[start - 1] == stop:
+                    start -= 1
             else:
-                for i in range(bounds[group], bounds[group + 1]):
-                    sums[i] = sign * sum_over_bins(table[codes[i]], total, total_gain, gain)
-            for i in range(bounds[group], bounds[group + 1]):
-                total[codes[i]] += weights[i]
-                total_gain[codes[i]] += weights[i] * gain
+                stop = ends[start]
+            gain = gains[start]
+            if stop - start > n_points:
+                for point in range(n_points):
+                    at_points[point] = sum_over_grid(
+                        table[point], table[point], 0.0, total, total_gain, gain
+                    )
+                for i in range(start, stop):
+                    low = at_points[left[i]]
+                    sums[i] = sign * (low + share[i] * (at_points[right[i]] - low))
+            else:
+                for i in range(start, stop):
+                    sums[i] = sign * sum_over_grid(
+                        table[left[i]], table[right[i]], share[i], total, total_gain, gain
+                    )
+            for i in range(start, stop):
+                total[left[i]] += weights[i] * (1.0 - share[i])
+                total_gain[left[i]] += weights[i] * (1.0 - share[i]) * gain
+                total[right[i]] += weights[i] * share[i]
+                total_gain[right[i]] += weights[i] * share[i] * gain
+            if not of_lower:
+                start = stop
 
 
-cdef inline double sum_over_bins(
-    const double[::1] row, const double[::1] total, const double[::1] total_gain, double gain
+cdef inline double sum_over_grid(
+    const double[::1] left,
+    const double[::1] right,
+    double share,
+    const double[::1] total,
+    const double[::1] total_gain,
+    double gain,
 ) noexcept nogil:
     cdef double result = 0.0
-    cdef Py_ssize_t code
-    for code in range(row.shape[0]):
-        result += row[code] * (gain * total[code] - total_gain[code])
+    cdef Py_ssize_t point
+    for point in range(left.shape[0]):
+        result += (left[point] + share * (right[point] - left[point])) * (
+            gain * total[point] - total_gain[point]
+        )
     return result

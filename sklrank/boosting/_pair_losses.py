@@ -61,6 +61,7 @@ class GradedPairLoss:
     """
 
     def __init__(self, grades, queries):
+        self.grades = grades
         judged = np.flatnonzero(~np.isnan(grades))
         self._order = order = judged[np.lexsort((grades[judged], queries.codes[judged]))]
         codes, grades = queries.codes[order], grades[order]
@@ -135,7 +136,10 @@ def check_pairs(pairs, queries):
 
 
 class AllPairLoss:
-    """Loss with V_ij = 1 for all pairs of documents of a query, including i = j."""
+    """Loss with V_ij = 1 for all pairs of documents of a query, including i = j.
+
+    The documents may have weights, by which e^F and e^-F are multiplied; see `weighted_exp`.
+    """
 
     def __init__(self, queries):
         self._queries = queries

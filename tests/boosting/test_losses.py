@@ -81,9 +81,9 @@ def test_values(k):
 )
 @pytest.mark.parametrize("n_exact", [300, 1])
 def test_gradients_are_finite_differences(kind, n_exact, monkeypatch):
-    """With weights; in short queries, and in long queries whose bins have one document each."""
+    """With weights; in short queries, and in long queries with a fine grid."""
     monkeypatch.setattr(_objectives, "N_EXACT", n_exact)
-    monkeypatch.setattr(_objectives, "BIN_WIDTH", 1e-3)
+    monkeypatch.setattr(_objectives, "GRID_STEP", 1e-3)
     weights, query_weights = RANDOM.uniform(0.5, 2, len(QID)), np.arange(1.0, 7)
     objective = make(kind, weights=weights, query_weights=query_weights, k=4)
     objective.set_scores(SCORES)
@@ -95,7 +95,7 @@ def test_gradients_are_finite_differences(kind, n_exact, monkeypatch):
         low[i] -= step
         high[i] += step
         expected = (objective.value_at(high) - objective.value_at(low)) / (2 * step)
-        assert_allclose(gradient[i], expected, atol=1e-7)
+        assert_allclose(gradient[i], expected, rtol=1e-4, atol=1e-7 if n_exact > 1 else 5e-5)
 
 
 @pytest.mark.parametrize("kind", [CrossEntropyObjective, RankObjective, LambdaObjective])
@@ -136,8 +136,8 @@ def test_long_queries(kind, real, monkeypatch):
         found.append(values)
     for rounded, exact in zip(*found):
         largest = np.abs(exact).max()
-        assert_allclose(rounded, exact, atol=(0.03 if kind is LambdaObjective else 0.02) * largest)
-        assert abs(np.sum(rounded) - np.sum(exact)) < 2e-3 * np.abs(exact).sum()
+        assert_allclose(rounded, exact, atol=(0.02 if kind is LambdaObjective else 0.006) * largest)
+        assert abs(np.sum(rounded) - np.sum(exact)) < 4e-3 * np.abs(exact).sum()
 
 
 def test_real_valued_relevance():

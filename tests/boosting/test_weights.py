@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 
 from sklrank._queries import Queries
-from sklrank.boosting import AdaRank, HistGradientBoostingRanker, NDCGBoost, RankBoost
+from sklrank.boosting import (
+    AdaRank,
+    HistGradientBoostingRanker,
+    NDCGBoost,
+    RankBoost,
+    RankingRefiner,
+    ResidualRefiner,
+)
 from sklrank.boosting._document_ranker import Target
 from sklrank.boosting._objectives import (
     LogisticObjective,
@@ -110,6 +118,56 @@ def test_ada_rank_has_weights_of_queries():
     assert_allclose(weighted.predict(X), expected.predict(X))
     with pytest.raises(TypeError, match="sample_weight"):
         AdaRank().fit(X, Y, QID, sample_weight=WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    "refiner",
+    [
+        RankingRefiner(0, n_estimators=4, weighting="auto", response_method="predict"),
+        RankingRefiner(
+            0,
+            n_estimators=4,
+            weighting="auto",
+            response_method="predict",
+            combination="sum",
+            noise=0.5,
+        ),
+        ResidualRefiner(0),
+    ],
+    ids=["product", "sum", "residual"],
+)
+@pytest.mark.parametrize("sparse_rows", [False, True])
+def test_refiners(refiner, sparse_rows):
+    judged = np.where(np.arange(len(Y)) % 3 == 0, np.nan, Y)
+    _, (X_copies, y), qid = repeat(X, judged)
+    if sparse_rows:
+        if isinstance(refiner, RankingRefiner):
+            pytest.skip("its trees are for dense rows")
+        X_copies, X_given = sparse.csr_matrix(X_copies), sparse.csr_matrix(X)
+    else:
+        X_given = X
+    expected = refiner.fit(X_copies, y, qid).predict(X_given)
+    weighted = (
+        refiner.fit(X_given, judged, QID, None, None, WEIGHTS, query_weight=QUERY_WEIGHTS)
+        if (isinstance(refiner, RankingRefiner))
+        else refiner.fit(X_given, judged, QID, None, WEIGHTS, query_weight=QUERY_WEIGHTS)
+    )
+    assert_allclose(weighted.predict(X_given), expected, atol=1e-8)
+    assert np.ptp(expected) > 0.1
+
+
+def test_pairs_of_a_refiner_have_weights():
+    pairs = np.array([[0, 1], [2, 3]])
+    qid = np.arange(len(Y)) // 8
+    weights = np.where(np.arange(len(Y)) == 0, 2.0, 1.0)
+    refiner = RankingRefiner(0, n_estimators=4, weighting="auto", response_method="predict")
+    weighted = refiner.fit(X, None, qid, None, pairs, weights)
+    expected = weighted.predict(X)
+    rows = np.append(np.arange(len(Y)), 0)
+    copies = refiner.fit(X[rows], None, qid[rows], None, np.vstack([pairs, [[len(Y), 1]]]))
+    assert_allclose(copies.predict(X), expected, atol=1e-8)
+    with pytest.raises(ValueError, match="must be positive if pairs are given"):
+        refiner.fit(X, None, qid, None, pairs, weights - 1)
 
 
 def test_ideal_dcg_of_copies():
