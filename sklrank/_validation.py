@@ -73,6 +73,11 @@ def check_rows(estimator, X, *, reset, **check_params):
     return canonical_csr(checked)
 
 
+def is_frame(X):
+    """Return True if `X` is a data frame, whose columns have names and data types."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
 def check_sparse(X, name="X"):
     """Raise if the index arrays of a sparse matrix contradict each other.
 
@@ -165,21 +170,24 @@ class Target(NamedTuple):
     """Names `(n_labels,)` of the columns of an indicator matrix, if it is a data frame."""
 
 
+# What to do with lists of labels.
+BINARIZER = (
+    "give the labels of a sample as 0 and 1, in one column per label: pass "
+    "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)"
+)
+
+
 def check_target(y, *, multilabel: bool) -> Target:
     """Check `y`: class labels or, if `multilabel` is True, also an indicator matrix."""
     try:
         return _checked_target(y, multilabel)
-    except ValueError as error:
-        if not _holds_collections(y):
-            raise
-        remedy = (
-            "give the labels of a sample as 0 and 1, in one column per label: pass "
-            "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)"
-            if multilabel
-            else "this classifier takes one class label per sample, with its present parameters: "
-            "pass a 1-d y, or use a label ranker"
+    except ValueError:
+        single = (
+            "this classifier takes one class label per sample, with its present parameters: pass a "
+            "1-d y, or use a label ranker"
         )
-        raise ValueError(f"y holds collections of labels; {remedy}") from error
+        check_no_collections(y, BINARIZER if multilabel else single)
+        raise
 
 
 def _checked_target(y, multilabel):
@@ -227,15 +235,15 @@ def _is_indicator(y):
     return y.shape[1] > 1 and y.dtype.kind in "biuf" and bool(np.isin(y, (0, 1)).all())
 
 
-def _holds_collections(y):
-    """Return True if entries of an invalid `y` are sets, or lists that do not form an array."""
+def check_no_collections(y, remedy=BINARIZER):
+    """Raise if entries of `y` are sets, or lists that do not form an array."""
     in_list = isinstance(y, list | tuple)
     entries = list(y if in_list else np.ravel(y))
-    if any(isinstance(entry, set | frozenset) for entry in entries):
-        return True
+    sets = any(isinstance(entry, set | frozenset) for entry in entries)
     lengths = {len(entry) for entry in entries if isinstance(entry, list | tuple)}
     # A list of lists of equal length is an array; an array of lists is not.
-    return len(lengths) > in_list
+    if sets or len(lengths) > in_list:
+        raise ValueError(f"y holds collections of labels; {remedy}")
 
 
 # -- Classes.
@@ -318,7 +326,7 @@ def names_of(classes):
 
 def column_names(y):
     """Return the column names of a data frame, or None if they are not distinct strings."""
-    names = list(getattr(y, "columns", ()))
+    names = list(getattr(y, "column_names", getattr(y, "columns", ())))  # of pyarrow, of others
     named = names and all(isinstance(name, str) for name in names)
     return np.array(names) if named and len(set(names)) == len(names) else None
 
@@ -438,34 +446,34 @@ def check_random_state(random_state):
         ) from error
 
 
-def check_weights(sample_weight, n_samples: int, *, positive: bool):
+def check_weights(sample_weight, n_samples: int, *, positive: bool, name="sample_weight"):
     """Return the sample weights `(n_samples,)` as float64 after a check that none is negative.
 
-    If `positive` is True, raise if all weights are zero.
+    If `positive` is True, raise if all weights are zero. Errors call the weights `name`.
     """
     if sample_weight is None:
         return np.ones(n_samples)
     if is_number(sample_weight):
         sample_weight = np.full(n_samples, sample_weight)
     elif isinstance(sample_weight, bool):
-        raise ValueError(f"sample_weight must be numbers, got {sample_weight}")
+        raise ValueError(f"{name} must be numbers, got {sample_weight}")
     weights = check_array(
-        sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name="sample_weight"
+        sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name=name
     )
     if weights.shape != (n_samples,):
-        raise ValueError(f"sample_weight must have the shape ({n_samples},), got {weights.shape}")
+        raise ValueError(f"{name} must have the shape ({n_samples},), got {weights.shape}")
     if np.any(weights < 0):
         raise ValueError(
-            f"sample_weight must not be negative, got {weights.min():g}; ignore samples by weight 0"
+            f"{name} must not be negative, got {weights.min():g}; ignore samples by weight 0"
         )
     if np.any(weights > MAX_WEIGHT):
         raise ValueError(
-            f"sample_weight must be {MAX_WEIGHT:g} or less, got {weights.max():g}: larger ones "
+            f"{name} must be {MAX_WEIGHT:g} or less, got {weights.max():g}: larger ones "
             "would overflow"
         )
     if positive and not np.any(weights > 0):
         raise ValueError(
-            "Sample weights must contain at least one non-zero number; sample_weight is all zeros"
+            f"Sample weights must contain at least one non-zero number; {name} is all zeros"
         )
     return weights
 

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
 
 from sklrank.label_ranking import (
     CalibratedLabelRanker,
@@ -153,3 +155,16 @@ def test_labels_without_names_are_columns_of_numbers():
     ranker = LabelwiseRanker(Ridge()).fit(X, POSITIONS.to_numpy())
     assert ranker.set_output(predict="pandas").predict(X).columns.tolist() == [0, 1, 2, 3]
     assert ranker.set_output(predict="polars").predict(X).columns == ["0", "1", "2", "3"]
+
+
+def test_columns_of_polars_by_name():
+    """Of inner estimators that select them."""
+    pl = pytest.importorskip("polars")
+    random = np.random.RandomState(0)
+    X = random.normal(size=(60, 2))
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "name": ["x", "y"] * 30})
+    Y = np.argsort(np.argsort(np.column_stack([X, -X]), axis=1), axis=1) + 1
+    pipeline = make_pipeline(make_column_transformer(("passthrough", ["a", "b"])), Ridge())
+    expected = LabelwiseRanker(Ridge()).fit(X, Y).decision_function(X)
+    found = LabelwiseRanker(pipeline).fit(frame, Y).decision_function(frame)
+    np.testing.assert_allclose(found, expected)

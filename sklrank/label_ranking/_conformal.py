@@ -53,7 +53,7 @@ class ConformalRanker(WrappedRanker):
         or NaN for labels that are not ranked.
         """
 
-    def _fit_ranker(self, X, positions):
+    def _fit_ranker(self, X, positions, sample_weight):
         seed = draw_seed(self.random_state)
         train = held_out = np.arange(_num_samples(X))
         if self.calibration_size < 1.0:
@@ -66,7 +66,7 @@ class ConformalRanker(WrappedRanker):
                     f"samples: {error} Use more samples"
                 ) from error
         for ranker in self._track([self.ranker], "ranker", state=lambda: None, may_stop=False):
-            self.ranker_ = fit_ranker(clone(ranker), X, positions, train)
+            self.ranker_ = fit_ranker(clone(ranker), X, positions, train, sample_weight)
         return self._complete(_safe_indexing(X, held_out), close_ranks(positions[held_out]), seed)
 
     def _complete(self, X, ranks, seed):
@@ -211,9 +211,9 @@ class ConformalTopLabels(ConformalRanker):
         self.calibration_size = calibration_size
         self.random_state = random_state
 
-    def _fit_ranker(self, X, positions):
+    def _fit_ranker(self, X, positions, sample_weight):
         self._fitted_k = check_k(self.k, positions.shape[1])
-        X, ranks, complete = super()._fit_ranker(X, positions)
+        X, ranks, complete = super()._fit_ranker(X, positions, sample_weight)
         self.threshold_ = self._calibrated(X, complete)
         self._threshold_of_ranked = self.threshold_
         if complete is not ranks:
@@ -336,8 +336,8 @@ class ConformalRanks(ConformalRanker):
         self.calibration_size = calibration_size
         self.random_state = random_state
 
-    def _fit_ranker(self, X, positions):
-        X, ranks, complete = super()._fit_ranker(X, positions)
+    def _fit_ranker(self, X, positions, sample_weight):
+        X, ranks, complete = super()._fit_ranker(X, positions, sample_weight)
         self.quantiles_ = self._calibrated(X, complete)
         self._quantiles_of_ranked = self.quantiles_
         if complete is not ranks:

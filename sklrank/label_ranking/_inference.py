@@ -157,9 +157,10 @@ def table(columns, index):
 class PlackettLuceInference:
     """Mixin of `PlackettLuceRanker` with standard errors, tests and criteria.
 
-    The ranker defines `_problem`, the likelihood of the training samples, with its `_parameters`,
-    and `_directions` and `_item_directions`, the maps from the columns of the solution to the
-    labels and to the item features (None without).
+    The ranker defines `_problem`, the likelihood of the training samples of the mask `seen`, whose
+    weights are positive, with its `_parameters`. It also defines `_directions` and
+    `_item_directions`, the maps from the columns of the solution to the labels and to the item
+    features (None without).
     """
 
     def __getstate__(self):
@@ -231,10 +232,9 @@ class PlackettLuceInference:
         problem = self._check_inference()
         if covariance not in COVARIANCES:
             raise ValueError(f"covariance must be one of {COVARIANCES}, got {covariance!r}")
-        n_samples = len(problem.weights)
-        groups = np.arange(n_samples) if groups is None else np.asarray(groups)
-        check_consistent_length(problem.weights, groups)
-        _, groups = np.unique(groups, return_inverse=True)
+        groups = np.arange(len(problem.seen)) if groups is None else np.asarray(groups)
+        check_consistent_length(problem.seen, groups)
+        _, groups = np.unique(groups[problem.seen], return_inverse=True)
         if covariance == "bootstrap":
             return self._bootstrap(problem, groups, n_bootstrap, random_state)
         information, penalized, basis = self._informations(problem)
@@ -581,7 +581,7 @@ def _check_level(confidence_level):
 
 def _check_connected(problem, classes):
     """Raise a ValueError if some labels are never ranked before others, even in several steps."""
-    positions = problem.positions[problem.weights > 0.0]
+    positions = problem.positions
     before = np.less if problem.ties == "exclude" else np.less_equal
     wins = [before(column[:, np.newaxis], positions).any(axis=0) for column in positions.T]
     n_parts, parts = connected_components(np.array(wins), connection="strong")

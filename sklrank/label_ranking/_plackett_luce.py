@@ -237,7 +237,8 @@ class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
             positions matters. Equal positions mark tied labels, and NaN marks a label that is not
             ranked.
         sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights. If None, all samples have the same weight.
+            Sample weights: a sample of weight 2 counts as two samples. If None, all samples have
+            weight 1.
         item_features : array-like of shape (n_labels, n_item_features), default=None
             Features of the labels, fewer than labels, such as prices. If both are data frames, the
             index of `item_features` must contain the columns of `y`. If None, each label has
@@ -259,11 +260,14 @@ class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
     def _fit_rankings(self, X, positions, sample_weight, item_features):
         seed = draw_seed(self.random_state)
         weights = check_weights(sample_weight, len(X), positive=True)
+        seen = weights > 0
+        X, positions, weights = X[seen], positions[seen], weights[seen]
         self.features_ = self._fit_features(X, weights, seed)
         features = self.features_.transform(X)
         self._fitted_ties = self.ties
         design = self._item_design(item_features)
         problem = PenalizedLikelihood(features, positions, weights, self.ties, design)
+        problem.seen = seen
         self._directions = problem.design - problem.design.mean(axis=0)
         self._maximize(problem)
         # Weights of features of a kernel have no interpretation, and there are many.

@@ -310,6 +310,16 @@ def test_without_pandas_the_table_is_a_bunch(survey, monkeypatch):
     assert found["index"].tolist() == [0, 1, 2, 3]
 
 
+def test_samples_of_weight_zero_are_left_out(survey):
+    X, Y, weight = survey
+    groups, kept = np.arange(200) // 3, np.arange(200) % 4 > 0
+    options = {"covariance": "sandwich"}
+    found = PlackettLuceRanker(**EXACT).fit(X, Y, weight * kept)
+    expected = PlackettLuceRanker(**EXACT).fit(X[kept], Y[kept], weight[kept])
+    table = expected.summary(groups=groups[kept], **options)
+    assert_allclose(found.summary(groups=groups, **options), table, atol=1e-6)
+
+
 def test_files_hold_no_rankings(survey):
     X, Y, weight = survey
     ranker = PlackettLuceRanker(**EXACT).fit(X, Y, weight)
