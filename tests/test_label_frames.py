@@ -128,6 +128,7 @@ RANKERS = [
 @pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
 def test_predictions_are_frames_with_the_names_of_the_labels(ranker):
     """Also of clones; inner rankers may return frames, too. Predictions do not change."""
+    pytest.importorskip("polars")
     frame = pd.DataFrame(X, index=np.arange(40) + 100)
     plain = clone(ranker).set_params(
         **{"random_state": 0} if "random_state" in vars(ranker) else {}
@@ -152,6 +153,7 @@ def test_predictions_are_frames_with_the_names_of_the_labels(ranker):
 
 
 def test_labels_without_names_are_columns_of_numbers():
+    pytest.importorskip("polars")
     ranker = LabelwiseRanker(Ridge()).fit(X, POSITIONS.to_numpy())
     assert ranker.set_output(predict="pandas").predict(X).columns.tolist() == [0, 1, 2, 3]
     assert ranker.set_output(predict="polars").predict(X).columns == ["0", "1", "2", "3"]

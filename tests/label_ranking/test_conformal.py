@@ -328,7 +328,6 @@ def test_coverage_with_half_of_the_labels_missing(ranker):
             found = sets.predict_sets(X[test], mask) | (truth != 1)
             add(name + "sets", found.all(axis=1), ranked.any(axis=1))
     found = {name: round(float(np.mean(values)), 4) for name, values in covered.items()}
-    print(found)
     assert 0.9 <= found["sets"] <= 0.91
     assert 0.9 <= found["intervals"]
     if ranker is MODEL:  # The probabilities are true, and its intervals have no whole lengths.

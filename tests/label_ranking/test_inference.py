@@ -457,5 +457,4 @@ def test_intervals_cover_the_worths(ties, draw):
         table = PlackettLuceRanker(alpha=0.0, ties=ties).fit(constant(len(Y)), Y).summary()[:4]
         covered[seed] = (table["lower"] <= WORTHS) & (WORTHS <= table["upper"])
     share = covered.mean(axis=0)
-    print(share)
     assert (share > 0.93).all() and (share < 0.97).all()
