@@ -25,6 +25,7 @@ from sklrank._sklearn import (
 )
 from sklrank._validation import check_rows, check_weights, is_frame, unchanged_on_error
 from sklrank._weak_learners import TreeLearner
+from sklrank.boosting._click_models import relevance_from_clicks
 from sklrank.boosting._document_ranker import (
     SupervisedDocumentRanker,
     Target,
@@ -228,6 +229,15 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Fraction of the total decrease of the loss by the trees and the linear scores.
     is_categorical_ : ndarray of bool of shape (n_features,), or None
         Mask of the categorical features; None if there are none.
+    click_model_ : str
+        Model of the user: "position" or "cascade"; see the notes. It and the next two attributes
+        are defined only after a fit with `position`.
+    position_propensities_ : ndarray of shape (n_positions,)
+        Probability that the user examines each position, relative to the largest one; NaN for
+        positions that do not occur.
+    position_intervals_ : ndarray of shape (n_positions, 2)
+        Bounds of 95 % intervals of the propensities. They are from the jackknife, which leaves out
+        each fifth of the lists in turn, and do not include errors of the model of the user.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -235,6 +245,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     See Also
     --------
+    sklrank.datasets.make_clicks : Simulates clicks.
     NDCGBoost : Boosting of any classifier for NDCG.
     sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
 
@@ -253,6 +264,21 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
        of the queries. If there are also fewer than 100 documents, nothing is held out, the trees
        have 8 leaves, and boosting starts from 0.
 
+    Users click on documents because they are relevant, and because they are at the top. With
+    `position`, regression trees and a model of the user are fitted to the clicks together, by
+    regression EM [7]_. A user clicks on relevant documents that he examines, and on others by
+    mistake. Two models compete by their likelihoods:
+
+    - "position": each position is examined with its own probability, independently of the other
+      positions, and mistakes are more likely at some positions than at others (trust bias [8]_);
+    - "cascade": positions are examined from the first to the last one, until the user leaves, most
+      likely after a click on a relevant document [9]_.
+
+    The ranker is fitted to the estimated probabilities that documents are relevant. Rows with equal
+    features count as the same document, and sessions that show the same documents as one query,
+    whose weight is the number of sessions. So `early_stopping=True` holds out such queries. `score`
+    knows no positions: pass it relevance, not clicks.
+
     References
     ----------
     .. [1] C. Burges et al., "Learning to rank using gradient descent",
@@ -267,6 +293,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
        Microsoft Research, 2010.
     .. [6] S. Bruch, "An alternative cross entropy loss for learning-to-rank",
        WWW 2021.
+    .. [7] X. Wang et al., "Position bias estimation for unbiased learning to rank in personal
+       search", WSDM 2018.
+    .. [8] A. Agarwal et al., "Addressing trust bias for unbiased learning-to-rank", WWW 2019.
+    .. [9] O. Chapelle and Y. Zhang, "A dynamic Bayesian network click model for web search
+       ranking", WWW 2009.
 
     Examples
     --------
@@ -282,6 +313,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     >>> bool((ranker.loss_curve_[1:] <= ranker.loss_curve_[:-1]).all())
     True
     """
+
+    __metadata_request__fit = {"position": True}
 
     _parameter_constraints = {
         "loss": [StrOptions(set(LOSSES)), callable],
@@ -393,6 +426,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         sample_weight: ArrayLike | None = None,
         *,
         query_weight: ArrayLike | None = None,
+        position: ArrayLike | None = None,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
         qid_val: ArrayLike | None = None,
@@ -404,6 +438,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         {documents}
         {sample_weight}
         {query_weight}
+        position : array-like of int of shape (n_samples,), default=None
+            Position of each document in the list that was shown; 1 is the first. If it is passed,
+            `y` are clicks, 0 or 1, and `qid` names the sessions. The ranker learns from the
+            relevance that a model of the user estimates, see the notes; weights must not be passed.
+            Predictions need no positions.
         X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
             Documents of the queries that take the place of held-out queries. The ranker is fitted
             to all queries of `X`, and their objective is stored in `validation_loss_curve_`.
@@ -414,7 +453,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             y_val=True, qid_val=True)``. If `X_val` has as many rows as `X`, they split it as they
             split `X`: give it another number of rows.
         y_val : array-like of shape (n_val_samples,), default=None
-            Relevance of the documents `X_val`.
+            Relevance of the documents `X_val`, also if `y` are clicks.
         qid_val : array-like of shape (n_val_samples,), default=None
             Query id of each document of `X_val`. If None, they belong to one query.
 
@@ -430,7 +469,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             different relevance; if the documents that are held out, or those of `X_val`, all have
             the gain 0; if `loss` does not return finite arrays of the right shape; if weights are
             negative, or those of a query differ; if the lengths of the arguments differ; if only
-            one of `X_val` and `y_val` is given; or if the input contains infinities.
+            one of `X_val` and `y_val` is given; if `position` has entries that are not integers
+            from 1, or the same entry twice in a session, or is passed with other `y` than 0 and 1
+            or with weights; or if the input contains infinities.
         """
         with unchanged_on_error(self):
             X, target = self._check_training_set(X, y, qid, sample_weight, query_weight)
@@ -441,6 +482,15 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 n_queries = target.queries.n_queries, target_val.queries.n_queries
                 warn_if_untransformed(X, X_val, n_queries, self.is_categorical_)
             self._start_rounds()
+            for name in ("click_model_", "position_propensities_", "position_intervals_"):
+                vars(self).pop(name, None)
+            if position is not None:
+                if sample_weight is not None or query_weight is not None:
+                    raise ValueError(
+                        "sample_weight and query_weight must be None if position is passed: the "
+                        "weight of a query is the number of its sessions"
+                    )
+                X, target = self._learn_relevance(X, target, position)
             evaluated = validation
             fraction = self.validation_fraction if validation is None and self._stops_early else 0.0
             if fraction:
@@ -478,6 +528,24 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 "scoring='loss' needs the value of the loss, but loss is a function that returns "
                 "derivatives only; for early stopping use a metric, such as scoring='ndcg'"
             )
+
+    def _learn_relevance(self, X, target, position):
+        """Return documents and their relevance, estimated from clicks."""
+
+        def make_tree(n_samples):
+            trees = self._make_trees(n_samples)
+            return trees[len(trees) // 2]
+
+        estimate = relevance_from_clicks(
+            X, target.y, target.queries, position, make_tree, self._split_seed
+        )
+        self.click_model_ = estimate.model
+        self.position_propensities_ = estimate.propensities
+        self.position_intervals_ = estimate.intervals
+        target = Target.of(
+            estimate.relevance, estimate.queries, query_weights=estimate.query_weights
+        )
+        return X[estimate.samples], target
 
     def _is_warm_start(self):
         return self.warm_start and hasattr(self, "estimators_")
