@@ -53,6 +53,7 @@ VALUES = {
     "gradient_clip": [0.01],
     "honest": [True, False],
     "incomplete": ["absolute"],
+    "init": ["linear", None],
     "intercept_scaling": [10.0],
     "k": [1],
     "kernel": ["rbf"],
@@ -61,7 +62,6 @@ VALUES = {
     "labeled_weight": [50.0],
     "leaf_prediction": ["mc"],
     "learning_rate": [0.01],
-    "linear_start": [True, False],
     "loss": ["exponential"],
     "max_bins": [3],
     "max_children": [2],
@@ -119,7 +119,7 @@ CASES = [
 ]
 FOREST = ExtraTreesRegressor(5, bootstrap=True)
 RESAMPLING = {"weighting": "resampling", "estimator": DecisionTreeClassifier(max_depth=1)}
-STOPPING = {"early_stopping": True, "max_iter": 30, "linear_start": False}
+STOPPING = {"early_stopping": True, "max_iter": 30, "init": None}
 RBF = {"kernel": "rbf", "n_components": 9}
 # Patterns of a class and a parameter; other parameters that this one needs; its values, if they are
 # not those of the table above; and the kind of targets it needs.
@@ -131,6 +131,7 @@ SETTINGS = [
     ("HistGradientBoostingRanker-n_iter_no_change", {**STOPPING, "tol": 0.01}, None, ""),
     ("HistGradientBoostingRanker-loss", {}, ["expected-ndcg"], ""),
     ("HistGradientBoostingRanker-(validation_.*|tol|random_state)", STOPPING, None, ""),
+    ("HistGradientBoostingRanker-scoring", STOPPING, ["ndcg"], ""),
     ("(TopK.*|OnlineBMR|AdaOLMR)-estimator", {}, [HoeffdingTreeClassifier()], "indicators"),
     ("TopK.*-k", {"k": 2}, [4], "indicators"),
     ("TopK.*-randomization", {"k": 2, "exploration": 0.5}, None, "indicators"),

@@ -126,8 +126,9 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         reason = "the weak learner counts samples, draws them, or raises them at random"
         if (
             getattr(self._weak_learner(), "min_samples_leaf", None) == 1
-            and self.weighting != "resampling"
-            and getattr(self, "response_method", "predict") == "predict"
+            # Parameters may have any value until `fit` checks them, such as an array.
+            and str(self.weighting) != "resampling"
+            and str(getattr(self, "response_method", "predict")) == "predict"
         ):
             return {}
         return {
