@@ -446,8 +446,12 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         self._constant = float(self.fit_intercept)
         self._random_state = random_state
         # Later changes of the parameters have no effect.
-        self._exploration, self._policy = self.exploration, self.randomization
-        self._rounds = BanditRounds(model, make_schedule(self.exploration))
+        self._exploration, self._policy = self._resolve_exploration(), self.randomization
+        self._rounds = BanditRounds(model, make_schedule(self._exploration))
+
+    def _resolve_exploration(self):
+        """Return the parameter `exploration`, or the value that it stands for."""
+        return self.exploration
 
     def _check_rows(self, X, *, reset):
         X = super()._check_rows(X, reset=reset)
