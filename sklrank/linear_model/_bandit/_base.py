@@ -110,7 +110,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         return True
 
     @abstractmethod
-    def _make_model(self, n_classes, random_state):
+    def _make_model(self, classes, random_state):
         """Return an untrained :class:`~sklrank.linear_model._bandit._model.BanditModel`."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -441,7 +441,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
 
     def _start_model(self, classes):
         random_state = check_random_state(self.random_state)
-        model = self._make_model(len(classes), random_state)
+        model = self._make_model(classes, random_state)
         self.classes_ = classes
         self._constant = float(self.fit_intercept)
         self._random_state = random_state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
@@ -9,12 +10,14 @@ import numpy as np
 
 from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_frequencies
-from sklrank._sklearn import Interval, StrOptions
+from sklrank._sklearn import HasMethods, Interval, StrOptions
 from sklrank.feedback import DecayingExploration
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
-from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB
+from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB, SharedLinUCB
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from sklrank._typing import ExplorationRate
 
 # The compiled model for each value of `covariance`.
@@ -129,6 +132,14 @@ class LinUCBClassifier(BaseBanditClassifier):
         model then forgets the previous rounds: it sets the matrices :math:`A_k` to
         :math:`\alpha I` and keeps the weights, which soon follow the new rewards. Without drift,
         the default almost never detects one. If None, there is no test.
+    item_features : mapping, callable or None, default=None
+        Features of the classes, such as the topics and the age of an article: an array of numbers
+        of the order of one for each class label, all of the same length. If they are given, all
+        classes share one regression on the products of each feature of the sample and each of the
+        class (and constants), the shared part of the hybrid model of [1]_. So a new class is shown
+        as other classes with such features were received. They are read when classes are added,
+        too. The cost of a round is proportional to the square of the number of products. Requires
+        "full" covariances.
     exploration : float, str, SelfTunedExploration or callable, default="auto"
         Amount of exploration beyond that of the confidence bounds: a number from 0 to 1, or a
         schedule, as in :class:`BanditronClassifier`. With "uniform", it is the probability that the
@@ -225,6 +236,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         "alpha": [Interval(Real, 1e-10, None, closed="left"), StrOptions({"auto"})],
         "clip": [Interval(Real, 0, None, closed="neither"), None],
         "drift_threshold": [Interval(Real, 0, None, closed="neither"), None],
+        "item_features": [HasMethods(["__getitem__"]), callable, None],
     }
 
     def __init__(
@@ -238,6 +250,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         alpha: float | Literal["auto"] = "auto",
         clip: float | None = 5.0,
         drift_threshold: float | None = 25.0,
+        item_features: Mapping | Callable | None = None,
         exploration: ExplorationRate | Literal["auto"] = "auto",
         randomization: str = "uniform",
         fit_intercept: bool = True,
@@ -252,13 +265,15 @@ class LinUCBClassifier(BaseBanditClassifier):
         self.alpha = alpha
         self.clip = clip
         self.drift_threshold = drift_threshold
+        self.item_features = item_features
         self.exploration = exploration
         self.randomization = randomization
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _make_model(self, n_classes, random_state):
+    def _make_model(self, classes, random_state):
+        n_classes, items = len(classes), self._item_table(classes)
         can_standardize = self.clip is not None and self.fit_intercept
         standardize = can_standardize and (self.kernel == "rbf" or not self._started_sparse)
         if self.kernel == "rbf" and not standardize:
@@ -272,7 +287,9 @@ class LinUCBClassifier(BaseBanditClassifier):
         n_features = self.n_features_in_
         n_components = self.n_components
         if n_components == "auto":
-            n_components = int((MATRIX_ENTRIES / n_classes) ** 0.5) - n_features - 1
+            # The matrix of a shared regression has a row for each pair of features.
+            n_matrices = n_classes if items is None else items.shape[1] ** 2
+            n_components = int((MATRIX_ENTRIES / n_matrices) ** 0.5) - n_features - 1
             n_components = max(0, min(n_components, MAX_COMPONENTS))
         if kernel == "linear" or n_components == 0:
             kernel, n_components = "linear", 0
@@ -281,8 +298,9 @@ class LinUCBClassifier(BaseBanditClassifier):
         # alpha is best. It lowers alpha only if there are thousands of weights. Diagonals gain
         # nothing.
         if self.covariance == "full":
-            alpha = min(alpha, 500 / (n_classes * n_features))
-        return COVARIANCES[self.covariance](
+            alpha = min(alpha, 500 / ((n_classes if items is None else 1) * n_features))
+        make = COVARIANCES[self.covariance]
+        return (make if items is None else partial(SharedLinUCB, items))(
             n_features,
             n_classes,
             n_features + n_components + self.fit_intercept,
@@ -292,6 +310,30 @@ class LinUCBClassifier(BaseBanditClassifier):
             *draw_frequencies(n_features, n_components, self.gamma, random_state),
             self.drift_threshold,
         )
+
+    def _item_table(self, classes):
+        """Return the features of the classes, and a constant, or None if there are none."""
+        if self.item_features is None:
+            return None
+        if self.covariance != "full":
+            raise ValueError("item_features require covariance='full'")
+        features_of = self.item_features
+        features_of = features_of if callable(features_of) else features_of.__getitem__
+        rows = []
+        for name in classes.tolist():
+            try:
+                rows.append(np.asarray(features_of(name), dtype=np.float64).ravel())
+            except (LookupError, TypeError, ValueError) as error:
+                raise ValueError(f"item_features have no array for class {name!r}") from error
+        if len({len(row) for row in rows}) > 1 or not np.isfinite(np.concatenate(rows)).all():
+            raise ValueError("item_features must have as many finite numbers for each class")
+        return np.column_stack([np.array(rows), np.ones(len(rows))])
+
+    def _set_classes(self, classes, labels):
+        items = self._item_table(classes)
+        super()._set_classes(classes, labels)
+        if items is not None:
+            self._rounds.model.set_items(items)
 
     def _resolve_exploration(self):
         if isinstance(self.exploration, str) and self.exploration == "auto":
