@@ -548,7 +548,7 @@ cdef str name_of(int choice, dict choices):
 cdef int remove_unused_rows(dict entries) except -1:
     # Labels that were dropped leave rows that no leaf refers to.
     used, places = np.unique(entries["observers"], return_inverse=True)
-    has_none = used[0] == NONE
+    has_none = int(used[0] == NONE)
     entries["observers"] = (places.reshape(entries["observers"].shape) - has_none).astype(INT)
     entries["stats"], entries["free_row"] = entries["stats"][used[has_none:]], NONE
     return 0

@@ -286,6 +286,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         if len(new) and (new.dtype.kind in "biuf") != (known.dtype.kind in "biuf"):
             raise ValueError(f"labels of different types: {new[:3]} after {known[:3]}")
         self.classes_ = np.concatenate([known, new]) if len(new) else known
+        return target
 
     def _check_weights(self, weights):
         if weights.max(initial=0.0) > MAX_SIZE:
