@@ -38,6 +38,7 @@ from sklrank._validation import (
     check_target,
     check_weights,
     indices_of,
+    is_integer,
     names_of,
     relevance_lists,
     sorted_classes,
@@ -137,8 +138,8 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
     def set_params(self, **params: object) -> Self:
         """Set the parameters of this estimator.
 
-        In a fitted model, a `random_state` takes effect on the next random draw, as that of the
-        labels to show. So copies of a model that are loaded on several servers draw differently.
+        In a fitted model, another `random_state` takes effect on the next random draw, such as that
+        of the labels to show. So copies of a model on several servers can draw differently.
 
         Parameters
         ----------
@@ -156,10 +157,13 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
             If there is no such parameter, or if the model is fitted and `random_state` is invalid.
             Then nothing changes.
         """
-        restarts = "random_state" in params and hasattr(self, "_random_state")
-        generator = check_random_state(params["random_state"]) if restarts else None
+        generator = getattr(self, "_random_state", None)
+        if generator is not None and "random_state" in params:
+            new, old = params["random_state"], self.random_state
+            if new is not old and not (is_integer(new) and is_integer(old) and new == old):
+                generator = check_random_state(new)
         super().set_params(**params)
-        if restarts:
+        if generator is not None:
             self._random_state = generator
         return self
 
@@ -240,14 +244,15 @@ class ChangingClasses:
         names = check_label_names(classes) if self._has_label_columns else sorted_classes(classes)
         known, given = self.classes_.tolist(), names.tolist()
         of_known, of_given = set(known), set(given)
+        is_new = [label not in of_known for label in given]
         if missing := [label for label in known if label not in of_given]:
             raise ValueError(
-                f"classes={shortened(given)} lacks labels of the model, {shortened(missing)}: name "
-                "them and any new ones, or remove labels by drop_classes"
+                f"classes={shortened(given)} lacks labels of the model (missing: "
+                f"{shortened(missing)}, new: {shortened(names[is_new].tolist())}): name all labels "
+                "of the model and the new ones, or remove labels by drop_classes"
             )
         if self._adds_classes(classes):
             if self._has_label_columns:
-                is_new = [label not in of_known for label in given]
                 names = np.concatenate([self.classes_, names[is_new]])
             places = {label: place for place, label in enumerate(known)}
             labels = np.array([places.get(label, -1) for label in names.tolist()], dtype=np.intp)
