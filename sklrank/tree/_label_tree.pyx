@@ -148,6 +148,12 @@ cdef class LabelTree(Persistent):
         self.clear()
         PyMem_RawFree(self.nodes)
 
+    @property
+    def n_leaves(self):
+        """Number of labels in the tree."""
+        self.require_ready()
+        return self.nodes[0].n_labels
+
     # -- Learning.
 
     def grow(self, Py_ssize_t n_labels):

@@ -76,7 +76,7 @@ cdef class WeightSums:
         return (sums + (n_rounds + 1 - self.last) * weights) / n_rounds
 
     cdef int start_labels(self, new, weights) except -1:
-        np.asarray(self.sums)[new] = (self.last - 1) * weights[new]
+        np.asarray(self.sums)[new] = max(self.last - 1, 0) * weights[new]
         return 0
 
     cdef double sign(self) noexcept nogil:
