@@ -109,7 +109,8 @@ class SemiBanditRanker(ShownLabelsRanker):
     The parameters `k`, `exploration`, `randomization` and `threshold` are read in each call. The
     others are read in `fit` and, if the model is not fitted, in the first call of `partial_fit`,
     `progressive_fit`, `explore` or `partial_fit_feedback`. The propensities of the labels shown
-    affect only the rules for label sets.
+    affect only the rules for label sets. A label that is added later starts with the matrix of the
+    ridge regression that all labels share, and without weights.
 
     {label_sets}
 
