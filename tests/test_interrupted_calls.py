@@ -216,7 +216,9 @@ def test_interrupted_calls(name, method, first, error, first_number, step, finge
 
 
 @pytest.mark.parametrize("change", ["add", "drop"])
-@pytest.mark.parametrize("name", ["tree", "linucb", "predtron-reject", "olmr", "topk-adaptive-trees"])
+@pytest.mark.parametrize(
+    "name", ["tree", "linucb", "predtron-reject", "olmr", "topk-adaptive-trees"]
+)
 def test_interrupted_changes_of_classes(name, change, fingerprint):
     """The model is as before, or has all new classes and samples, or lacks all that it drops."""
     template = trained(name)
