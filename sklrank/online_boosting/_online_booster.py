@@ -32,7 +32,7 @@ from sklrank._sklearn import (
     check_parameters,
     print_progress,
 )
-from sklrank._validation import is_integer
+from sklrank._validation import is_integer, mask_rows
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES, describe_losses
 from sklrank.online_boosting._pair_feedback import FullInformation
@@ -272,10 +272,11 @@ class OnlineBooster(LabelSetRanker):
         """Return the amounts of exploration of samples of these weights; None if all are equal."""
         return None
 
-    def _make_feedback(self, rows, indptr, labels, rates):
+    def _make_feedback(self, rows, indptr, labels, rates, available):
         """Return the feedback on samples with these relevance lists, and random numbers.
 
-        `rows` are the samples, and `rates` their amounts of exploration, or None. There is one
+        `rows` are the samples, `rates` their amounts of exploration, or None, and `available` the
+        mask of the labels that may be shown, or None, as with full information. There is one
         random number for each sample, which draws the expert, or None if the last expert is used.
         """
         n_samples = len(indptr) - 1
@@ -383,7 +384,16 @@ class OnlineBooster(LabelSetRanker):
         self._checked_threshold()
 
     def _learn_rounds(
-        self, X, indptr, labels, weights, *, order=None, scores=None, predictions=None
+        self,
+        X,
+        indptr,
+        labels,
+        weights,
+        *,
+        order=None,
+        scores=None,
+        predictions=None,
+        available=None,
     ):
         """Play a round for each sample, in this `order` if it is not None."""
         self._check_call_parameters()
@@ -403,7 +413,8 @@ class OnlineBooster(LabelSetRanker):
                 rows, of_rows = X[chosen], weights[chosen]
                 of_batch = None if rates is None else rates[batch]
                 out = None if scores is None else scores[batch]
-                feedback, draws = self._make_feedback(rows, *lists, of_batch)
+                masks = mask_rows(available, chosen)
+                feedback, draws = self._make_feedback(rows, *lists, of_batch, masks)
                 update = self._label_sets_update(
                     of_rows, predictions, batch, **self._known_labels(feedback, *lists)
                 )
