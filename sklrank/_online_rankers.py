@@ -16,6 +16,7 @@ from sklrank._base_online import BaseOnlineClassifier, slices, timed_slices
 from sklrank._docstrings import shares_text
 from sklrank._label_sets import FULL_INFORMATION, THRESHOLDS, LabelSets
 from sklrank._model_lock import exclusive_call, shared_call
+from sklrank._randomness import check_random_source
 from sklrank._sklearn import Interval, StrOptions, _fit_context, check_parameters, with_task_tree
 from sklrank._validation import (
     check_available,
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
     from typing_extensions import Self
+
+    from sklrank._typing import RandomSource
 
 # Samples per compiled call: fewer than in `_base_online`, since a round of many learners takes
 # longer. Ctrl-C interrupts training, and `verbose` prints, only between calls.
@@ -254,7 +257,7 @@ class LabelSetRanker(OnlineLabelRanker):
         unknown = [name for name in names if name not in _METHODS]
         if unknown:
             raise ValueError(f"method must be one of {_METHODS} or a list of these, got {method!r}")
-        with self._discard_failed_start():
+        with self._discard_failed_start(classes):
             data = self._check_and_start(X, y, classes, sample_weight)
             shape = len(data[-1]), len(self.classes_)
             out = {"decision_function": np.empty(shape), "predict_proba": np.empty(shape)}
@@ -348,7 +351,7 @@ class ShownLabelsRanker(LabelSetRanker):
     _refused_numbers = None
 
     @abstractmethod
-    def _show(self, rows, sampler, available):
+    def _show(self, rows, sampler, available, random_state):
         """Return the labels that the sampler draws for these samples, and their propensities."""
 
     @abstractmethod
@@ -406,6 +409,7 @@ class ShownLabelsRanker(LabelSetRanker):
         classes: ArrayLike | None = None,
         *,
         available: ArrayLike | None = None,
+        random_state: RandomSource = None,
     ) -> Exploration:
         """Draw the `k` labels to show for each sample.
 
@@ -419,37 +423,49 @@ class ShownLabelsRanker(LabelSetRanker):
             Samples.
         classes : array-like of shape (n_labels,), default=None
             Names of the labels, which become `classes_`. They are required if the model is not
-            fitted.
+            fitted. Later, new labels may follow those of the model.
         available : array-like, default=None
             Labels that may be shown: a boolean mask of shape (n_samples, n_labels), or of shape
             (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
+        random_state : int, sequence of int, SeedSequence or RandomState instance, default=None
+            Source of the random draws of this call, which then does not change the model. If None,
+            it is the model's own generator, which the parameter `random_state` initializes. A
+            sequence is the entropy of a :class:`numpy.random.SeedSequence`, for example the numbers
+            of a server and of a request. Other numbers draw independently of these.
 
         Returns
         -------
         Exploration
-            The labels shown, as indices into `classes_`, with their propensities. Their order is
-            that in which the exploration scheme (parameter `randomization`) shows them. Pass the
-            record to `partial_fit_feedback` when the rewards are known.
+            The labels shown, as indices into `classes_`, with their propensities and the names
+            `classes_`. Their order is that in which the exploration scheme (parameter
+            `randomization`) shows them. Pass the record to `partial_fit_feedback` when the rewards
+            are known.
 
         Raises
         ------
         ValueError
-            If `X` is invalid, `classes` differ from those of an earlier call, or fewer than `k`
-            labels are available for a sample.
+            If `X` or `random_state` is invalid, `classes` does not begin with the labels of the
+            model, or fewer than `k` labels are available for a sample.
         NotFittedError
             If there is no model yet and `classes` is None.
         """
-        return self._explore(self._check_X_and_start(X, classes, indicators=True), available)
+        generator = check_random_source(random_state)
+        X = self._check_X_and_start(X, classes, indicators=True)
+        return self._explore(X, available, generator)
 
     @shared_call
-    def _explore(self, X, available):
+    def _explore(self, X, available, generator):
         arguments, rate = self._sampler_arguments(), self._exploration_rates(np.ones(1))[0]
         available = check_available(available, self.classes_, X.shape[0], arguments[-1])
+        generator = self._random_state if generator is None else generator
         with self._memory.borrow(arguments, partial(make_sampler, *arguments)) as sampler:
             sampler.change_exploration(rate)
-            batches = timed_slices(slices(X.shape[0], BATCH))
-            shown = [self._show(X[rows], sampler, mask_rows(available, rows)) for rows in batches]
-        return Exploration(*(shown[0] if len(shown) == 1 else map(np.concatenate, zip(*shown))))
+            shown = [
+                self._show(X[batch], sampler, mask_rows(available, batch), generator)
+                for batch in timed_slices(slices(X.shape[0], BATCH))
+            ]
+        shown = shown[0] if len(shown) == 1 else map(np.concatenate, zip(*shown))
+        return Exploration(*shown, self.classes_)
 
     @shared_call
     def propensities(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
@@ -518,8 +534,7 @@ class ShownLabelsRanker(LabelSetRanker):
             unbiased if relevance and knowledge do not depend on each other. `SemiBanditRanker`
             accepts all numbers from 0 to 1.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels, which become `classes_`. They are required if the model is not
-            fitted.
+            Names of the labels, as in `explore`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. If None, all weights are one.
         available : array-like, default=None
@@ -534,15 +549,17 @@ class ShownLabelsRanker(LabelSetRanker):
         Raises
         ------
         ValueError
-            If the data are invalid: labels outside of `classes_` or that were not available,
-            propensities that are missing or not in (0, 1], or rewards that are not in [0, 1], or,
-            for a booster, neither 0 nor 1. In this case, the model does not change.
+            If the data are invalid: labels outside of `classes_`, that were not available or that
+            were dropped since, propensities that are missing or not in (0, 1], or rewards that are
+            not in [0, 1], or, for a booster, neither 0 nor 1. In these cases, the model does not
+            change.
         NotFittedError
             If there is no model yet and `classes` is None.
         """
-        with self._discard_failed_start():
+        with self._discard_failed_start(classes):
             X = self._check_X_and_start(X, classes, indicators=True)
-            shown = check_exploration(exploration, X.shape[0], len(self.classes_))
+            n_labels = len(self.classes_)
+            shown = check_exploration(exploration, X.shape[0], n_labels, classes=self.classes_)
             rewards = check_rewards(rewards, shown[0].shape, refused=self._refused_numbers)
             available = check_available(available, self.classes_, X.shape[0])
             check_shown(shown[0], available)

@@ -150,6 +150,10 @@ method that learns. Later changes do not affect the model until `fit` is called.
 `verbose` are read in each call, and so are `threshold`, and `k`, `exploration`, `randomization`,
 `cost_estimate` and `propensity_clip` of the boosters that learn from the labels shown.
 
+Compiled weak learners learn labels that are added later, and `drop_classes` removes labels. Costs
+depend on the number of labels m at the time: uniform votes are 1 / m, and so is, up to the edge,
+the probability of the steps in potentials. What was learned with another m remains.
+
 {label_sets}
 """,
     jung="""

@@ -19,6 +19,7 @@ from sklrank._base_online import (
     to_dense,
 )
 from sklrank._model_lock import exclusive_call, shared_call
+from sklrank._randomness import check_random_source
 from sklrank._rows import Rows
 from sklrank._sklearn import Interval, StrOptions, _fit_context, with_task_tree
 from sklrank._validation import check_available, is_number, mask_rows, only_available
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
+    from sklrank._typing import RandomSource
 
 # Texts that the docstrings of the classifiers share.
 TEXTS = {
@@ -77,7 +79,9 @@ feature_names_in_ : ndarray of shape (n_features,)
     "reading": """
 The parameters are read in `fit` and, if the model is not fitted, in the first call of
 `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later changes do not affect
-the model until `fit` is called.
+the model until `fit` is called, except for that of `random_state`. Classes may be added by the
+argument `classes` of these methods, and removed by `drop_classes`. What "auto" stands for is that
+of the first number of classes.
 """,
 }
 
@@ -149,7 +153,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         y : array-like of shape (n_samples,)
             Class labels. Each round uses only whether the class shown is correct.
         classes : array-like of shape (n_classes,), default=None
-            All classes that may occur. If None in the first call, the classes in `y` are used.
+            All classes that may occur. If None in the first call, the classes in `y` are used. In
+            later calls, further classes are added to the model.
 
         Returns
         -------
@@ -159,8 +164,9 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or contain labels that are not in `classes`. In this case, the
-            model does not change. After an error in the first call, there is no model.
+            If the data are malformed or contain labels that are not in `classes`, or if `classes`
+            lacks a class of the model. In these cases, the model does not change. After an error in
+            the first call, there is no model.
         """
         return super().partial_fit(X, y, classes)
 
@@ -202,7 +208,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         ValueError
             If `partial_fit` raises it for the same data, or `available` is invalid.
         """
-        with self._discard_failed_start():
+        with self._discard_failed_start(classes):
             data = self._check_and_start(X, y, classes, None)
             scores = np.empty((len(data[-1]), len(self.classes_)))
             available = check_available(available, self.classes_, len(scores))
@@ -215,6 +221,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         classes: ArrayLike | None = None,
         *,
         available: ArrayLike | None = None,
+        random_state: RandomSource = None,
     ) -> Exploration:
         """Draw the class to show for each sample.
 
@@ -227,10 +234,15 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             Samples.
         classes : array-like of shape (n_classes,), default=None
             Class labels, sorted. They are required in the first call of a model that has not been
-            trained, and then become `classes_`.
+            trained, and then become `classes_`. Later, further classes are added to the model.
         available : array-like, default=None
             Classes that may be shown: a boolean mask of shape (n_samples, n_classes), or of shape
             (n_classes,) for all samples, or a list of names in `classes_`. None stands for all.
+        random_state : int, sequence of int, SeedSequence or RandomState instance, default=None
+            Source of the random draws of this call, which then does not change the model. If None,
+            it is the model's own generator, which the parameter `random_state` initializes. A
+            sequence is the entropy of a :class:`numpy.random.SeedSequence`, for example the numbers
+            of a server and of a request. Other numbers draw independently of these.
 
         Returns
         -------
@@ -238,29 +250,33 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             Record of the classes to show. Its attribute `actions` has shape `(n_samples,)` and
             contains indices into `classes_`; ``model.classes_[shown.actions]`` gives the class
             labels. Its attribute `propensities` has shape `(n_samples,)` and contains the
-            probabilities of these classes. Keep the record until the rewards are known.
+            probabilities of these classes. Its attribute `classes` is `classes_`. Keep the record
+            until the rewards are known.
 
         Raises
         ------
         ValueError
-            If `X` or `available` is malformed, or if `classes` are not sorted or differ from the
-            classes of an earlier call.
+            If `X`, `available` or `random_state` is invalid, or if `classes` are not sorted or lack
+            a class of the model.
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """
-        return self._explore(self._check_X_and_start(X, classes, indicators=False), available)
+        generator = check_random_source(random_state)
+        X = self._check_X_and_start(X, classes, indicators=False)
+        return self._explore(X, available, generator)
 
     @shared_call
-    def _explore(self, X, available):
+    def _explore(self, X, available, generator):
         available = check_available(available, self.classes_, X.shape[0])
         sampler = self._make_sampler()
-        draws = self._random_state.random_sample((X.shape[0], sampler.n_uniforms))
+        generator = self._random_state if generator is None else generator
+        draws = generator.random_sample((X.shape[0], sampler.n_uniforms))
         actions, propensities = np.empty(len(draws), dtype=np.intp), np.empty(len(draws))
         for block in timed_slices(self._blocks(X)):
             masks = mask_rows(available, block)
             shown = self._rounds.explore(self._rows(X, block), sampler, draws[block], masks)
             actions[block], propensities[block] = shown
-        return Exploration(actions, propensities)
+        return Exploration(actions, propensities, self.classes_)
 
     @shared_call
     def propensities(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
@@ -340,15 +356,17 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed, for example if classes are not in `classes_` or were not
-            available, propensities are missing or outside (0, 1], or rewards are outside [0, 1], or
-            neither 0 nor 1 for Banditron. In this case, the model does not change.
+            If the data are malformed, for example if classes are not in `classes_`, were not
+            available or were dropped since, propensities are missing or outside (0, 1], or rewards
+            are outside [0, 1], or neither 0 nor 1 for Banditron. In these cases, the model does not
+            change.
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """
-        with self._discard_failed_start():
+        with self._discard_failed_start(classes):
             X = self._check_X_and_start(X, classes, indicators=False)
-            shown = check_exploration(exploration, X.shape[0], len(self.classes_), single=True)
+            known = {"classes": self.classes_, "single": True}
+            shown = check_exploration(exploration, X.shape[0], len(self.classes_), **known)
             rewards = check_rewards(rewards, (X.shape[0],), refused=self._refused_numbers)
             available = check_available(available, self.classes_, X.shape[0])
             check_shown(shown[0], available)

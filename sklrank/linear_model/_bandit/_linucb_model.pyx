@@ -62,6 +62,8 @@ from sklrank.linear_model._online._feature_map cimport random_features
 from sklrank._rows cimport add_row, table_products
 from sklrank.linear_model._bandit._model cimport first_largest_available
 
+from sklrank._label_axes import LABELS
+
 # Number of fictitious rounds with squared error one, the largest of a 0/1 reward, from which s is
 # computed initially. Without them, a lucky first round would set s to 0 and end the exploration.
 cdef double PRIOR_ROUNDS = 3.0
@@ -117,7 +119,7 @@ cdef class LinUCBModel(BanditModel):
         self.n_features, self.n_components = n, self.phases.shape[0]
         shape = n, self.n_components
         self.frequencies = archive.constants("frequencies", saved.frequencies, shape)
-        self.coefficients = archive.floats("coefficients", saved.coefficients, (-1, -1))
+        self.coefficients = archive.floats("coefficients", saved.coefficients, (LABELS, -1))
         self.n_classes, self.width = self.coefficients.shape[0], self.coefficients.shape[1]
         self.alpha = archive.number("alpha", saved.alpha, 0.0)
         self.bonus = archive.number("bonus", saved.bonus, 0.0)
@@ -346,10 +348,13 @@ cdef class FullLinUCB(LinUCBModel):
     cdef int exchange(self, Archive archive) except -1:
         cdef FullLinUCB saved = archive.source
         LinUCBModel.exchange(self, archive)
-        cdef Py_ssize_t n = self.n_classes, width = self.width
-        self.matrices = archive.floats("matrices", saved.matrices, (n, width, width))
-        self.pending = archive.floats("pending", saved.pending, (n, MAX_PENDING, width))
-        self.n_pending = archive.integers("n_pending", saved.n_pending, (n,), 0, MAX_PENDING - 1)
+        cdef Py_ssize_t width = self.width
+        new = None if archive.labels is None else np.eye(width) / self.alpha
+        self.matrices = archive.floats("matrices", saved.matrices, (LABELS, width, width), new)
+        self.pending = archive.floats("pending", saved.pending, (LABELS, MAX_PENDING, width))
+        self.n_pending = archive.integers(
+            "n_pending", saved.n_pending, (LABELS,), 0, MAX_PENDING - 1
+        )
         self.constant = FULL_CONSTANT
         return 0
 
@@ -413,8 +418,8 @@ cdef class DiagonalLinUCB(LinUCBModel):
     cdef int exchange(self, Archive archive) except -1:
         cdef DiagonalLinUCB saved = archive.source
         LinUCBModel.exchange(self, archive)
-        shape = self.n_classes, self.width
-        self.diagonals = archive.floats("diagonals", saved.diagonals, shape)
+        new = None if archive.labels is None else 1.0 / self.alpha
+        self.diagonals = archive.floats("diagonals", saved.diagonals, (LABELS, self.width), new)
         self.constant = DIAGONAL_CONSTANT
         if archive.loads:
             self.squared_values = np.empty(self.width)
@@ -483,7 +488,7 @@ cdef class SharedLinUCB(LinUCBModel):
     cdef int exchange(self, Archive archive) except -1:
         cdef SharedLinUCB saved = archive.source
         LinUCBModel.exchange(self, archive)
-        self.items = archive.floats("items", saved.items, (self.n_classes, -1))
+        self.items = archive.floats("items", saved.items, (LABELS, -1))
         cdef Py_ssize_t n = self.items.shape[1]
         self.parts = archive.floats("parts", saved.parts, (n, self.width))
         shape = n * self.width, n * self.width

@@ -110,7 +110,8 @@ class SemiBanditRanker(ShownLabelsRanker):
     The parameters `k`, `exploration`, `randomization` and `threshold` are read in each call. The
     others are read in `fit` and, if the model is not fitted, in the first call of `partial_fit`,
     `progressive_fit`, `explore` or `partial_fit_feedback`. The propensities of the labels shown
-    affect only the rules for label sets.
+    affect only the rules for label sets. A label that is added later starts with the matrix of the
+    ridge regression that all labels share, and without weights.
 
     {label_sets}
 
@@ -162,9 +163,10 @@ class SemiBanditRanker(ShownLabelsRanker):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _show(self, rows, sampler, available):
+    def _show(self, rows, sampler, available, random_state):
         votes = self._learner.predict_rows(rows)
-        return sampler.draw_rows(votes, self._draw(sampler, len(votes)), available)
+        uniforms = random_state.random_sample((len(votes), sampler.n_uniforms))
+        return sampler.draw_rows(votes, uniforms, available)
 
     def _learn_shown(self, X, actions, propensities, rewards, weights, available):
         self._checked_threshold()
@@ -175,9 +177,6 @@ class SemiBanditRanker(ShownLabelsRanker):
                 update = self._label_sets_update(weights[batch], shown=record)
                 scores = np.empty((len(shown[0]), len(self.classes_)))
                 learn_shown_labels(self._learner, X[batch], *shown, scores, partial(update, scores))
-
-    def _draw(self, sampler, n_samples):
-        return self._random_state.random_sample((n_samples, sampler.n_uniforms))
 
     def _learn_rounds(
         self,
@@ -200,7 +199,7 @@ class SemiBanditRanker(ShownLabelsRanker):
         with ExclusiveCalls([self._learner, self._label_sets]):
             for batch in timed_slices(batches):
                 rows, of_rows = X[batch], weights[batch]
-                uniforms = self._draw(sampler, len(of_rows))
+                uniforms = self._random_state.random_sample((len(of_rows), sampler.n_uniforms))
                 before = np.empty((len(of_rows), len(self.classes_)))
                 before = before if scores is None else scores[batch]
                 update = self._label_sets_update(of_rows, predictions, batch)
