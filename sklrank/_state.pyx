@@ -255,7 +255,7 @@ cdef class Archive:
         for i in range(len(shape) if fits else 0):
             fits = fits and self.fits(shape[i], given[i])
         if not fits:
-            expected = str(tuple(map(self.expected, shape))).replace("-1", "any")
+            expected = str(shape).replace("-1", "any")
             self.require(False, f"{name} has the shape {given}, expected {expected}")
         if value.dtype != dtype and (value.dtype.kind != dtype.kind or dtype.kind not in "fi"):
             self.require(False, f"{name} has the dtype {value.dtype}, expected {dtype}")
@@ -265,11 +265,6 @@ cdef class Archive:
         if copies and value.dtype == dtype:
             return value.copy()
         return np.ascontiguousarray(value, dtype=dtype)
-
-    def expected(self, size):
-        """Return the size of an axis for error messages."""
-        is_axis = isinstance(size, LabelAxis)
-        return self.n_labels + size.before + size.after if is_axis else size
 
 
 cdef class Persistent(LockedModel):
