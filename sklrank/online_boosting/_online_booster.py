@@ -21,7 +21,7 @@ from sklrank._base_online import (
     timed_slices,
 )
 from sklrank._docstrings import shares_text
-from sklrank._model_lock import ExclusiveCalls
+from sklrank._model_lock import ExclusiveCalls, part_of_call
 from sklrank._online_rankers import BATCH, LabelSetRanker
 from sklrank._randomness import MAX_FEATURES_OR_AUTO
 from sklrank._sklearn import (
@@ -292,7 +292,7 @@ class OnlineBooster(LabelSetRanker):
         if len(blocks) == 1:
             return self._rounds().predict(X, self.estimator_weights_, n_used)
         blocks = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(self._rounds().predict)(X[batch], self.estimator_weights_, n_used)
+            delayed(part_of_call(self._rounds().predict))(X[batch], self.estimator_weights_, n_used)
             for batch in blocks
         )
         return np.concatenate(blocks)
