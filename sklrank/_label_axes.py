@@ -13,9 +13,11 @@ class LabelAxis:
         """Return a copy with the old labels `labels` along the axis, where -1 are new ones."""
         n, shape = array.shape[axis], list(array.shape)
         shape[axis] = 1
-        padded = np.append(array, np.broadcast_to(new, shape).astype(array.dtype), axis)
-        places = np.where(labels < 0, n, labels + self.before)
-        return padded.take([*range(self.before), *places, *range(n - self.after, n)], axis)
+        places = np.where(labels < 0, -1, labels + self.before)
+        places = np.array([*range(self.before), *places, *range(n - self.after, n)])
+        copy = array.take(np.maximum(places, 0), axis)
+        np.moveaxis(copy, axis, 0)[places < 0] = np.moveaxis(np.broadcast_to(new, shape), axis, 0)
+        return copy
 
     def __repr__(self):
         return "labels"

@@ -227,12 +227,11 @@ cdef class Archive:
         return self.checked_array(name, shape, dtype, self.copies, low, high)
 
     cdef object record(self, str name, object value, tuple shape, new):
-        array = np.array(value) if self.copies else np.asarray(value)
-        if self.labels is not None:
-            for axis, size in enumerate(shape):
-                if isinstance(size, LabelAxis):
-                    array = size.relabeled(array, axis, self.labels, new)
-        self.entries[name] = array
+        array = copied = np.asarray(value)
+        for axis, size in enumerate(shape if self.labels is not None else ()):
+            if isinstance(size, LabelAxis):
+                copied = size.relabeled(copied, axis, self.labels, new)
+        self.entries[name] = copied.copy() if self.copies and copied is array else copied
         return value
 
     cdef bint fits(self, size, Py_ssize_t given):

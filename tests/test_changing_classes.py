@@ -449,7 +449,9 @@ def test_models_that_change_their_labels_keep_the_generator_of_numpy():
 
 @given(data=st.data())
 def test_label_axes_are_those_of_lists(data):
-    before, n, after, axis = (data.draw(st.integers(0, high)) for high in (2, 5, 2, 1))
+    before, n, after, axis = (
+        data.draw(st.integers(low, high)) for low, high in ((0, 2), (1, 5), (0, 2), (0, 1))
+    )
     labels = np.array(data.draw(st.lists(st.integers(-1, n - 1), max_size=6)), dtype=np.intp)
     shape = [3, 3]
     shape[axis] = before + n + after
