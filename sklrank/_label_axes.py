@@ -27,13 +27,7 @@ LABELS = LabelAxis()
 
 
 class Relabeling(dict):
-    """Memo of a deep copy that has other labels.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_labels,), dtype intp
-        For each label of the copy, the label of the original, or -1 if it is new.
-    """
+    """Memo of a deep copy whose labels are those of the original `labels`, or new ones (-1)."""
 
     def __init__(self, labels):
         self.labels = labels
