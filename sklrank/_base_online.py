@@ -483,6 +483,15 @@ class BaseOnlineClassifier(ChangingClasses, ClassifierMixin, BaseOnline):
         self._check_weights(weights)
         return X, *relevance_lists(target, self.classes_), weights
 
+    def _start_and_explore(self, X, classes, *arguments, indicators):
+        """Return the result of `_explore`. If it raises, no model is started and no label added."""
+        if hasattr(self, "classes_") and not self._adds_classes(classes):
+            X = self._check_X_and_start(X, classes, indicators=indicators)
+            return self._explore(X, *arguments)
+        with ExclusiveCalls([self]), unchanged_on_error(self):
+            X = self._check_X_and_start(X, classes, indicators=indicators)
+            return self._explore(X, *arguments)
+
     def _check_X_and_start(self, X, classes, *, indicators):
         """Check samples without targets, and create a model for `classes` if there is none yet."""
         if classes is not None and not indicators:
