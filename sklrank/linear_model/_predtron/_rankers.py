@@ -305,9 +305,7 @@ class PredtronLabelRanker(
         n_labels = relevance.shape[1]
         if restart:
             self._start_model(_label_names(classes, column_names(y), n_labels))
-            columns = None
-        else:
-            columns = self._named_columns(classes, column_names(y), n_labels)
+        columns = None if restart else self._named_columns(classes, column_names(y), n_labels)
         if n_labels != len(self.classes_):
             raise ValueError(
                 f"y has {n_labels} label columns, but the first call had {len(self.classes_)}: "
