@@ -7,10 +7,7 @@ cdef int check_mask(
 ) except -1
 
 # Return the row of a sample in a mask of available labels, or NULL if the mask is None.
-cdef inline const char* mask_of(const char[:, :] available, Py_ssize_t sample) noexcept nogil:
-    if available is None:
-        return NULL
-    return &available[sample, 0]
+cdef const char* mask_of(const char[:, :] available, Py_ssize_t sample) noexcept nogil
 
 
 cdef class TopKSampler:

@@ -594,6 +594,12 @@ cdef int check_mask(
     return 0
 
 
+cdef const char* mask_of(const char[:, :] available, Py_ssize_t sample) noexcept nogil:
+    if available is None:
+        return NULL
+    return &available[sample, 0]
+
+
 cdef void best_labels(
     const double* scores, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t* best
 ) noexcept nogil:
