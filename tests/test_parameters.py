@@ -173,6 +173,7 @@ SETTINGS = [
     ("OffPolicyClassifier-cv", {"method": "dr", "reward_model": REGRESSOR}, None, "log"),
     ("LinUCBClassifier-kernel", {}, ["linear"], ""),
     ("LinUCBClassifier-randomization", {"exploration": 0.5}, None, ""),
+    ("LinUCBClassifier-item_features", {}, [np.size], ""),
     ("BanditronClassifier-gamma", {"kernel": "rbf"}, None, ""),
     ("OnlineRidgeClassifier-(n_components|gamma|random_state)", RBF, None, ""),
     ("OnlineLogisticRegression-random_state", {"max_features": 2}, [1, 2, 3], ""),

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklrank._validation import names_of
+from sklrank._rankings import is_missing
+from sklrank._validation import indices_of, names_of
+from sklrank.feedback._sampler import is_valid_record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +42,10 @@ class Exploration:
         For each two of the labels shown for a sample, the probability at the time of the draw that
         both are shown. The diagonal contains the probabilities that each label is shown. For a
         single label per sample, the probability that it is shown.
+    classes : ndarray of shape (n_labels,), default=None
+        Names of the labels at the time of the draw, the `classes_` of the model. A model that has
+        other labels by then learns from the labels of these names. If None, the actions are indices
+        into the `classes_` of the model that learns.
 
     Attributes
     ----------
@@ -47,6 +53,8 @@ class Exploration:
         The parameter `actions` as an array.
     propensities : ndarray of shape (n_samples, k, k), or (n_samples,)
         The parameter `propensities` as an array.
+    classes : ndarray of shape (n_labels,) or None
+        The parameter `classes`.
 
     See Also
     --------
@@ -73,10 +81,15 @@ class Exploration:
 
     actions: NDArray[np.intp]
     propensities: NDArray[np.float64]
+    classes: NDArray[Any] | None = None
 
-    def __init__(self, actions: ArrayLike, propensities: ArrayLike) -> None:
+    def __init__(
+        self, actions: ArrayLike, propensities: ArrayLike, classes: ArrayLike | None = None
+    ) -> None:
         object.__setattr__(self, "actions", np.asarray(actions))
         object.__setattr__(self, "propensities", np.asarray(propensities))
+        classes = None if classes is None else np.asarray(classes)
+        object.__setattr__(self, "classes", classes)
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -94,7 +107,7 @@ class Exploration:
         elif not isinstance(rows, slice):
             rows = np.asarray(rows)
             rows = rows if rows.size else rows.astype(np.intp)
-        return Exploration(self.actions[rows], self.propensities[rows])
+        return Exploration(self.actions[rows], self.propensities[rows], self.classes)
 
     def to_frame(
         self, rewards: ArrayLike | None = None, classes: ArrayLike | None = None
@@ -194,7 +207,8 @@ class Exploration:
         propensities = np.empty((len(actions), k, k))
         for name, i, j in _propensity_columns(k):
             propensities[:, i, j] = propensities[:, j, i] = np.asarray(frame[name])
-        return cls(actions.ravel(), propensities.ravel()) if k == 1 else cls(actions, propensities)
+        arrays = (actions.ravel(), propensities.ravel()) if k == 1 else (actions, propensities)
+        return cls(*arrays, classes)
 
 
 def _columns(log):
@@ -254,13 +268,19 @@ def _propensity_columns(k):
     return alone + [(f"propensity_{i}_{j}", i, j) for i in range(k) for j in range(i + 1, k)]
 
 
-def check_exploration(exploration, n_samples: int, n_labels: int, *, single: bool = False):
+def check_exploration(
+    exploration, n_samples: int, n_labels: int, *, classes=None, single: bool = False
+):
     """Check a record, or an object with its attributes. Return the arrays for compiled loops.
 
     These are C-contiguous, `(n_samples, k)` intp and `(n_samples, k, k)` float64. If `single`,
     there must be one label per sample, and both have the shape `(n_samples,)`. Raise ValueError if
-    the record is invalid for `n_samples` samples and a model of `n_labels` labels.
+    the record is invalid for `n_samples` samples and a model of `n_labels` labels. The actions that
+    are returned are indices into `classes`, also if the record has other classes.
     """
+    named = None if classes is None else getattr(exploration, "classes", None)
+    renames = named is not None and named is not classes and not np.array_equal(named, classes)
+    n_labels = len(named) if renames else n_labels
     arrays = [getattr(exploration, name, None) for name in ("actions", "propensities")]
     if arrays[0] is None:
         raise ValueError(
@@ -270,6 +290,18 @@ def check_exploration(exploration, n_samples: int, n_labels: int, *, single: boo
     arrays = [np.asarray(array) for array in arrays]
     actions, propensities = _as_pairs(*arrays)
     k = actions.shape[1]
+    # The checks below name what is wrong, but take longer than learning a sample.
+    if (
+        not renames
+        and (len(actions), actions.dtype, propensities.dtype) == (n_samples, np.intp, np.float64)
+        and (k == 1 if single else 1 <= k <= n_labels)
+        and actions.flags.c_contiguous
+        and propensities.flags.c_contiguous
+        and is_valid_record(
+            actions, propensities, n_labels, MIN_PROPENSITY, TOLERANCE, SUM_TOLERANCE
+        )
+    ):
+        return (actions.ravel(), propensities.ravel()) if single else (actions, propensities)
     if len(actions) != n_samples or not 1 <= k <= (1 if single else n_labels):
         one = "one label" if single else f"1 to {n_labels} labels"
         raise ValueError(
@@ -295,6 +327,12 @@ def check_exploration(exploration, n_samples: int, n_labels: int, *, single: boo
     propensities = np.ascontiguousarray(propensities, dtype=np.float64)
     if k > 1:
         _check_pairs(propensities)
+    if renames:
+        message = (
+            "exploration shows labels that the model does not have (any more): {}; leave these "
+        )
+        message += "samples out, exploration[rows] and rewards[rows], or name them by classes"
+        actions = indices_of(np.asarray(named)[actions], classes, message)
     actions = np.ascontiguousarray(actions, dtype=np.intp)
     return (actions.ravel(), propensities.ravel()) if single else (actions, propensities)
 
@@ -316,10 +354,24 @@ def _check_pairs(propensities):
         )
 
 
-def check_rewards(rewards, shape):
-    """Check that rewards are 0 or 1 and have the shape of the actions; return them as int8.
+def check_shown(actions, available):
+    """Raise unless the labels shown, `(n_samples,)` or `(n_samples, k)`, are in the mask."""
+    if available is None:
+        return
+    of_shown = np.take_along_axis(available, actions.reshape(len(actions), -1), axis=1)
+    if not of_shown.all():
+        row = int(np.argmin(of_shown.all(axis=1)))
+        raise ValueError(
+            f"available has a label that was shown in row {row} as not available: pass the mask "
+            "with which the labels were drawn"
+        )
 
-    For a single action per sample, (n_samples,) and (n_samples, 1) are both accepted.
+
+def check_rewards(rewards, shape, *, refused=None):
+    """Check that rewards are from 0 to 1, or NaN, and have the shape of the actions.
+
+    Return them as float64. For a single action per sample, (n_samples,) and (n_samples, 1) are both
+    accepted. `refused` is the reason why numbers other than 0 and 1 are refused, if they are.
     """
     rewards = np.asarray(rewards)
     if (len(shape) == 1 and rewards.shape == (*shape, 1)) or shape == (*rewards.shape, 1):
@@ -327,12 +379,17 @@ def check_rewards(rewards, shape):
     if rewards.dtype == object:
         # Columns of a nullable type in data frames are converted to arrays of objects.
         with suppress(TypeError, ValueError):
-            rewards = rewards.astype(np.float64)
+            missing = is_missing(rewards)
+            rewards = np.where(missing, np.nan, rewards).astype(np.float64)
     if rewards.shape != shape:
         raise ValueError(f"rewards must have the shape {shape} of the actions, got {rewards.shape}")
-    if rewards.dtype.kind not in "biuf" or not np.all((rewards == 0) | (rewards == 1)):
+    # The comparison is written so that NaN passes.
+    if rewards.dtype.kind not in "biuf" or np.any((rewards < 0) | (rewards > 1)):
         raise ValueError(
-            "rewards must be 0 or 1 (1 if the label shown is relevant), without missing values; "
-            "select the samples whose rewards are known: exploration[rows], rewards[rows]"
+            "rewards must be numbers from 0 to 1 (1 if the label shown is relevant), or NaN if not "
+            "known: divide other rewards by the largest one that is possible"
         )
-    return np.ascontiguousarray(rewards, dtype=np.int8)
+    rewards = np.ascontiguousarray(rewards, dtype=np.float64)
+    if refused is not None and np.any((rewards > 0) & (rewards < 1)):
+        raise ValueError(f"rewards must be 0 or 1: {refused}")
+    return rewards

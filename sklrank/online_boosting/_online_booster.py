@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import contextmanager
 from functools import partial
 from numbers import Integral
 
@@ -32,7 +33,7 @@ from sklrank._sklearn import (
     check_parameters,
     print_progress,
 )
-from sklrank._validation import is_integer
+from sklrank._validation import is_integer, mask_rows
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES, describe_losses
 from sklrank.online_boosting._pair_feedback import FullInformation
@@ -148,6 +149,10 @@ Most parameters are read in `fit` and, if the model is not fitted, in the first 
 method that learns. Later changes do not affect the model until `fit` is called. `n_jobs` and
 `verbose` are read in each call, and so are `threshold`, and `k`, `exploration`, `randomization`,
 `cost_estimate` and `propensity_clip` of the boosters that learn from the labels shown.
+
+Compiled weak learners learn labels that are added later, and `drop_classes` removes labels. Costs
+depend on the number of labels m at the time: uniform votes are 1 / m, and so is, up to the edge,
+the probability of the steps in potentials. What was learned with another m remains.
 
 {label_sets}
 """,
@@ -268,10 +273,11 @@ class OnlineBooster(LabelSetRanker):
         """Return the amounts of exploration of samples of these weights; None if all are equal."""
         return None
 
-    def _make_feedback(self, rows, indptr, labels, rates):
+    def _make_feedback(self, rows, indptr, labels, rates, available):
         """Return the feedback on samples with these relevance lists, and random numbers.
 
-        `rows` are the samples, and `rates` their amounts of exploration, or None. There is one
+        `rows` are the samples, `rates` their amounts of exploration, or None, and `available` the
+        mask of the labels that may be shown, or None, as with full information. There is one
         random number for each sample, which draws the expert, or None if the last expert is used.
         """
         n_samples = len(indptr) - 1
@@ -284,11 +290,15 @@ class OnlineBooster(LabelSetRanker):
         logs = self._log_expert_weights
         n_used = len(self.estimators_) if logs is None else 1 + int(np.argmax(logs))
         blocks = slices(X.shape[0], BATCH)
+
+        def predict(rows):
+            with self._rounds() as rounds:
+                return rounds.predict(rows, self.estimator_weights_, n_used)
+
         if len(blocks) == 1:
-            return self._rounds().predict(X, self.estimator_weights_, n_used)
+            return predict(X)
         blocks = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(part_of_call(self._rounds().predict))(X[batch], self.estimator_weights_, n_used)
-            for batch in blocks
+            delayed(part_of_call(predict))(X[batch]) for batch in blocks
         )
         return np.concatenate(blocks)
 
@@ -347,14 +357,15 @@ class OnlineBooster(LabelSetRanker):
         self._edge_sums = np.zeros((2, self.n_estimators_))
         self.n_rounds_, self._is_in_round = 0, False
 
+    @contextmanager
     def _rounds(self, n_threads=1):
-        return Rounds(
-            self._learners,
-            self.estimators_features_,
-            self._cost_rule,
-            n_threads,
-            self.n_rounds_,
+        """Lend the rounds of this model, for `n_threads` threads."""
+        make = partial(
+            Rounds, self._learners, self.estimators_features_, self._cost_rule, n_threads
         )
+        with self._memory.borrow((n_threads, len(self.classes_)), make) as rounds:
+            rounds.n_rounds = self.n_rounds_
+            yield rounds
 
     def _compiled_objects(self):
         """Return the compiled objects that the rounds change."""
@@ -379,15 +390,24 @@ class OnlineBooster(LabelSetRanker):
         self._checked_threshold()
 
     def _learn_rounds(
-        self, X, indptr, labels, weights, *, order=None, scores=None, predictions=None
+        self,
+        X,
+        indptr,
+        labels,
+        weights,
+        *,
+        order=None,
+        scores=None,
+        predictions=None,
+        available=None,
     ):
         """Play a round for each sample, in this `order` if it is not None."""
         self._check_call_parameters()
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights if order is None else weights[order])
-        rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), slices(X.shape[0], BATCH)
+        batches, n_threads = slices(X.shape[0], BATCH), effective_n_jobs(self.n_jobs)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
-        with ExclusiveCalls(self._compiled_objects()):
+        with ExclusiveCalls(self._compiled_objects()), self._rounds(n_threads) as rounds:
             batches = self._track(batches, "batch", may_stop=scores is None)
             for batch in timed_slices(batches) if printer is None else batches:
                 if order is None:
@@ -399,7 +419,8 @@ class OnlineBooster(LabelSetRanker):
                 rows, of_rows = X[chosen], weights[chosen]
                 of_batch = None if rates is None else rates[batch]
                 out = None if scores is None else scores[batch]
-                feedback, draws = self._make_feedback(rows, *lists, of_batch)
+                masks = mask_rows(available, chosen)
+                feedback, draws = self._make_feedback(rows, *lists, of_batch, masks)
                 update = self._label_sets_update(
                     of_rows, predictions, batch, **self._known_labels(feedback, *lists)
                 )

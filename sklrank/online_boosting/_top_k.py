@@ -12,10 +12,8 @@ from sklrank._base_online import slices, timed_slices
 from sklrank._model_lock import ExclusiveCalls
 from sklrank._online_rankers import BATCH, ShownLabelsRanker, of_label_sets, shown_labels
 from sklrank._sklearn import Interval, StrOptions, check_parameters
-from sklrank._validation import is_number
-from sklrank.feedback import (
-    exploration_rates,
-)
+from sklrank._validation import is_number, mask_rows
+from sklrank.feedback import exploration_rates
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES
@@ -49,28 +47,38 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         # The direct model is linear.
         return super()._accepts_nan and self.cost_estimate != "doubly-robust"
 
-    def _show(self, rows, sampler):
-        expert_draws, uniforms = self._draw(sampler, rows.shape[0])
-        weights = self.estimator_weights_, self._log_expert_weights
-        return self._rounds().explore(rows, sampler, uniforms, *weights, expert_draws)
+    _refused_numbers = (
+        "the boosters learn from pairs of a relevant and an irrelevant label: use SemiBanditRanker "
+        "for rewards that are numbers"
+    )
 
-    def _learn_shown(self, X, actions, propensities, rewards, weights):
+    def _show(self, rows, sampler, available, random_state):
+        expert_draws, uniforms = self._draw(sampler, rows.shape[0], random_state)
+        weights = self.estimator_weights_, self._log_expert_weights
+        with self._rounds() as rounds:
+            return rounds.explore(rows, sampler, uniforms, *weights, expert_draws, available)
+
+    def _learn_shown(self, X, actions, propensities, rewards, weights, available):
         self._check_call_parameters()
         n_labels, bounds = len(self.classes_), self._propensity_bounds()
-        rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), slices(X.shape[0], BATCH)
+        batches = slices(X.shape[0], BATCH)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
-        with ExclusiveCalls(self._compiled_objects()):
+        n_threads = 1 if self.n_jobs is None and X.shape[0] == 1 else effective_n_jobs(self.n_jobs)
+        with ExclusiveCalls(self._compiled_objects()), self._rounds(n_threads) as rounds:
             batches = self._track(batches, "batch")
             for batch in timed_slices(batches) if printer is None else batches:
                 rows = X[batch]
                 record = actions[batch], propensities[batch], rewards[batch]
-                feedback = TopKFeedback(*record, n_labels, *bounds, *self._estimate(rows))
+                known = np.where(np.isnan(record[2]), -1, record[2]).astype(np.int8)
+                feedback = TopKFeedback(
+                    *record[:2], known, n_labels, *bounds, *self._estimate(rows)
+                ).restrict(mask_rows(available, batch))
                 update = self._label_sets_update(weights[batch], shown=shown_labels(*record))
                 before = self._play_batch(rounds, rows, feedback, weights[batch], update)
                 if printer is not None:
                     # The relevance of the other labels is not known.
                     shown = np.take_along_axis(before, actions[batch], axis=1)
-                    printer.print(rewards[batch], shown)
+                    printer.print(np.nan_to_num(rewards[batch]), shown)
 
     def _start_model(self, classes):
         # Check the parameters first, since the creation of a model draws random numbers.
@@ -107,36 +115,36 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
             check_parameters(self, "propensity_clip")
         return self.propensity_clip, 1.0 - self.propensity_clip
 
-    def _make_sampler(self, rate=None):
+    def _sampler_arguments(self):
         self._propensity_bounds()
-        sampler = super()._make_sampler(rate)
+        arguments = super()._sampler_arguments()
         if self.k == 1 and self.cost_estimate != "labels":
             raise ValueError(
                 "k=1 label forms no pair: increase 'k', or set cost_estimate=\"labels\""
             )
-        return sampler
+        return arguments
 
-    def _draw(self, sampler, n_samples):
+    def _draw(self, sampler, n_samples, random_state):
         """Return two arrays of random numbers, for the draws of experts and for the sampler.
 
         The first is None if the last expert is used.
         """
         n_hedge = int(self._hedge)
-        draws = self._random_state.random_sample((n_samples, n_hedge + sampler.n_uniforms))
+        draws = random_state.random_sample((n_samples, n_hedge + sampler.n_uniforms))
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
         return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
 
     def _known_labels(self, feedback, indptr, labels):
         return {"shown": feedback.shown}
 
-    def _make_feedback(self, rows, indptr, labels, rates):
+    def _make_feedback(self, rows, indptr, labels, rates, available):
         bounds, estimate = self._propensity_bounds(), self._estimate(rows)
         sampler = self._make_sampler(rates[0])
         # Invalid parameters raise before random numbers are drawn.
-        expert_draws, uniforms = self._draw(sampler, len(indptr) - 1)
+        expert_draws, uniforms = self._draw(sampler, len(indptr) - 1, self._random_state)
         feedback = SimulatedTopKFeedback(
             sampler, uniforms, rates, indptr, labels, *bounds, *estimate
-        )
+        ).restrict(available)
         return feedback, expert_draws
 
 

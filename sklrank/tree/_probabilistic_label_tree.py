@@ -50,7 +50,8 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
     `fit` clusters labels whose samples have similar features, by repeated balanced 2-means of the
     centroids of the labels as in [3]_. Later, or in `partial_fit`, a label joins the tree before
     its first sample is learned, as if the tree had contained it from the start [4]_. Until a label
-    has been relevant, its probability is 0.
+    has been relevant, its probability is 0. The leaf of a label that `drop_classes` removes remains
+    as an empty node until `fit` is called.
 
     The weights of a node have independent normal distributions. A sample, scaled to the norm one,
     makes one step of an extended Kalman filter, so there is no learning rate.
@@ -281,7 +282,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         scores = np.empty((X.shape[0], len(self.classes_[indices])))
         for rows in timed_slices(slices(X.shape[0], BATCH)):
             scores[rows] = self._learner.score_rows(X[rows], indices)
-        if not self._has_label_columns and self._learner.n_nodes == 1:
+        if not self._has_label_columns and not self._learner.n_leaves:
             scores[:] = 1.0 / len(self.classes_)  # No class has occurred.
         return scores
 
@@ -340,6 +341,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         if len(new) and (new.dtype.kind in "biuf") != (known.dtype.kind in "biuf"):
             raise ValueError(f"labels of different types: {new[:3]} after {known[:3]}")
         self.classes_ = np.concatenate([known, new]) if len(new) else known
+        return target
 
     def _check_weights(self, weights):
         if weights.max(initial=0.0) > MAX_SIZE:

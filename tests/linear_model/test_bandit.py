@@ -209,10 +209,14 @@ class SlowLinUCB:
             self.A[action] += np.diag(x * x)
 
 
+def exploration_of(model):
+    return 0.0 if model.exploration == "auto" else model.exploration
+
+
 def slow_rounds(model, X, y, n_classes):
     """Return the slow model, the scores before each round, the classes shown, and the schedule."""
-    schedule, K, random = make_schedule(model.exploration), n_classes, np.random.RandomState(0)
-    schedule.prepare(lambda t: exploration_rates(model.exploration, t), len(X))
+    schedule, K, random = make_schedule(exploration_of(model)), n_classes, np.random.RandomState(0)
+    schedule.prepare(lambda t: exploration_rates(exploration_of(model), t), len(X))
     if isinstance(model, LinUCBClassifier):
         slow = SlowLinUCB(model, X.shape[1], K, random)
     else:
@@ -252,7 +256,9 @@ def test_policies(model, randomization):
             )
         model.partial_fit_feedback(X0[[i]], shown, shown.actions == i % 4)
     played = clone(model).partial_fit(X0, Y0, classes=np.unique(Y0))
-    assert set(played.explore(np.tile(X0, (50, 1))).actions) == set(range(len(np.unique(Y0))))
+    chances = played.propensities(X0)
+    assert chances.min() > 0
+    assert_allclose(chances.sum(axis=1), 1)
 
 
 @pytest.mark.parametrize("n_classes", [4, pytest.param(2, marks=pytest.mark.slow)])
@@ -561,6 +567,7 @@ BAD_PARAMETERS = {
         "bonus": [-1, None],
         "alpha": [0, 1e-11, None],
         "clip": [0, -1, "no"],
+        "item_features": [3],
         "drift_threshold": [0, -1, "no"],
         "exploration": [-0.1, 1.5, "ag4", None],
         "randomization": ["greedy", None],
@@ -617,8 +624,8 @@ BAD_FEEDBACK = {
     "p > 1": (Exploration(Y0, np.full(20, 1.1)), np.ones(20), "in \\(0, 1\\]"),
     "p NaN": (Exploration(Y0, np.full(20, np.nan)), np.ones(20), "in \\(0, 1\\]"),
     "p text": (Exploration(Y0, np.full(20, "a")), np.ones(20), "must be probabilities"),
-    "reward NaN": (SHOWN, np.full(20, np.nan), "rewards must be 0 or 1"),
-    "reward 2": (SHOWN, np.full(20, 2), "rewards must be 0 or 1"),
+    "reward 1/2": (SHOWN, np.full(20, 0.5), "rewards must be 0 or 1: Banditron"),
+    "reward 2": (SHOWN, np.full(20, 2), "rewards must be numbers from 0 to 1"),
     "reward missing": (SHOWN, np.ones(19), "rewards must have the shape"),
 }
 
@@ -656,11 +663,14 @@ def test_bad_calls_leave_the_model(model, fingerprint):
     before = fingerprint(model)
     for call, message in [
         (lambda: model.partial_fit(X0, Y0 + 1), "not in `classes`"),
-        (lambda: model.partial_fit(X0, Y0, range(5)), "differs from the first call"),
+        (lambda: model.partial_fit(X0, Y0, range(1, 5)), r"missing: \[0\], new: \[4\]"),
         (lambda: model.partial_fit(X0[:, :3], Y0), "3 features"),
         (lambda: model.partial_fit(np.full_like(X0, np.nan), Y0), "NaN"),
         (lambda: model.partial_fit(np.full_like(X0, -1e200), Y0), "X has an entry of the size 1e"),
-        (lambda: model.explore(X0, classes=range(3)), "differs from the first call"),
+        (lambda: model.explore(X0, classes=range(3)), r"lacks labels of the model .missing: \[3\]"),
+        (lambda: model.explore(X0[:, :2], classes=range(5)), "2 features"),
+        (lambda: model.explore(X0, classes=range(5), random_state=[-1]), "random_state must be"),
+        (lambda: model.set_params(random_state="a"), "random_state must be"),
         (lambda: model.fit(X0, np.zeros(20)), "one class only"),
         (lambda: model.predict(sparse.csr_array(X0[:, :2])), "2 features"),
     ]:

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklrank.feedback import RANDOMIZATIONS, Exploration, UniformRandomization
+from sklrank.feedback import LIST_RANDOMIZATIONS, Exploration, UniformRandomization
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import TopKAdaptive, TopKBBM
@@ -140,19 +140,9 @@ def test_explore_is_thread_safe():
     many = np.tile(X, (10, 1))
     expected = model.explore(many).actions
     with ThreadPoolExecutor(4) as threads:
-        found = [
-            threads.submit(
-                model._rounds().explore,
-                many,
-                model._make_sampler(1e-300),
-                np.ones((3000, 4)),
-                model.estimator_weights_,
-                None,
-            )
-            for _ in range(8)
-        ]
+        found = [threads.submit(model.explore, many) for _ in range(8)]
     for future in found:
-        assert_array_equal(future.result()[0], expected)
+        assert_array_equal(future.result().actions, expected)
 
 
 def test_explore_learns_nothing(model, fingerprint):
@@ -272,10 +262,10 @@ def test_grid_search_in_a_pipeline():
         "topkbbm__k": [2, 4],
         "topkbbm__exploration": [0.1, 0.5],
         "topkbbm__edge": [0.1, 0.3],
-        "topkbbm__randomization": list(RANDOMIZATIONS),
+        "topkbbm__randomization": sorted(LIST_RANDOMIZATIONS),
     }
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, Y)
-    assert len(search.cv_results_["params"]) == 8 * len(RANDOMIZATIONS)
+    assert len(search.cv_results_["params"]) == 8 * len(LIST_RANDOMIZATIONS)
     assert 0.5 < search.best_score_ < 1
     assert len(set(search.cv_results_["mean_test_score"])) > 8
     pipeline = make_pipeline(
@@ -382,9 +372,9 @@ def test_bad_learning_rate(learning_rate):
         ("propensities", "propensities", lambda p: 2 * p),
         ("propensities", "propensities", lambda p: p[:, 0]),
         ("rewards", "rewards", lambda rewards: rewards + 0.5),
-        ("rewards", "rewards", lambda rewards: rewards * np.nan),
+        ("pairs of a relevant and an irrelevant", "rewards", lambda rewards: rewards / 2),
         ("rewards", "rewards", lambda rewards: Y),
-        ("classes", "classes", lambda _: range(6)),
+        ("classes", "classes", lambda _: range(1, 6)),
         ("sample_weight", "sample_weight", lambda _: np.full(300, -1.0)),
         ("sample_weight", "sample_weight", lambda _: np.ones(3)),
     ],
@@ -418,5 +408,5 @@ def test_a_model_starts_from_named_labels():
             model.explore(X, classes=bad)
     assert not hasattr(model, "classes_")
     model.explore(X[:3], classes=["a", "b", "c"])
-    with pytest.raises(ValueError, match="differs from the first call"):
+    with pytest.raises(ValueError, match="must begin with the labels of the model"):
         model.explore(X[:3], classes=["a", "c", "b"])

@@ -26,7 +26,14 @@ cdef class LinUCBModel(BanditModel):
     cdef double linear_sum_squares_with     # `linear_sum_squares` including the sample `scaled`
     cdef double sum_squares_with            # `sum_squares` including the sample `scaled`
     cdef double[::1] z_scores               # (n_features,) scratch memory
-    cdef double[::1] variances              # (n_classes,) scratch memory
+
+    # Write the products w_k . row of n classes k from `first` on into `products`.
+    cdef void multiply(
+        self, Py_ssize_t first, Py_ssize_t n, const Row* row, double* products
+    ) noexcept nogil
+
+    # Return a copy of the weights w_k (n_classes, width).
+    cdef object class_weights(self)
 
     # Create the matrices A_k^-1 without samples.
     cdef int create_inverses(self) except -1
@@ -44,8 +51,9 @@ cdef class LinUCBModel(BanditModel):
     # Replace the values of a row by these values, which include the random features, if any.
     cdef void set_features(self, Row* row, const double* values) noexcept nogil
 
-    # Write x' A_k^-1 x for the scaled sample x and each class k into `variances`.
-    cdef void compute_variances(self, const Row* scaled) noexcept nogil
+    # Write the scores w_k . x of n classes k from `first` on into `estimates`, and x' A_k^-1 x
+    # into `errors`, for the scaled sample x.
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil
 
     # Forget all samples: set the matrices A_k to alpha I.
     cdef void forget(self) noexcept nogil
@@ -75,3 +83,12 @@ cdef class DiagonalLinUCB(LinUCBModel):
     cdef void diagonal_variances(
         self, const double* diagonals, Py_ssize_t n_classes, const Row* scaled, double* variances
     ) noexcept nogil
+
+
+cdef class SharedLinUCB(LinUCBModel):
+    cdef double[:, ::1] items               # (n_classes, n_item_features) a_k
+    cdef double[:, ::1] parts               # (n_item_features, width) W
+    cdef double[:, ::1] inverse             # (n_item_features * width, the same) P
+    cdef double[:, ::1] products            # (n_item_features, n_item_features) M of `scaled`
+    cdef double[::1] sample                 # (width,) `scaled` as an array
+    cdef double[::1] direction              # (n_item_features * width,) scratch memory

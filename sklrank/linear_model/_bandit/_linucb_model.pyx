@@ -59,7 +59,10 @@ from sklrank.linear_model._symmetric cimport (
     quadratic_form, rank_k_downdate, symmetric_matvec
 )
 from sklrank.linear_model._online._feature_map cimport random_features
-from sklrank._rows cimport first_largest, table_products
+from sklrank._rows cimport add_row, table_products
+from sklrank.linear_model._bandit._model cimport first_largest_available
+
+from sklrank._label_axes import LABELS
 
 # Number of fictitious rounds with squared error one, the largest of a 0/1 reward, from which s is
 # computed initially. Without them, a lucky first round would set s to 0 and end the exploration.
@@ -116,7 +119,7 @@ cdef class LinUCBModel(BanditModel):
         self.n_features, self.n_components = n, self.phases.shape[0]
         shape = n, self.n_components
         self.frequencies = archive.constants("frequencies", saved.frequencies, shape)
-        self.coefficients = archive.floats("coefficients", saved.coefficients, (-1, -1))
+        self.coefficients = archive.floats("coefficients", saved.coefficients, (LABELS, -1))
         self.n_classes, self.width = self.coefficients.shape[0], self.coefficients.shape[1]
         self.alpha = archive.number("alpha", saved.alpha, 0.0)
         self.bonus = archive.number("bonus", saved.bonus, 0.0)
@@ -130,12 +133,12 @@ cdef class LinUCBModel(BanditModel):
         archive.require(
             self.n_components == 0 or self.clip > 0.0, "random features need a clip above 0"
         )
+        self.has_errors = True
         self.check_sizes(archive)
         self.needs_dense = self.clip > 0.0
-        self.n_scratch = 2 * n + self.n_components if self.needs_dense else 0
+        self.n_scratch = 2 * n + self.n_components
         if archive.loads:
             self.scaled_values, self.z_scores = np.empty(n + self.n_components), np.empty(n)
-            self.variances = np.empty(self.n_classes)
         return 0
 
     @property
@@ -145,7 +148,7 @@ cdef class LinUCBModel(BanditModel):
         The model must not have random features.
         """
         self.require_ready()
-        weights = np.array(self.coefficients)
+        weights = self.class_weights()
         weights[:, :self.n_features] /= root_mean_square(self.sum_squares, self.n_seen)
         weights[:, self.n_features:] *= self.constant
         if self.clip > 0:
@@ -163,7 +166,7 @@ cdef class LinUCBModel(BanditModel):
         cdef double n = max(self.n_seen, 1.0), mean, deviation
         cdef double* z = scratch + self.n_features + self.n_components
         cdef Row features = row[0]
-        cdef Py_ssize_t j, k
+        cdef Py_ssize_t j
         features.constant = 0.0
         if self.clip > 0.0:
             for j in range(row.n):
@@ -180,14 +183,14 @@ cdef class LinUCBModel(BanditModel):
                     scratch, z, root_mean_square(self.linear_sum_squares, self.n_seen)
                 )
             self.set_features(&features, scratch)
-        table_products(&self.coefficients[0, 0], self.n_classes, self.width, &features, scores)
-        for k in range(self.n_classes):
-            scores[k] /= scale
-            if row.constant != 0.0:
-                scores[k] += self.constant * row.constant * self.coefficients[k, self.width - 1]
+        # The constant is not divided by the scale of the samples.
+        for j in range(features.n):
+            scratch[j] = features.values[j] / scale
+        features.values = scratch
+        features.constant = self.constant * row.constant
+        self.multiply(0, self.n_classes, &features, scores)
 
-    cdef Py_ssize_t choose(self, const Row* row) noexcept nogil:
-        cdef double* values = &self.values[0]
+    cdef Py_ssize_t choose(self, const Row* row, const char* available) noexcept nogil:
         cdef double bonus = self.bonus
         cdef Py_ssize_t k
         bonus *= sqrt(
@@ -197,21 +200,25 @@ cdef class LinUCBModel(BanditModel):
         if self.n_components > 0:
             bonus *= 1.0 + 0.5 * GROWTH_ROUNDS / (self.n_seen + GROWTH_ROUNDS)
         self.scale_row(row)
-        table_products(&self.coefficients[0, 0], self.n_classes, self.width, &self.scaled, values)
-        self.compute_variances(&self.scaled)
+        if available == NULL:
+            self.estimate(0, self.n_classes, &self.scaled)
         for k in range(self.n_classes):
+            if available != NULL:
+                if not available[k]:
+                    continue
+                self.estimate(k, 1, &self.scaled)
             # A variance can be negative only by rounding errors.
-            values[k] += bonus * sqrt(max(self.variances[k], 0.0))
-        return first_largest(values, self.n_classes)
+            self.errors[k] = bonus * sqrt(max(self.errors[k], 0.0))
+            self.values[k] = self.estimates[k] + self.errors[k]
+        return first_largest_available(&self.values[0], self.n_classes, available)
 
     cdef void prepare_to_learn(self, const Row* row) noexcept nogil:
         self.scale_row(row)
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
-        cdef double* weights = &self.coefficients[feedback.action, 0]
         cdef double prediction, error, deviation
         cdef Py_ssize_t j
-        table_products(weights, 1, self.width, &self.scaled, &prediction)
+        self.multiply(feedback.action, 1, &self.scaled, &prediction)
         error = feedback.reward - prediction
         if self.drift_test.record(min(error * error, 1.0)):
             self.forget()
@@ -297,8 +304,16 @@ cdef class LinUCBModel(BanditModel):
         row.n += self.n_components
         row.n_features += self.n_components
 
-    cdef void compute_variances(self, const Row* scaled) noexcept nogil:
-        pass
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
+        self.multiply(first, n, scaled, &self.estimates[first])
+
+    cdef void multiply(
+        self, Py_ssize_t first, Py_ssize_t n, const Row* row, double* products
+    ) noexcept nogil:
+        table_products(&self.coefficients[first, 0], n, self.width, row, products)
+
+    cdef object class_weights(self):
+        return np.array(self.coefficients)
 
     cdef void forget(self) noexcept nogil:
         pass
@@ -333,19 +348,23 @@ cdef class FullLinUCB(LinUCBModel):
     cdef int exchange(self, Archive archive) except -1:
         cdef FullLinUCB saved = archive.source
         LinUCBModel.exchange(self, archive)
-        cdef Py_ssize_t n = self.n_classes, width = self.width
-        self.matrices = archive.floats("matrices", saved.matrices, (n, width, width))
-        self.pending = archive.floats("pending", saved.pending, (n, MAX_PENDING, width))
-        self.n_pending = archive.integers("n_pending", saved.n_pending, (n,), 0, MAX_PENDING - 1)
+        cdef Py_ssize_t width = self.width
+        new = None if archive.labels is None else np.eye(width) / self.alpha
+        self.matrices = archive.floats("matrices", saved.matrices, (LABELS, width, width), new)
+        self.pending = archive.floats("pending", saved.pending, (LABELS, MAX_PENDING, width))
+        self.n_pending = archive.integers(
+            "n_pending", saved.n_pending, (LABELS,), 0, MAX_PENDING - 1
+        )
         self.constant = FULL_CONSTANT
         return 0
 
-    cdef void compute_variances(self, const Row* scaled) noexcept nogil:
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
         cdef double products[MAX_PENDING]
         cdef Py_ssize_t k
-        for k in range(self.n_classes):
-            self.variances[k] = quadratic_form(&self.matrices[k, 0, 0], self.width, scaled)
-            self.variances[k] -= self.pending_variance(k, scaled, products)
+        LinUCBModel.estimate(self, first, n, scaled)
+        for k in range(first, first + n):
+            self.errors[k] = quadratic_form(&self.matrices[k, 0, 0], self.width, scaled)
+            self.errors[k] -= self.pending_variance(k, scaled, products)
 
     cdef double pending_variance(
         self, Py_ssize_t k, const Row* scaled, double* products
@@ -399,15 +418,16 @@ cdef class DiagonalLinUCB(LinUCBModel):
     cdef int exchange(self, Archive archive) except -1:
         cdef DiagonalLinUCB saved = archive.source
         LinUCBModel.exchange(self, archive)
-        shape = self.n_classes, self.width
-        self.diagonals = archive.floats("diagonals", saved.diagonals, shape)
+        new = None if archive.labels is None else 1.0 / self.alpha
+        self.diagonals = archive.floats("diagonals", saved.diagonals, (LABELS, self.width), new)
         self.constant = DIAGONAL_CONSTANT
         if archive.loads:
             self.squared_values = np.empty(self.width)
         return 0
 
-    cdef void compute_variances(self, const Row* scaled) noexcept nogil:
-        self.diagonal_variances(&self.diagonals[0, 0], self.n_classes, scaled, &self.variances[0])
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
+        LinUCBModel.estimate(self, first, n, scaled)
+        self.diagonal_variances(&self.diagonals[first, 0], n, scaled, &self.errors[first])
 
     cdef void forget(self) noexcept nogil:
         self.diagonals[:, :] = 1.0 / self.alpha
@@ -439,6 +459,123 @@ cdef class DiagonalLinUCB(LinUCBModel):
         squared.values = &self.squared_values[0]
         squared.constant = scaled.constant * scaled.constant
         table_products(diagonals, n_classes, self.width, &squared, variances)
+
+
+cdef class SharedLinUCB(LinUCBModel):
+    """LinUCB with one regression for all classes, whose features describe samples and classes.
+
+    Class k has the features a_k, the last of which is a constant. The regression has the products
+    of each feature of the sample and each of the class, the entries of a_k x'. So its weights W,
+    which have the shape of a_k x', give class k the weights w_k = W' a_k for the sample. Let P_rs
+    be the block of the inverse matrix P for features r and s of a class. The variance of class k is
+
+        a_k' M a_k,    M_rs = x' P_rs x.
+
+    M does not depend on the class. Therefore a round takes one pass over P, and few operations for
+    each class.
+    """
+
+    def __init__(self, items not None, *args):
+        self.items = np.array(items, dtype=np.float64, order="C")
+        super().__init__(*args)
+
+    cdef int create_inverses(self) except -1:
+        cdef Py_ssize_t n = self.items.shape[1]
+        self.parts = np.zeros((n, self.width))
+        self.inverse = np.eye(n * self.width) / self.alpha
+        return 0
+
+    cdef int exchange(self, Archive archive) except -1:
+        cdef SharedLinUCB saved = archive.source
+        LinUCBModel.exchange(self, archive)
+        self.items = archive.floats("items", saved.items, (LABELS, -1))
+        cdef Py_ssize_t n = self.items.shape[1]
+        self.parts = archive.floats("parts", saved.parts, (n, self.width))
+        shape = n * self.width, n * self.width
+        self.inverse = archive.floats("inverse", saved.inverse, shape)
+        self.constant = FULL_CONSTANT
+        if archive.loads:
+            self.products, self.sample = np.empty((n, n)), np.empty(self.width)
+            self.direction = np.empty(n * self.width)
+        return 0
+
+    def set_items(self, items not None):
+        """Replace the features `(n_classes, n_item_features)` of the classes."""
+        self.require_ready()
+        if items.shape != (self.n_classes, self.items.shape[1]):
+            raise ValueError(f"items have the shape {items.shape} for {self.n_classes} classes")
+        self.items = np.array(items, dtype=np.float64, order="C")
+
+    cdef void multiply(
+        self, Py_ssize_t first, Py_ssize_t n, const Row* row, double* products
+    ) noexcept nogil:
+        cdef double product
+        cdef Py_ssize_t k, r
+        for k in range(n):
+            products[k] = 0.0
+        for r in range(self.items.shape[1]):
+            table_products(&self.parts[r, 0], 1, self.width, row, &product)
+            for k in range(n):
+                products[k] += self.items[first + k, r] * product
+
+    cdef object class_weights(self):
+        return np.asarray(self.items) @ np.asarray(self.parts)
+
+    cdef void scale_row(self, const Row* row) noexcept nogil:
+        # Compute M, too.
+        cdef Py_ssize_t n = self.items.shape[1], width = self.width, i, j, r, s
+        cdef double product
+        LinUCBModel.scale_row(self, row)
+        self.sample[:] = 0.0
+        add_row(&self.sample[0], 1.0, &self.scaled)
+        for r in range(n):
+            for s in range(r + 1):
+                self.products[r, s] = 0.0
+                for i in range(width):
+                    product = 0.0
+                    for j in range(width):
+                        product += self.inverse[r * width + i, s * width + j] * self.sample[j]
+                    self.products[r, s] += self.sample[i] * product
+                self.products[s, r] = self.products[r, s]
+
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
+        cdef double product
+        cdef Py_ssize_t k, r, s
+        LinUCBModel.estimate(self, first, n, scaled)
+        for k in range(first, first + n):
+            self.errors[k] = 0.0
+            for r in range(self.items.shape[1]):
+                product = 0.0
+                for s in range(self.items.shape[1]):
+                    product += self.products[r, s] * self.items[k, s]
+                self.errors[k] += self.items[k, r] * product
+
+    cdef void forget(self) noexcept nogil:
+        cdef Py_ssize_t i
+        self.inverse[:, :] = 0.0
+        for i in range(self.inverse.shape[0]):
+            self.inverse[i, i] = 1.0 / self.alpha
+
+    cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
+        cdef Py_ssize_t n = self.items.shape[1], width = self.width, i, j, r, s
+        cdef double variance = 0.0, product
+        for i in range(n * width):
+            self.direction[i] = 0.0
+            for s in range(n):
+                product = 0.0
+                for j in range(width):
+                    product += self.inverse[i, s * width + j] * self.sample[j]
+                self.direction[i] += self.items[k, s] * product
+        for r in range(n):
+            for i in range(width):
+                variance += self.items[k, r] * self.sample[i] * self.direction[r * width + i]
+        variance = 1.0 / (1.0 + max(variance, 0.0))
+        for r in range(n):
+            for i in range(width):
+                product = variance * self.direction[r * width + i]
+                self.parts[r, i] += product * error
+                for j in range(n * width):
+                    self.inverse[r * width + i, j] -= product * self.direction[j]
 
 
 cdef inline double root_mean_square(double sum_squares, double n_rows) noexcept nogil:

@@ -43,6 +43,8 @@ from sklrank._online_learner cimport known_rank_loss, softmax
 from sklrank._state cimport Archive
 from sklrank.linear_model._online._learner cimport normalize
 
+from sklrank._label_axes import LABELS
+
 ctypedef fused real:
     float
     double
@@ -74,9 +76,10 @@ cdef class LogisticLearner(LinearLearner):
             "learning_rates", saved.learning_rates, (self.n_models,)
         )
         self.is_single = archive.flag("is_single", saved.is_single)
-        shape = 2, self.n_models, self.n_classes
+        shape = -1, 2, self.n_models, LABELS
+        dtype = np.dtype("f4" if self.is_single else "f8")
         table = archive.array(
-            "table", saved.table_of_rows(), (-1, *shape), np.dtype("f4" if self.is_single else "f8")
+            "table", saved.table_of_rows(), shape, dtype, None, None, [[[0.0]], [[1.0]]]
         )
         self.row_of = archive.integers(
             "row_of", saved.row_of, (self.feature_map.n_outputs,), -1, len(table) - 1
@@ -176,6 +179,7 @@ cdef class LogisticLearner(LinearLearner):
         cdef double weight
         cdef bint is_partial = not self.multinomial and (
             feedback.n_relevant + feedback.n_irrelevant < self.n_classes
+            or feedback.relevance != NULL
         )
         weight = feedback.sample_weight if is_partial else self.feedback_weight(feedback)
         if weight <= 0.0:
@@ -194,8 +198,12 @@ cdef class LogisticLearner(LinearLearner):
                 self.log_shares[k] -= weight * known_rank_loss(
                     &self.model_predictions[k, 0], self.n_classes, feedback
                 )
-            self.label_gradients(k, feedback.relevant, feedback.n_relevant, 1.0, weight)
-            self.label_gradients(k, feedback.irrelevant, feedback.n_irrelevant, 0.0, weight)
+            self.label_gradients(
+                k, feedback.relevant, feedback.n_relevant, 1.0, feedback.relevance, weight
+            )
+            self.label_gradients(
+                k, feedback.irrelevant, feedback.n_irrelevant, 0.0, NULL, weight
+            )
             self.take_step(k, feedback.relevant, feedback.n_relevant)
             self.take_step(k, feedback.irrelevant, feedback.n_irrelevant)
         self.feature_map.update(x, &self.memory[0], &self.indices[0])
@@ -205,11 +213,13 @@ cdef class LogisticLearner(LinearLearner):
 
     cdef void label_gradients(
         self, Py_ssize_t k, const Py_ssize_t* labels, Py_ssize_t n_labels, double relevance,
-        double weight,
+        const double* relevances, double weight,
     ) noexcept nogil:
         cdef double* margins = &self.model_predictions[k, 0]
         cdef Py_ssize_t i
         for i in range(n_labels):
+            if relevances != NULL:
+                relevance = relevances[i]
             margins[labels[i]] = weight * (sigmoid(margins[labels[i]]) - relevance)
 
     cdef void take_step(

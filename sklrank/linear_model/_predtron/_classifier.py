@@ -16,7 +16,13 @@ from sklrank._docstrings import shares_text
 from sklrank._model_lock import shared_call
 from sklrank._rows import Rows
 from sklrank._sklearn import Interval, StrOptions
-from sklrank._validation import check_columns, check_target, check_weights, with_reject_label
+from sklrank._validation import (
+    check_columns,
+    check_target,
+    check_weights,
+    unchanged_on_error,
+    with_reject_label,
+)
 from sklrank.base import two_class_difference
 from sklrank.linear_model._mirror import scores_poorly
 from sklrank.linear_model._predtron._base import TEXTS, BaseSamplePredtron
@@ -113,7 +119,8 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         mistake among two predictions is shorter if their vectors are closer.
 
         - "one_hot": the standard basis, one score for each class. Two classes share one score and
-          are represented by -1 and 1, unless `reject_cost` is given;
+          are represented by -1 and 1, unless `reject_cost` is given. If there is a score for each
+          class, later calls may add classes, and `drop_classes` removes some;
         - "simplex": n_classes - 1 scores, and vectors with equal inner products, which sum to zero,
           so that there is no vector for REJECT: `reject_cost` raises an error;
         - "ordinal": n_classes - 1 scores, one for each border between neighboring classes, and
@@ -348,14 +355,37 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         # "hamming" and 1 for the other names of losses of sets. So these names mean "zero_one".
         is_subset_loss = isinstance(self.loss, str) and self.loss in SUBSET_LOSSES
         loss = "zero_one" if is_subset_loss else self.loss
+        # Later changes of the parameters have no effect.
+        self._class_problem = loss, self.representation, self.reject_cost
+        return self._set_problem(classes)
+
+    def _set_problem(self, classes):
+        loss, representation, reject_cost = self._class_problem
         self._costs, self._codes, predictions = class_problem(
-            loss, self.representation, classes, self.reject_cost
+            loss, representation, classes, reject_cost
         )
         n_scores = self._codes.shape[1]
-        if self.reject_cost is not None:
+        if reject_cost is not None:
             predictions, self.reject_label_ = with_reject_label(predictions)
         self.predictions_ = predictions
         return n_scores
+
+    def _set_classes(self, classes, labels):
+        with unchanged_on_error(self, draws=False):
+            numbers = self._model.n_scores, len(self.classes_), len(classes)
+            if not self._has_label_columns and (
+                self._set_problem(classes) != numbers[2]
+                or numbers[0] != numbers[1]
+                or not isinstance(self._class_problem[1], str)
+            ):
+                raise ValueError(
+                    f"a model of {numbers[1]} classes cannot have {numbers[2]} classes later if it "
+                    "does not have a score for each class before and after: name three classes or "
+                    "more in the first call, with representation='one_hot', or call fit"
+                )
+            super()._set_classes(classes, labels)
+            if self._has_label_columns:
+                self._subset_losses = self._subset_losses.of_labels(len(classes))
 
     def _make_task(self, X, y, classes, *, restart):
         X, indptr, labels, _ = self._check_and_start(X, y, classes, None, restart=restart)
