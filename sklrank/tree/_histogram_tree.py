@@ -42,6 +42,8 @@ min_samples_leaf : int, default=20
 max_features : int, float, {"sqrt", "log2"} or None, default=None
     Number of features on which the tree may split, which are drawn at random: an int, a
     fraction of the features, "sqrt", "log2", or None for all features.
+""",
+    bins="""
 max_bins : int, default=255
     Maximum number of bins of each feature, at most 255; missing values have a bin of their own.
     Features with at most `max_bins` distinct values have a bin for each; otherwise the bounds
@@ -127,7 +129,7 @@ class HistogramTree(BaseEstimator):
     def _bin(self, X, random_state):
         """Return the bins of the features of a validated array `X`."""
         is_categorical = self._categorical_mask(X.shape[1])
-        return FeatureBlocks(X, self.max_bins, is_categorical, random_state)
+        return FeatureBlocks(X, getattr(self, "max_bins", 255), is_categorical, random_state)
 
     def _make_grower(self, bins, n_outputs=1):
         """Return the grower of trees with the parameters of this one."""
@@ -135,7 +137,7 @@ class HistogramTree(BaseEstimator):
 
     def _categorical_mask(self, n_features):
         """Return whether each feature is categorical."""
-        given = self.categorical_features
+        given = getattr(self, "categorical_features", None)
         if given is None:
             return np.zeros(n_features, dtype=bool)
         given = np.asarray(given)
@@ -156,7 +158,7 @@ class HistogramTree(BaseEstimator):
     def _constraints(self, is_categorical):
         """Return the monotonic constraint of each feature: 1, -1 or 0."""
         n_features = len(is_categorical)
-        if self.monotonic_cst is None:
+        if getattr(self, "monotonic_cst", None) is None:
             return np.zeros(n_features, dtype=np.int8)
         given = np.asarray(self.monotonic_cst)
         if given.shape != (n_features,) or not np.isin(given, (-1, 0, 1)).all():
@@ -191,9 +193,12 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     Parameters
     ----------
     {size}
+    max_depth : int or None, default=None
+        Maximum number of splits from the root to a leaf; None for no limit.
     l2_regularization : float, default=0.0
         Number of samples of target 0, of mean weight, that are added to each leaf.
     {features}
+    {bins}
     categorical_features : array-like of int or bool, or None, default=None
         Indices of the categorical features, or a mask of shape `(n_features,)`. The categories are
         numbers. They are sorted by their mean target, and the first of them are sent to the left
@@ -236,6 +241,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
 
     _parameter_constraints = {
         **HistogramTree._parameter_constraints,
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "l2_regularization": [Interval(Real, 0, None, closed="left")],
     }
     # A leaf of less curvature than a thousandth of a sample would predict a huge value.
@@ -246,6 +252,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         *,
         max_leaf_nodes: int = 31,
         min_samples_leaf: int = 20,
+        max_depth: int | None = None,
         l2_regularization: float = 0.0,
         max_features: MaxFeatures = None,
         max_bins: int = 255,
@@ -256,6 +263,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     ) -> None:
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
         self.l2_regularization = l2_regularization
         self.max_features = max_features
         self.max_bins = max_bins
@@ -384,6 +392,7 @@ class HistogramGrower:
             # A leaf needs at least one sample.
             max_leaf_nodes=min(tree.max_leaf_nodes, max(2, self.n_samples)),
             min_samples_leaf=min(tree.min_samples_leaf, np.iinfo(np.intc).max // 2),
+            max_depth=min(getattr(tree, "max_depth", None) or 2**30, 2**30),
             l2_regularization=getattr(tree, "l2_regularization", 0.0),
             min_hessian=tree._min_hessian,
             category_smoothing=CATEGORY_SMOOTHING,
