@@ -318,7 +318,7 @@ class IterativeMixin(CallbackSupportMixin):
         return results
 
 
-def with_task_tree(method):
+def with_task_tree(method: Method) -> Method:
     """Decorate a training method: report its tasks to the callbacks of the estimator, if any."""
 
     @wraps(method)

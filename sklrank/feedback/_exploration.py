@@ -376,13 +376,13 @@ def check_rewards(rewards, shape, *, refused=None):
     rewards = np.asarray(rewards)
     if (len(shape) == 1 and rewards.shape == (*shape, 1)) or shape == (*rewards.shape, 1):
         rewards = rewards.reshape(shape)
+    if rewards.shape != shape:
+        raise ValueError(f"rewards must have the shape {shape} of the actions, got {rewards.shape}")
     if rewards.dtype == object:
         # Columns of a nullable type in data frames are converted to arrays of objects.
         with suppress(TypeError, ValueError):
             missing = is_missing(rewards)
             rewards = np.where(missing, np.nan, rewards).astype(np.float64)
-    if rewards.shape != shape:
-        raise ValueError(f"rewards must have the shape {shape} of the actions, got {rewards.shape}")
     # The comparison is written so that NaN passes.
     if rewards.dtype.kind not in "biuf" or np.any((rewards < 0) | (rewards > 1)):
         raise ValueError(

@@ -100,7 +100,7 @@ def test_weights_follow_the_definition(name, constant, kind):
         best = int(np.argmax(rounds.score(row)[0]))
         assert_same_weights(rounds.score(row)[0], to_weights(theta) @ full[i])
         rounds.learn_feedback(
-            row, np.array([action]), np.array([0.25]), np.array([reward], np.int8)
+            row, np.array([action]), np.array([0.25]), np.array([float(reward)])
         )
         delta = np.zeros(N_CLASSES)
         delta[best] += 1
@@ -188,7 +188,7 @@ def test_entropic_weights_stay_a_distribution():
         rounds = BanditRounds(MirrorDescent(50, mirror_map, size), make_schedule(0.5))
         X = sparse.random(5000, 50, 0.04, "csr", random_state=random)
         shown = random.randint(2, size=5000)
-        rewards = random.randint(2, size=5000).astype(np.int8)
+        rewards = random.randint(2, size=5000).astype(float)
         rounds.learn_feedback(Rows(X, 0.0), shown, np.full(5000, 0.5), rewards)
         assert_allclose(mirror_map.weights.sum(axis=1), 1.0, rtol=1e-9)
         assert_allclose(mirror_map.weights, softmax(mirror_map.dual_weights, axis=1), atol=1e-9)
