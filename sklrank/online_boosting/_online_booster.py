@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from functools import partial
 from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -241,6 +242,12 @@ class OnlineBooster(LabelSetRanker):
     _feedback = "full"
     # Whether the last round ended when some learners had learned its sample and others had not.
     _is_in_round = False
+    _merge_rules: ClassVar = {
+        "n_rounds_": "total",
+        "_edge_sums": "total",
+        "estimator_weights_": "mean",
+        "_cost_rule": "first",  # parameters and tables
+    }
     _parameter_constraints: dict = {
         **LabelSetRanker._parameter_constraints,
         "estimator": [
@@ -355,6 +362,12 @@ class OnlineBooster(LabelSetRanker):
             n_threads,
             self.n_rounds_,
         )
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the losses of the experts, whose logarithms of weights add up."""
+        hedges = merging.states[0]["_log_expert_weights"] is not None
+        return {"_log_expert_weights": merging.total("_log_expert_weights") if hedges else None}
 
     def _compiled_objects(self):
         """Return the compiled objects that the rounds change."""

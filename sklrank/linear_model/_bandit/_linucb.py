@@ -14,7 +14,11 @@ from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
     from sklrank._typing import ExplorationRate
+    from sklrank.feedback import Exploration
 
 # The compiled model for each value of `covariance`.
 COVARIANCES = {"full": FullLinUCB, "diagonal": DiagonalLinUCB}
@@ -117,6 +121,10 @@ class LinUCBClassifier(BaseBanditClassifier):
         model then forgets the previous rounds: it sets the matrices :math:`A_k` to
         :math:`\alpha I` and keeps the weights, which soon follow the new rewards. Without drift,
         the default almost never detects one. If None, there is no test.
+    warm_up : int or None, default=None
+        Number of rounds after which the scaling of the samples no longer changes. From then on, the
+        matrices :math:`A_k` do not depend on the order of the rounds, so that `merge` and `unlearn`
+        are exact with "full" covariances. If None, the scaling always changes.
     exploration : float, str, SelfTunedExploration or callable, default=0.0
         Probability that the class shown is drawn uniformly at random from all classes: a number
         from 0 to 1, or a schedule, as in :class:`BanditronClassifier`. The confidence bounds
@@ -199,6 +207,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         "alpha": [Interval(Real, 1e-10, None, closed="left"), StrOptions({"auto"})],
         "clip": [Interval(Real, 0, None, closed="neither"), None],
         "drift_threshold": [Interval(Real, 0, None, closed="neither"), None],
+        "warm_up": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -212,6 +221,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         alpha: float | Literal["auto"] = "auto",
         clip: float | None = 5.0,
         drift_threshold: float | None = 25.0,
+        warm_up: int | None = None,
         exploration: ExplorationRate = 0.0,
         randomization: str = "uniform",
         fit_intercept: bool = True,
@@ -226,6 +236,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         self.alpha = alpha
         self.clip = clip
         self.drift_threshold = drift_threshold
+        self.warm_up = warm_up
         self.exploration = exploration
         self.randomization = randomization
         self.fit_intercept = fit_intercept
@@ -260,6 +271,39 @@ class LinUCBClassifier(BaseBanditClassifier):
             self.clip if standardize else 0.0,
             *draw_frequencies(n_features, n_components, self.gamma, random_state),
             self.drift_threshold,
+            self.warm_up,
+        )
+
+    def unlearn(self, X: ArrayLike, exploration: Exploration, rewards: ArrayLike) -> Self:
+        """Remove rounds that were learned, as if the model had never learned them.
+
+        The rounds must have been learned after the scaling was fixed, see `warm_up`, and not be
+        older than the last drift. The standard deviation of the errors does not change.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples for which a class was shown.
+        exploration : Exploration
+            Record of the classes shown.
+        rewards : array-like of shape (n_samples,)
+            Their rewards.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the scaling still changes, the covariances are diagonal, or the rounds cannot have
+            been learned. In these cases, the model does not change.
+        """
+        model = self._fitted_rounds().model
+        return self._unlearn(
+            model.is_frozen and isinstance(model, FullLinUCB),
+            lambda model: model.partial_fit_feedback(X, exploration, rewards),
         )
 
     @property
