@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
+from sklrank._label_axes import Relabeling
 from sklrank._merging import check_alike, merge_models
 from sklrank._model_lock import ExclusiveCalls, LockedModel, exclusive_call, shared_call
 from sklrank._sklearn import IterativeMixin, _fit_context
@@ -32,11 +32,16 @@ from sklrank._validation import (
     MAX_FACTOR,
     Target,
     check_classes,
+    check_columns,
     check_entries,
     check_label_names,
+    check_random_state,
     check_rows,
     check_target,
     check_weights,
+    indices_of,
+    is_integer,
+    names_of,
     relevance_lists,
     sorted_classes,
     sum_of_squares,
@@ -152,6 +157,7 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
         if not learned:
             return
         models, n_rounds = zip(*learned)
+        models, base = with_all_classes(models, base if start else None)
         merged = models[0]
         if len(models) > 1:
             shares = [n / sum(n_rounds) for n in n_rounds]
@@ -220,19 +226,38 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
             and bool(sum_of_squares(X.ravel()) < bound)
         )
 
-    def _check_same_classes(self, classes):
-        # The order matters only where classes name the columns of an indicator matrix.
-        given = np.ravel(classes) if self._has_label_columns else sorted_classes(classes)
-        if not np.array_equal(given, self.classes_):
-            known, given = self.classes_.tolist(), given.tolist()
-            of_known, of_given = set(known), set(given)
-            new = shortened([label for label in given if label not in of_known])
-            missing = shortened([label for label in known if label not in of_given])
-            raise ValueError(
-                f"classes={shortened(given)} differs from the first call's {shortened(known)} "
-                f"(new: {new}, missing: {missing}; or their order), and the labels of a model are "
-                "fixed: leave classes out, or start a new model, which fit does too"
-            )
+    @exclusive_call
+    def set_params(self, **params: object) -> Self:
+        """Set the parameters of this estimator.
+
+        In a fitted model, another `random_state` takes effect on the next random draw, such as that
+        of the labels to show. So copies of a model on several servers can draw differently.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters of the estimator.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or if the model is fitted and `random_state` is invalid.
+            Then nothing changes.
+        """
+        generator = getattr(self, "_random_state", None)
+        if generator is not None and "random_state" in params:
+            new, old = params["random_state"], self.random_state
+            if new is not old and not (is_integer(new) and is_integer(old) and new == old):
+                generator = check_random_state(new)
+        super().set_params(**params)
+        if generator is not None:
+            self._random_state = generator
+        return self
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -241,11 +266,137 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
         return tags
 
 
+class ChangingClasses:
+    """Mixin of the online models whose labels come and go."""
+
+    @exclusive_call
+    def drop_classes(self, classes: ArrayLike) -> Self:
+        """Remove labels from the model.
+
+        What was learned of the other labels does not change. A label that is added again by the
+        argument `classes` of a training method starts anew. A record of `explore` names its labels,
+        so that those that were dropped do not teach the model another label when their rewards
+        arrive.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_dropped,)
+            Entries of `classes_`. At least two other labels must remain.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If `classes` has entries that are not in `classes_`, if fewer than two labels would
+            remain, or if a weak learner cannot change its labels. Then the model does not change.
+        NotFittedError
+            If the model has no labels yet.
+        """
+        check_is_fitted(self, "classes_")
+        known, dropped = self.classes_.tolist(), set(names_of(classes).tolist())
+        if unknown := dropped.difference(known):
+            raise ValueError(f"classes has labels that are not in classes_: {shortened(unknown)}")
+        kept = np.flatnonzero([label not in dropped for label in known])
+        if len(kept) < 2:
+            raise ValueError(
+                f"{len(kept)} of {len(known)} labels would remain, and a model needs two: name the "
+                "new labels first, by the argument classes of a training method"
+            )
+        self._set_classes(self.classes_[kept], kept)
+        return self
+
+    def _set_classes(self, classes, labels):
+        """Replace the model by a copy with these classes.
+
+        `labels` `(n_classes,)` are their labels in the model so far, or -1 for new classes.
+        """
+        memo, shared = Relabeling(labels), np.random.mtrand._rand
+        memo[id(shared)] = shared  # NumPy's global generator, if random_state is None.
+        attributes = self._copied_attributes(memo)
+        attributes["classes_"] = classes
+        for estimator in attributes.get("estimators_", ()):
+            if isinstance(estimator, BaseOnline):
+                estimator.classes_ = np.arange(len(classes))
+        # A single assignment, which Ctrl-C cannot interrupt halfway.
+        self.__dict__ = {**vars(self), **attributes}
+
+    def _adds_classes(self, classes):
+        """Return whether an argument `classes` has more labels than the model."""
+        return classes is not None and np.size(classes) > len(self.classes_)
+
+    def _check_same_classes(self, classes):
+        """Check that an argument `classes` has all labels of the model, and add those that are new.
+
+        New columns of indicator matrices are the last ones. Class labels remain sorted.
+        """
+        names = check_label_names(classes) if self._has_label_columns else sorted_classes(classes)
+        known, given = self.classes_.tolist(), names.tolist()
+        of_known, of_given = set(known), set(given)
+        is_new = [label not in of_known for label in given]
+        if missing := [label for label in known if label not in of_given]:
+            raise ValueError(
+                f"classes={shortened(given)} lacks labels of the model (missing: "
+                f"{shortened(missing)}, new: {shortened(names[is_new].tolist())}): name all labels "
+                "of the model and the new ones, or remove labels by drop_classes"
+            )
+        if self._adds_classes(classes):
+            if self._has_label_columns:
+                names = np.concatenate([self.classes_, names[is_new]])
+            places = {label: place for place, label in enumerate(known)}
+            labels = np.array([places.get(label, -1) for label in names.tolist()], dtype=np.intp)
+            self._set_classes(names, labels)
+
+    def _named_columns(self, classes, names, n_columns):
+        """Return the columns of a target by labels, or None if they are in the order of the labels.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_columns,) or None
+            Argument that names the columns. New labels are added to the model.
+        names : ndarray of shape (n_columns,) or None
+            Names of the columns of a data frame.
+        n_columns : int
+            Number of columns of the target.
+        """
+        if classes is None:
+            return None
+        given = check_label_names(classes)
+        if len(given) != n_columns:
+            raise ValueError(f"classes must name the {n_columns} columns of y, each once")
+        check_columns(names, given)
+        self._check_same_classes(given)
+        columns = indices_of(self.classes_, given, "")
+        return None if np.array_equal(columns, np.arange(n_columns)) else columns
+
+
 @shared_call
 def copy_of(model):
     """Return a copy of a model. NumPy's global generator, if the model has it, is not copied."""
     shared = np.random.mtrand._rand
     return deepcopy(model, {id(shared): shared})
+
+
+def with_all_classes(models, base):
+    """Return models of the union of their classes, and the base with these classes."""
+    first = models[0]
+    if not isinstance(first, ChangingClasses) or all(
+        np.array_equal(model.classes_, first.classes_) for model in (*models, base or first)
+    ):
+        return models, base
+    names = np.array(list(dict.fromkeys(np.concatenate([m.classes_ for m in models]).tolist())))
+    names = names if first._has_label_columns else sorted_classes(names)
+
+    def relabeled(model):
+        places = {label: place for place, label in enumerate(model.classes_.tolist())}
+        model = copy_of(model)
+        model._set_classes(names, np.array([places.get(label, -1) for label in names.tolist()]))
+        return model
+
+    return list(map(relabeled, models)), None if base is None else relabeled(base)
 
 
 def multiplies_entries(estimators):
@@ -257,7 +408,7 @@ def multiplies_entries(estimators):
     )
 
 
-class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
+class BaseOnlineClassifier(ChangingClasses, ClassifierMixin, BaseOnline):
     """Base class of the online classifiers and boosters, with their training methods.
 
     A subclass defines `_start_model` and `_learn_rounds`, or its own training methods. It sets
@@ -343,7 +494,8 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         a weak learner of another package raises an error, the model keeps what it has learned
         before. After a first call, there is no model in these cases. If some of the weak learners
         of a booster had then learned a sample that others had not, the booster still predicts, but
-        methods that learn raise `NotFittedError` until `fit` is called.
+        methods that learn raise `NotFittedError` until `fit` is called. A call that adds labels and
+        fails leaves the model as it was before.
 
         Parameters
         ----------
@@ -352,9 +504,10 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels or, for rankers of labels, also an indicator matrix.
         classes : array-like of shape (n_classes,), default=None
-            All class labels, or the names of the columns of an indicator matrix. The first call
-            determines them. If None in the first call, they are the class labels in `y`, or the
-            column names of a data frame, or 0, ..., n_labels - 1.
+            All class labels, or the names of the columns of an indicator matrix, in any order. If
+            None in the first call, they are the class labels in `y`, or the column names of a data
+            frame, or 0, ..., n_labels - 1. In later calls, None stands for those of the model, and
+            labels that the model does not have are added to it. Nothing was learned from them.
         sample_weight : array-like of shape (n_samples,), default=None
             Importance weights. A sample of weight zero is skipped. If None, all weights are one.
 
@@ -366,10 +519,11 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If the data are invalid or have labels that are not in `classes`. In this case, the
+            If the data are invalid or have labels that are not in `classes`, if `classes` lacks a
+            label of the model, or if a weak learner cannot learn new labels. In these cases, the
             model does not change.
         """
-        with self._discard_failed_start():
+        with self._discard_failed_start(classes):
             self._learn_rounds(*self._check_and_start(X, y, classes, sample_weight))
         return self
 
@@ -407,7 +561,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         ValueError
             If the data are invalid, as in `partial_fit`.
         """
-        with self._discard_failed_start():
+        with self._discard_failed_start(classes):
             data = self._check_and_start(X, y, classes, sample_weight)
             scores = np.empty((len(data[-1]), len(self.classes_)))
             self._learn_rounds(*data, scores=scores)
@@ -453,7 +607,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
                 warn_of_lists(names)
             self._start_model(names)
         else:
-            self._check_same_labels(target, classes)
+            target = self._check_same_labels(target, classes)
         self._check_weights(weights)
         return X, *relevance_lists(target, self.classes_), weights
 
@@ -468,9 +622,10 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
                     "to this method, and to from_frame or to_frame of the record"
                 )
         if hasattr(self, "classes_"):
+            X = self._check_rows(X, reset=False)
             if classes is not None:
-                self._check_same_classes(classes)
-            return self._check_rows(X, reset=False)
+                self._check_names(classes)
+            return X
         if classes is None:
             check_is_fitted(
                 self,
@@ -491,22 +646,41 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
             self._start_model(names if indicators else sorted_classes(names))
         return X
 
+    @exclusive_call
+    def _check_names(self, classes):
+        """Check the names of the labels that the actions of a record refer to; add new ones."""
+        known, names = self.classes_, names_of(classes)
+        if self._has_label_columns and not np.array_equal(names[: len(known)], known):
+            raise ValueError(
+                f"classes={shortened(names.tolist())} must begin with the labels of the model, "
+                f"{shortened(known.tolist())}, in their order: name new labels after them, and "
+                "remove labels by drop_classes"
+            )
+        self._check_same_classes(names)
+
     def _check_weights(self, weights):
         """Raise if the model cannot learn from samples with these weights."""
 
-    def _discard_failed_start(self):
-        """Return a context manager that discards a model started in its body if the body raises."""
-        return nullcontext() if hasattr(self, "classes_") else unchanged_on_error(self)
+    def _discard_failed_start(self, classes):
+        """Return a context manager: if its body raises, no model is started and no label added."""
+        continues = hasattr(self, "classes_") and not self._adds_classes(classes)
+        return nullcontext() if continues else unchanged_on_error(self)
 
     def _check_same_labels(self, target: Target, classes):
+        """Check the labels of a target, and add new ones. Return it with the model's columns."""
         if target.multilabel != self._has_label_columns:
             kinds = ("class labels", "an indicator matrix")
             raise ValueError(
                 f"y holds {kinds[target.multilabel]}, but the first call had "
                 f"{kinds[self._has_label_columns]}; call fit to start anew"
             )
-        if classes is not None:
+        if classes is None:
+            return target
+        if not target.multilabel:
             self._check_same_classes(classes)
+            return target
+        columns = self._named_columns(classes, target.names, target.values.shape[1])
+        return target if columns is None else Target(target.values[:, columns], True)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -48,6 +48,7 @@ from sklrank._state cimport Archive, Persistent
 from sklrank._merging import precision_of
 from sklrank._online_learner import check_lists
 from sklrank._sorting import make_items
+from sklrank._label_axes import LABELS
 
 cdef enum:
     N_FEATURES = 5
@@ -152,12 +153,13 @@ cdef class LabelSets(Persistent):
 
     cdef int exchange(self, Archive archive) except -1:
         cdef LabelSets saved = archive.source
-        self.n_labels = archive.count("n_labels", saved.n_labels, 1)
+        self.n_labels = archive.label_count("n_labels", saved.n_labels)
         self.multilabel = archive.flag("multilabel", saved.multilabel)
-        cdef Py_ssize_t size = self.n_labels if self.multilabel else 0
+        size = LABELS if self.multilabel else 0
         self.weights = archive.floats("weights", saved.weights, (N_FEATURES,))
         self.hessian = archive.floats("hessian", saved.hessian, (N_FEATURES, N_FEATURES))
-        self.intercepts = archive.floats("intercepts", saved.intercepts, (2, size))
+        new = [[0.0], [LABEL_PRECISION]]
+        self.intercepts = archive.floats("intercepts", saved.intercepts, (2, size), new)
         self.label_sums = archive.floats("label_sums", saved.label_sums, (2, size))
         self.rule_sums = archive.floats("rule_sums", saved.rule_sums, (N_RULES, N_SUMS))
         self.temperature = archive.floats("temperature", saved.temperature, (2,))

@@ -15,6 +15,7 @@ from sklrank._base_online import BaseOnlineClassifier, slices, timed_slices
 from sklrank._docstrings import shares_text
 from sklrank._label_sets import FULL_INFORMATION, THRESHOLDS, LabelSets
 from sklrank._model_lock import shared_call
+from sklrank._randomness import check_random_source
 from sklrank._sklearn import Interval, StrOptions, _fit_context, check_parameters
 from sklrank._validation import check_columns, check_weights, column_names, is_integer, is_number
 from sklrank.base import LabelRankerMixin, two_class_difference
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
     from typing_extensions import Self
+
+    from sklrank._typing import RandomSource
 
 # Samples per compiled call: fewer than in `_base_online`, since a round of many learners takes
 # longer. Ctrl-C interrupts training, and `verbose` prints, only between calls.
@@ -230,7 +233,7 @@ class LabelSetRanker(OnlineLabelRanker):
         unknown = [name for name in names if name not in _METHODS]
         if unknown:
             raise ValueError(f"method must be one of {_METHODS} or a list of these, got {method!r}")
-        with self._discard_failed_start():
+        with self._discard_failed_start(classes):
             data = self._check_and_start(X, y, classes, sample_weight)
             shape = len(data[-1]), len(self.classes_)
             out = {"decision_function": np.empty(shape), "predict_proba": np.empty(shape)}
@@ -300,14 +303,20 @@ class ShownLabelsRanker(LabelSetRanker):
     }
 
     @abstractmethod
-    def _show(self, rows, sampler):
+    def _show(self, rows, sampler, random_state):
         """Return the labels that the sampler draws for these samples, and their propensities."""
 
     @abstractmethod
     def _learn_shown(self, X, actions, propensities, rewards, weights):
         """Learn from the labels shown for each sample, and from their rewards."""
 
-    def explore(self, X: ArrayLike, classes: ArrayLike | None = None) -> Exploration:
+    def explore(
+        self,
+        X: ArrayLike,
+        classes: ArrayLike | None = None,
+        *,
+        random_state: RandomSource = None,
+    ) -> Exploration:
         """Draw the `k` labels to show for each sample.
 
         The model does not learn in this method; only its random number generator changes. If there
@@ -320,30 +329,39 @@ class ShownLabelsRanker(LabelSetRanker):
             Samples.
         classes : array-like of shape (n_labels,), default=None
             Names of the labels, which become `classes_`. They are required if the model is not
-            fitted.
+            fitted. Later, new labels may follow those of the model.
+        random_state : int, sequence of int, SeedSequence or RandomState instance, default=None
+            Source of the random draws of this call, which then does not change the model. If None,
+            it is the model's own generator, which the parameter `random_state` initializes. A
+            sequence is the entropy of a :class:`numpy.random.SeedSequence`, for example the numbers
+            of a server and of a request. Other numbers draw independently of these.
 
         Returns
         -------
         Exploration
-            The labels shown, as indices into `classes_`, with their propensities. Their order is
-            that in which the exploration scheme (parameter `randomization`) shows them. Pass the
-            record to `partial_fit_feedback` when the rewards are known.
+            The labels shown, as indices into `classes_`, with their propensities and the names
+            `classes_`. Their order is that in which the exploration scheme (parameter
+            `randomization`) shows them. Pass the record to `partial_fit_feedback` when the rewards
+            are known.
 
         Raises
         ------
         ValueError
-            If `X` is invalid, or `classes` differ from those of an earlier call.
+            If `X` or `random_state` is invalid, or `classes` does not begin with the labels of the
+            model.
         NotFittedError
             If there is no model yet and `classes` is None.
         """
-        return self._explore(self._check_X_and_start(X, classes, indicators=True))
+        generator = check_random_source(random_state)
+        return self._explore(self._check_X_and_start(X, classes, indicators=True), generator)
 
     @shared_call
-    def _explore(self, X):
+    def _explore(self, X, generator):
         sampler = self._make_sampler()
+        generator = self._random_state if generator is None else generator
         batches = timed_slices(slices(X.shape[0], BATCH))
-        shown = [self._show(X[batch], sampler) for batch in batches]
-        return Exploration(*(np.concatenate(arrays) for arrays in zip(*shown)))
+        shown = [self._show(X[batch], sampler, generator) for batch in batches]
+        return Exploration(*(np.concatenate(arrays) for arrays in zip(*shown)), self.classes_)
 
     @shared_call
     def propensities(self, X: ArrayLike) -> np.ndarray:
@@ -401,8 +419,7 @@ class ShownLabelsRanker(LabelSetRanker):
         rewards : array-like of shape (n_samples, k)
             1 for each label shown that is relevant, and 0 for each label shown that is irrelevant.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels, which become `classes_`. They are required if the model is not
-            fitted.
+            Names of the labels, as in `explore`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. If None, all weights are one.
 
@@ -415,13 +432,15 @@ class ShownLabelsRanker(LabelSetRanker):
         ------
         ValueError
             If the data are invalid: labels outside of `classes_`, propensities that are missing or
-            not in (0, 1], or rewards other than 0 and 1. In this case, the model does not change.
+            not in (0, 1], or rewards other than 0 and 1; or if labels shown were dropped since. In
+            these cases, the model does not change.
         NotFittedError
             If there is no model yet and `classes` is None.
         """
-        with self._discard_failed_start():
+        with self._discard_failed_start(classes):
             X = self._check_X_and_start(X, classes, indicators=True)
-            shown = check_exploration(exploration, X.shape[0], len(self.classes_))
+            n_labels = len(self.classes_)
+            shown = check_exploration(exploration, X.shape[0], n_labels, classes=self.classes_)
             rewards = check_rewards(rewards, shown[0].shape)
             weights = check_weights(sample_weight, X.shape[0], positive=False)
             self._check_weights(weights)

@@ -22,6 +22,24 @@ def draw_seed(random_state, size=None):
     return check_random_state(random_state).randint(np.iinfo(np.int32).max, size=size)
 
 
+def check_random_source(random_state):
+    """Return a RandomState of an argument `random_state`, which may be a sequence of integers.
+
+    A sequence is the entropy of a SeedSequence. None is returned as it is.
+    """
+    if random_state is None or isinstance(random_state, Integral | np.random.RandomState):
+        return None if random_state is None else check_random_state(random_state)
+    try:
+        if not isinstance(random_state, np.random.SeedSequence):
+            random_state = np.random.SeedSequence(random_state)
+        return np.random.RandomState(np.random.PCG64(random_state))
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            "random_state must be an integer from 0 to 2**32 - 1, a sequence of such integers, a "
+            f"SeedSequence, a RandomState instance or None; got {random_state!r}"
+        ) from error
+
+
 def draw_features(max_features, n_features: int, random_state) -> np.ndarray:
     """Draw the features of one model without replacement, and return their sorted indices.
 

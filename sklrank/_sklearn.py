@@ -242,18 +242,23 @@ class IterativeMixin(CallbackSupportMixin):
         """
         return self._copied_attributes() if self._changes_in_place else {}
 
-    def _copied_attributes(self):
-        """Return copies of the attributes of the model, without parameters and callbacks."""
+    def _copied_attributes(self, memo=None):
+        """Return copies of the attributes of the model, without parameters and callbacks.
+
+        `memo` is that of `copy.deepcopy`.
+        """
         parameters = self.get_params(deep=False)
+        memo = {} if memo is None else memo
         # One call of deepcopy, since attributes may refer to the same objects. If an attribute is
         # the object of a parameter, such as a generator of random numbers, the copy is it, too.
+        memo.update({id(value): value for value in parameters.values()})
         return deepcopy(
             {
                 name: value
                 for name, value in vars(self).items()
                 if name not in parameters and name != "_task_tree" and "callback" not in name
             },
-            {id(value): value for value in parameters.values()},
+            memo,
         )
 
     def _track(self, items, name, *, n_items=None, state=None, may_stop=True):

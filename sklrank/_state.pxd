@@ -25,12 +25,19 @@ cdef class Archive:
     cdef dict entries
     cdef readonly bint loads            # whether entries are returned (True) or recorded (False)
     cdef bint copies                    # whether `floats`, `integers` and `array` copy the arrays
+    cdef object memo                    # of a deep copy, or None
+    cdef object labels                  # `labels` of a `Relabeling`, or None
+    cdef Py_ssize_t n_labels            # number of labels, or -1 before it is known
 
     # Record the value as the entry `name`; or check the entry and return it. Raise ValueError if
-    # the entry is missing or damaged. Size -1 of a `shape` stands for any size.
+    # the entry is missing or damaged. Size -1 of a `shape` stands for any size, and `LABELS` for
+    # the number of labels, each of which starts with the value `new`.
     cdef double number(self, str name, double value, double low=*, double high=*) except? -1.0
     cdef double any_number(self, str name, double value) except? -1.0       # may be NaN
     cdef Py_ssize_t count(
+        self, str name, Py_ssize_t value, Py_ssize_t low=*, Py_ssize_t high=*
+    ) except? -1
+    cdef Py_ssize_t label_count(
         self, str name, Py_ssize_t value, Py_ssize_t low=*, Py_ssize_t high=*
     ) except? -1
     cdef bint flag(self, str name, bint value) except? -1
@@ -38,18 +45,19 @@ cdef class Archive:
     cdef object anything(self, str name, object value)              # without a check
     cdef object part(self, str name, object value, type kind, bint or_none=*)
     cdef list parts(self, str name, list value, type kind)          # a list of compiled objects
-    cdef floats_view floats(self, str name, floats_view value, tuple shape)
+    cdef floats_view floats(self, str name, floats_view value, tuple shape, new=*)
     cdef constants_view constants(self, str name, constants_view value, tuple shape)
     cdef integers_view integers(
-        self, str name, integers_view value, tuple shape, Py_ssize_t low, Py_ssize_t high
+        self, str name, integers_view value, tuple shape, Py_ssize_t low, Py_ssize_t high, new=*
     )
-    cdef object array(self, str name, object value, tuple shape, dtype, low=*, high=*)
+    cdef object array(self, str name, object value, tuple shape, dtype, low=*, high=*, new=*)
 
     # Raise ValueError with this message unless the condition holds.
     cdef int require(self, bint holds, str message) except -1
 
     cdef object get(self, str name)
-    cdef object record(self, str name, object value)
+    cdef object record(self, str name, object value, tuple shape, new)
+    cdef bint fits(self, size, Py_ssize_t given)
     cdef object checked_array(self, str name, tuple shape, dtype, bint copies, low=*, high=*)
 
 
@@ -72,4 +80,4 @@ cdef class Persistent(LockedModel):
     cdef int load(self, Archive archive) except -1
 
     # Return the entries of the state, whose arrays are copies if `copies` is True.
-    cdef dict save(self, bint copies)
+    cdef dict save(self, bint copies, memo=*)

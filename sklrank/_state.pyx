@@ -26,6 +26,17 @@ from which their dtype and number of dimensions follow. So
 - `archive.require` conditions between entries: loops without bounds checks rely on them, and a
   state from a file may be damaged.
 
+Labels come and go by the same declaration. `label_count` declares their number, and `LABELS` as a
+size in a shape declares an axis of them. The last argument, 0 by default, is the value of a label
+from which nothing was learned, and is broadcast along the axis:
+
+    self.n_classes = archive.label_count("n_classes", saved.n_classes)
+    self.squares = archive.floats("squares", saved.squares, (-1, LABELS), 1.0)
+
+A deep copy whose memo is a `Relabeling` then has other labels: the axes are permuted, and labels
+are added or dropped, in the object and in all of its parts. What else depends on the labels, such
+as an entry that is their mean, is computed if `archive.labels` is not None.
+
 The constructor sets the attributes and calls `start`, which passes them through the same checks:
 
     def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes, double rate):
@@ -47,12 +58,14 @@ call `require_ready` first. `Archive.part` refuses such objects.
 
 cimport cython
 
+from copy import deepcopy
 from copyreg import __newobj__
 from numbers import Integral, Real
 
 import numpy as np
 
 from sklrank import __version__
+from sklrank._label_axes import LabelAxis
 
 # Number of the format in which states are saved. Increase it whenever a state changes such that
 # files of previous versions cannot be loaded.
@@ -96,11 +109,13 @@ def without_format(state, owner):
 cdef class Archive:
     """Entries of a state that is saved, or checked and loaded."""
 
-    def __init__(self, Persistent source, dict entries, bint loads, bint copies):
+    def __init__(self, Persistent source, dict entries, bint loads, bint copies, memo=None):
         self.source = source
         self.entries = entries
         self.loads = loads
         self.copies = copies
+        self.memo, self.labels = memo, getattr(memo, "labels", None)
+        self.n_labels = -1
 
     cdef int require(self, bint holds, str message) except -1:
         if not holds:
@@ -116,7 +131,7 @@ cdef class Archive:
     cdef object anything(self, str name, object value):
         if self.loads:
             return self.get(name)
-        self.entries[name] = value
+        self.entries[name] = value if self.memo is None else deepcopy(value, self.memo)
         return value
 
     cdef double any_number(self, str name, double value) except? -1.0:
@@ -144,6 +159,14 @@ cdef class Archive:
         if not isinstance(entry, Integral) or isinstance(entry, bool) or not low <= entry <= high:
             self.require(False, f"{name} is {entry!r}, expected an integer from {low} to {high}")
         return entry
+
+    cdef Py_ssize_t label_count(
+        self, str name, Py_ssize_t value, Py_ssize_t low=1, Py_ssize_t high=MAX_COUNT
+    ) except? -1:
+        self.n_labels = self.count(name, value, low, high)
+        if self.labels is not None:
+            self.entries[name] = len(self.labels)
+        return self.n_labels
 
     cdef bint flag(self, str name, bint value) except? -1:
         entry = self.anything(name, value)
@@ -173,10 +196,10 @@ cdef class Archive:
             self.require(False, f"{name} is not a list of {kind.__name__} objects with a state")
         return list(entry) if self.loads else value
 
-    cdef floats_view floats(self, str name, floats_view value, tuple shape):
+    cdef floats_view floats(self, str name, floats_view value, tuple shape, new=0.0):
         if self.loads:
             return self.checked_array(name, shape, FLOAT, self.copies)
-        self.record(name, value)
+        self.record(name, value, shape, new)
         return value
 
     cdef constants_view constants(self, str name, constants_view value, tuple shape):
@@ -188,22 +211,38 @@ cdef class Archive:
 
     @cython.boundscheck(False)  # `sizeof` reads no entry, so that the array may be empty.
     cdef integers_view integers(
-        self, str name, integers_view value, tuple shape, Py_ssize_t low, Py_ssize_t high
+        self, str name, integers_view value, tuple shape, Py_ssize_t low, Py_ssize_t high, new=0
     ):
         dtype = INTP if sizeof(value[0]) == sizeof(Py_ssize_t) else INTC
         if self.loads:
             return self.checked_array(name, shape, dtype, self.copies, low, high)
-        self.record(name, value)
+        self.record(name, value, shape, new)
         return value
 
-    cdef object array(self, str name, object value, tuple shape, dtype, low=None, high=None):
+    cdef object array(
+        self, str name, object value, tuple shape, dtype, low=None, high=None, new=0
+    ):
         if not self.loads:
-            return self.record(name, value)
+            return self.record(name, value, shape, new)
         return self.checked_array(name, shape, dtype, self.copies, low, high)
 
-    cdef object record(self, str name, object value):
-        self.entries[name] = np.array(value) if self.copies else np.asarray(value)
+    cdef object record(self, str name, object value, tuple shape, new):
+        array = np.array(value) if self.copies else np.asarray(value)
+        if self.labels is not None:
+            for axis, size in enumerate(shape):
+                if isinstance(size, LabelAxis):
+                    array = size.relabeled(array, axis, self.labels, new)
+        self.entries[name] = array
         return value
+
+    cdef bint fits(self, size, Py_ssize_t given):
+        # Return whether an axis may have the size that is given.
+        if not isinstance(size, LabelAxis):
+            return size == -1 or size == given
+        given -= size.before + size.after
+        if self.n_labels < 0:
+            self.n_labels = given
+        return 0 <= given == self.n_labels
 
     cdef object checked_array(
         self, str name, tuple shape, dtype, bint copies, low=None, high=None
@@ -214,9 +253,9 @@ cdef class Archive:
         cdef tuple given = value.shape
         cdef bint fits = len(given) == len(shape)
         for i in range(len(shape) if fits else 0):
-            fits = fits and (shape[i] == -1 or shape[i] == given[i])
+            fits = fits and self.fits(shape[i], given[i])
         if not fits:
-            expected = str(shape).replace("-1", "any")
+            expected = str(tuple(map(self.expected, shape))).replace("-1", "any")
             self.require(False, f"{name} has the shape {given}, expected {expected}")
         if value.dtype != dtype and (value.dtype.kind != dtype.kind or dtype.kind not in "fi"):
             self.require(False, f"{name} has the dtype {value.dtype}, expected {dtype}")
@@ -226,6 +265,11 @@ cdef class Archive:
         if copies and value.dtype == dtype:
             return value.copy()
         return np.ascontiguousarray(value, dtype=dtype)
+
+    def expected(self, size):
+        """Return the size of an axis for error messages."""
+        is_axis = isinstance(size, LabelAxis)
+        return self.n_labels + size.before + size.after if is_axis else size
 
 
 cdef class Persistent(LockedModel):
@@ -258,11 +302,22 @@ cdef class Persistent(LockedModel):
         self.is_ready = True
         return 0
 
-    cdef dict save(self, bint copies):
+    cdef dict save(self, bint copies, memo=None):
         cdef dict entries = {}
         cdef Persistent receiver = type(self).__new__(type(self))
-        receiver.exchange(Archive(self, entries, False, copies))
+        receiver.exchange(Archive(self, entries, False, copies, memo))
         return entries
+
+    def __deepcopy__(self, memo):
+        cdef Persistent other = type(self).__new__(type(self))
+        self.require_ready()
+        self.begin_shared()
+        try:
+            entries = self.save(True, memo)
+        finally:
+            self.end_shared()
+        other.start(entries)
+        return other
 
     def __reduce__(self):
         return __newobj__, (type(self),), self.__getstate__()

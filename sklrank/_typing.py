@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -23,6 +23,9 @@ class RankingLoss(Protocol):
 # The number of features used by a model: an integer, a fraction of all features, the square root or
 # the logarithm of their number, or None for all features.
 MaxFeatures = int | float | Literal["sqrt", "log2"] | None
+
+# A source of random draws: an integer, numbers of a SeedSequence, or a generator.
+RandomSource = int | Sequence[int] | np.random.SeedSequence | np.random.RandomState | None
 
 # The rule by which label sets are chosen, or a probability.
 Threshold = float | Literal["auto", "f1", "f1_macro", "hamming", "jaccard", "subset", "cardinality"]

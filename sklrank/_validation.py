@@ -353,7 +353,7 @@ def relevance_lists(target: Target, classes):
         if target.values.shape[1] != len(classes):
             raise ValueError(
                 f"y has {target.values.shape[1]} label columns, but the first call had "
-                f"{len(classes)}: `classes` cannot change between calls of partial_fit"
+                f"{len(classes)}: name the columns by `classes`, which may have new labels"
             )
         check_columns(target.names, classes)
         if not sparse.issparse(target.values):
@@ -367,7 +367,7 @@ def relevance_lists(target: Target, classes):
     labels = indices_of(
         target.values,
         classes,
-        "y contains labels that are not in `classes`: {}; name all labels in the first call, "
+        "y contains labels that are not in `classes`: {}; name all labels, also new ones, by "
         "partial_fit(X, y, classes=...)",
     )
     return np.arange(len(labels) + 1, dtype=np.intp), labels

@@ -314,7 +314,13 @@ X0, Y0, W0 = stream()
 WRONG = {  # name: (method, arguments, error, what the message names)
     "unseen label": ("partial_fit", {"y": np.where(Y0 == 2, 5, Y0)}, ValueError, r"y .*5.*classes"),
     "other classes": ("partial_fit", {"classes": [0, 1, 3]}, ValueError, "classes"),
-    "more classes": ("partial_fit", {"classes": [0, 1, 2, 3]}, ValueError, "classes"),
+    "short y, new class": ("partial_fit", {"classes": range(4), "y": Y0[1:]}, ValueError, "119"),
+    "weights, new class": (
+        "partial_fit",
+        {"classes": range(4), "sample_weight": -W0},
+        ValueError,
+        "[Nn]egative.*weight",
+    ),
     "NaN label": (
         "partial_fit",
         {"y": np.where(Y0 == 2, np.nan, Y0)},

@@ -82,7 +82,7 @@ def test_the_first_difference_is_named():
         ValueError, match="'label 7' at position 6, where the model has .*'label 6'"
     ):
         model.partial_fit(X, Y[[*names[:6], "label 7", "label 6"]])
-    with pytest.raises(ValueError, match=r"\(new: \['label 9'\], missing: \['label 7'\]"):
+    with pytest.raises(ValueError, match=r"\(missing: \['label 7'\], new: \['label 9'\]"):
         model.partial_fit(X, Y.to_numpy(), classes=[*names[:7], "label 9"])
     with pytest.raises(ValueError, match="y has 7 columns, and the model 8 labels"):
         model.score(X, Y[names[:7]])

@@ -424,3 +424,47 @@ def test_two_threads_merge_two_models_with_each_other():
         thread.join(30)
         assert not thread.is_alive()
     assert {first._count_rounds(), second._count_rounds()} <= {len(y), 1.5 * len(y)}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinUCBClassifier(kernel="linear", clip=None, warm_up=N_FIRST),
+        BanditronClassifier(random_state=0),
+        OnlineLogisticRegression(),
+        PredtronClassifier(),
+        AdaOLMR(random_state=0),
+        SemiBanditRanker(random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_classes_of_the_result_are_those_of_all_models(model):
+    few, rows = CLASSES[1:8], np.flatnonzero((y >= 1) & (y < 8))
+    start = deepcopy(model).partial_fit(X[rows][:N_FIRST], y[rows][:N_FIRST], few)
+    first = deepcopy(start).partial_fit(X[rows][300:], y[rows][300:])
+    second = deepcopy(start).partial_fit(X[:400], y[:400], CLASSES)
+    state = second.classes_.tolist(), second.n_features_in_
+    merged = deepcopy(first).merge(second, base=start)
+    assert sorted(merged.classes_) == list(CLASSES)
+    assert (second.classes_.tolist(), second.n_features_in_) == state
+    if not isinstance(model, BanditronClassifier | PredtronClassifier):  # of few rounds
+        assert merged.score(X[y == 0], y[y == 0]) > 0.5
+    merged.partial_fit(X[:10], y[:10])
+
+
+def test_linucb_with_added_classes_is_that_of_one_pass():
+    model = LinUCBClassifier(kernel="linear", clip=None, warm_up=N_FIRST)
+
+    def play(model, rows, classes):
+        actions = np.searchsorted(classes, np.minimum(ACTIONS[rows], classes[-1]))
+        shown = Exploration(actions, np.full(len(rows), 0.1))
+        return model.partial_fit_feedback(X[rows], shown, classes[actions] == y[rows], classes)
+
+    rows = np.arange(N_FIRST, 600), np.arange(600, 1000)
+    start = play(deepcopy(model), np.arange(N_FIRST), CLASSES[:7])
+    first = play(deepcopy(start), rows[0], CLASSES[:7])
+    second = play(deepcopy(start), rows[1], CLASSES)
+    one = play(play(deepcopy(start), rows[0], CLASSES[:7]), rows[1], CLASSES)
+    first.merge(second, base=start)
+    assert first.classes_.tolist() == one.classes_.tolist() == CLASSES.tolist()
+    np.testing.assert_allclose(first.decision_function(X), one.decision_function(X), atol=1e-10)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklrank._validation import names_of
+from sklrank._validation import indices_of, names_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +40,10 @@ class Exploration:
         For each two of the labels shown for a sample, the probability at the time of the draw that
         both are shown. The diagonal contains the probabilities that each label is shown. For a
         single label per sample, the probability that it is shown.
+    classes : ndarray of shape (n_labels,), default=None
+        Names of the labels at the time of the draw, the `classes_` of the model. A model that has
+        other labels by then learns from the labels of these names. If None, the actions are indices
+        into the `classes_` of the model that learns.
 
     Attributes
     ----------
@@ -47,6 +51,8 @@ class Exploration:
         The parameter `actions` as an array.
     propensities : ndarray of shape (n_samples, k, k), or (n_samples,)
         The parameter `propensities` as an array.
+    classes : ndarray of shape (n_labels,) or None
+        The parameter `classes`.
 
     See Also
     --------
@@ -73,10 +79,15 @@ class Exploration:
 
     actions: NDArray[np.intp]
     propensities: NDArray[np.float64]
+    classes: NDArray[Any] | None = None
 
-    def __init__(self, actions: ArrayLike, propensities: ArrayLike) -> None:
+    def __init__(
+        self, actions: ArrayLike, propensities: ArrayLike, classes: ArrayLike | None = None
+    ) -> None:
         object.__setattr__(self, "actions", np.asarray(actions))
         object.__setattr__(self, "propensities", np.asarray(propensities))
+        classes = None if classes is None else np.asarray(classes)
+        object.__setattr__(self, "classes", classes)
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -94,7 +105,7 @@ class Exploration:
         elif not isinstance(rows, slice):
             rows = np.asarray(rows)
             rows = rows if rows.size else rows.astype(np.intp)
-        return Exploration(self.actions[rows], self.propensities[rows])
+        return Exploration(self.actions[rows], self.propensities[rows], self.classes)
 
     def to_frame(
         self, rewards: ArrayLike | None = None, classes: ArrayLike | None = None
@@ -194,7 +205,8 @@ class Exploration:
         propensities = np.empty((len(actions), k, k))
         for name, i, j in _propensity_columns(k):
             propensities[:, i, j] = propensities[:, j, i] = np.asarray(frame[name])
-        return cls(actions.ravel(), propensities.ravel()) if k == 1 else cls(actions, propensities)
+        arrays = (actions.ravel(), propensities.ravel()) if k == 1 else (actions, propensities)
+        return cls(*arrays, classes)
 
 
 def _columns(log):
@@ -254,13 +266,19 @@ def _propensity_columns(k):
     return alone + [(f"propensity_{i}_{j}", i, j) for i in range(k) for j in range(i + 1, k)]
 
 
-def check_exploration(exploration, n_samples: int, n_labels: int, *, single: bool = False):
+def check_exploration(
+    exploration, n_samples: int, n_labels: int, *, classes=None, single: bool = False
+):
     """Check a record, or an object with its attributes. Return the arrays for compiled loops.
 
     These are C-contiguous, `(n_samples, k)` intp and `(n_samples, k, k)` float64. If `single`,
     there must be one label per sample, and both have the shape `(n_samples,)`. Raise ValueError if
-    the record is invalid for `n_samples` samples and a model of `n_labels` labels.
+    the record is invalid for `n_samples` samples and a model of `n_labels` labels. The actions that
+    are returned are indices into `classes`, also if the record has other classes.
     """
+    named = None if classes is None else getattr(exploration, "classes", None)
+    renames = named is not None and named is not classes and not np.array_equal(named, classes)
+    n_labels = len(named) if renames else n_labels
     arrays = [getattr(exploration, name, None) for name in ("actions", "propensities")]
     if arrays[0] is None:
         raise ValueError(
@@ -295,6 +313,12 @@ def check_exploration(exploration, n_samples: int, n_labels: int, *, single: boo
     propensities = np.ascontiguousarray(propensities, dtype=np.float64)
     if k > 1:
         _check_pairs(propensities)
+    if renames:
+        message = (
+            "exploration shows labels that the model does not have (any more): {}; leave these "
+        )
+        message += "samples out, exploration[rows] and rewards[rows], or name them by classes"
+        actions = indices_of(np.asarray(named)[actions], classes, message)
     actions = np.ascontiguousarray(actions, dtype=np.intp)
     return (actions.ravel(), propensities.ravel()) if single else (actions, propensities)
 

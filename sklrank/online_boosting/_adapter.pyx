@@ -9,6 +9,7 @@ from sklrank._state cimport Archive
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
 from sklrank._rows cimport Row
 
+from sklrank._label_axes import LABELS
 from sklrank.online_boosting._learner_kinds import accepts_parameter, copies_of, kind_of
 
 
@@ -69,7 +70,17 @@ cdef class EstimatorLearner(OnlineLearner):
         self.estimator = archive.anything("estimator", saved.estimator)
         self.is_fitted = archive.flag("is_fitted", saved.is_fitted)
         self.n_features = archive.count("n_features", saved.n_features, 1)
-        self.all_labels = archive.array("all_labels", saved.all_labels, (-1,), INTP, 0, MAX_LABEL)
+        self.all_labels = archive.array(
+            "all_labels", saved.all_labels, (LABELS,), INTP, 0, MAX_LABEL
+        )
+        if archive.labels is not None:
+            if self.is_fitted:
+                raise ValueError(
+                    f"the weak learner {self.estimator!r} has learned {len(self.all_labels)} "
+                    "labels, and its partial_fit cannot change them: use compiled weak learners, "
+                    "such as those of estimator=None, or call fit to start anew"
+                )
+            archive.entries["all_labels"] = np.arange(len(archive.labels))
         self.n_classes = len(self.all_labels)
         archive.require(self.n_classes > 0, "there are no classes")
         if not np.array_equal(self.all_labels, np.arange(self.n_classes)):
@@ -81,7 +92,7 @@ cdef class EstimatorLearner(OnlineLearner):
         if self.weighted:
             return 0
         self.remainders = archive.array(
-            "remainders", saved.remainders, (self.n_classes,), FLOAT, 0.0, 1.0
+            "remainders", saved.remainders, (LABELS,), FLOAT, 0.0, 1.0
         )
         self.total = archive.array("total", saved.total, (2,), FLOAT, 0.0, MAX_TOTAL)
         return 0

@@ -87,7 +87,7 @@ cdef class CostRule:
 
     cdef int exchange(self, Archive archive) except -1:
         cdef CostRule saved = archive.source
-        self.n_labels = archive.count("n_labels", saved.n_labels, 1)
+        self.n_labels = archive.label_count("n_labels", saved.n_labels)
         self.n_learners = archive.count("n_learners", saved.n_learners, 1)
         self.tie_loss = archive.number("tie_loss", saved.tie_loss)
         self.initial_weight = 1.0

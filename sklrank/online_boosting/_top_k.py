@@ -49,8 +49,8 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         # The direct model is linear.
         return super()._accepts_nan and self.cost_estimate != "doubly-robust"
 
-    def _show(self, rows, sampler):
-        expert_draws, uniforms = self._draw(sampler, rows.shape[0])
+    def _show(self, rows, sampler, random_state):
+        expert_draws, uniforms = self._draw(sampler, rows.shape[0], random_state)
         weights = self.estimator_weights_, self._log_expert_weights
         return self._rounds().explore(rows, sampler, uniforms, *weights, expert_draws)
 
@@ -116,13 +116,13 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
             )
         return sampler
 
-    def _draw(self, sampler, n_samples):
+    def _draw(self, sampler, n_samples, random_state):
         """Return two arrays of random numbers, for the draws of experts and for the sampler.
 
         The first is None if the last expert is used.
         """
         n_hedge = int(self._hedge)
-        draws = self._random_state.random_sample((n_samples, n_hedge + sampler.n_uniforms))
+        draws = random_state.random_sample((n_samples, n_hedge + sampler.n_uniforms))
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
         return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
 
@@ -133,7 +133,7 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         bounds, estimate = self._propensity_bounds(), self._estimate(rows)
         sampler = self._make_sampler(rates[0])
         # Invalid parameters raise before random numbers are drawn.
-        expert_draws, uniforms = self._draw(sampler, len(indptr) - 1)
+        expert_draws, uniforms = self._draw(sampler, len(indptr) - 1, self._random_state)
         feedback = SimulatedTopKFeedback(
             sampler, uniforms, rates, indptr, labels, *bounds, *estimate
         )

@@ -42,6 +42,8 @@ from sklrank.tree._gaussian_observers cimport (
     left_share, log_density, observe, refresh_density,
 )
 
+from sklrank._label_axes import LabelAxis
+
 cdef extern from "<assert.h>" nogil:
     # Python's compiler flags define NDEBUG, which removes the checks; .ci/checked undefines it.
     void check "assert" (bint holds)
@@ -475,7 +477,7 @@ cdef class HoeffdingTree(OnlineLearner):
 
         row_length = row_length_of(n_features, self.leaf_prediction)
         leaves = array_of(saved.leaves, (saved.n_leaves, COUNTS + saved.n_classes), FLOAT)
-        leaves = archive.array("leaves", leaves, (-1, -1), FLOAT)
+        leaves = archive.array("leaves", leaves, (-1, LabelAxis(COUNTS)), FLOAT)
         n_leaves, n_classes = leaves.shape[0], leaves.shape[1] - COUNTS
         archive.require(n_leaves > 0 and n_classes > 0, "leaves has no rows or no class weights")
         nodes = array_of(saved.nodes, (saved.n_nodes,), NODE_DTYPE)
@@ -487,9 +489,11 @@ cdef class HoeffdingTree(OnlineLearner):
         n_rows = len(stats)
         observers = array_of(saved.observers, (saved.n_leaves, saved.n_classes + 1), INT)
         observers = archive.array(
-            "observers", observers, (n_leaves, n_classes + 1), INT, NONE, n_rows - 1
+            "observers", observers, (n_leaves, LabelAxis(0, 1)), INT, NONE, n_rows - 1, NONE
         )
         self.free_row = <int>archive.count("free_row", saved.free_row, NONE, n_rows - 1)
+        if archive.labels is not None:
+            remove_unused_rows(archive.entries)
         if archive.loads:
             check_nodes(archive, nodes, n_leaves, n_features)
             check_rows(archive, observers, stats, self.free_row)
@@ -539,6 +543,15 @@ cdef Py_ssize_t row_length_of(Py_ssize_t n_features, int leaf_prediction) noexce
 
 cdef str name_of(int choice, dict choices):
     return next(name for name, value in choices.items() if value == choice)
+
+
+cdef int remove_unused_rows(dict entries) except -1:
+    # Labels that were dropped leave rows that no leaf refers to.
+    used, places = np.unique(entries["observers"], return_inverse=True)
+    has_none = int(used[0] == NONE)
+    entries["observers"] = (places.reshape(entries["observers"].shape) - has_none).astype(INT)
+    entries["stats"], entries["free_row"] = entries["stats"][used[has_none:]], NONE
+    return 0
 
 
 # -- Checks of a state.

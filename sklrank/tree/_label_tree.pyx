@@ -35,7 +35,7 @@ has one unused column, which has learned this. The column of the new leaf has th
 
 cimport cython
 from cpython.mem cimport PyMem_RawFree
-from libc.math cimport exp, fabs, log, sqrt
+from libc.math cimport INFINITY, exp, fabs, log, sqrt
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -148,6 +148,12 @@ cdef class LabelTree(Persistent):
         self.clear()
         PyMem_RawFree(self.nodes)
 
+    @property
+    def n_leaves(self):
+        """Number of labels in the tree."""
+        self.require_ready()
+        return self.nodes[0].n_labels
+
     # -- Learning.
 
     def grow(self, Py_ssize_t n_labels):
@@ -244,16 +250,20 @@ cdef class LabelTree(Persistent):
 
     cdef int insert(self, Sample x, int label) except -1 nogil:
         # Add a label of this sample to the tree.
-        cdef double score, best_score = 0.0
+        cdef double score, best_score
         cdef int v = 0, best = 0, child
         cdef Py_ssize_t c
         while self.nodes[v].n_children == self.max_children:
             find_blocks(&self.nodes[v], x)
             compute_margins(&self.nodes[v], x)
+            best = self.nodes[v].children[0]
+            best_score = -INFINITY
             for c in range(self.max_children):
                 child = self.nodes[v].children[c]
+                if self.nodes[child].n_labels == 0:
+                    continue  # Its model is that of labels that were dropped.
                 score = log(max(sigmoid(x.margins[c]), MIN_FIT)) - log(self.nodes[child].n_labels)
-                if c == 0 or score > best_score:
+                if score > best_score:
                     best, best_score = child, score
             v = best
         if self.nodes[v].label != NONE:
@@ -340,6 +350,8 @@ cdef class LabelTree(Persistent):
         compute_margins(node, x)
         for c in range(node.n_children):
             x.chances[c] = sigmoid(x.margins[c])
+            if self.nodes[node.children[c]].n_labels == 0:
+                x.chances[c] = 0.0
             total += x.chances[c]
         if self.exclusive and total > 0.0:
             for c in range(node.n_children):
@@ -413,11 +425,14 @@ cdef class LabelTree(Persistent):
         self.max_children = archive.count("max_children", saved.max_children, 2, 2**15)
         self.alpha = archive.number("alpha", saved.alpha, 0.0)
         self.exclusive = archive.flag("exclusive", saved.exclusive)
-        n_labels = archive.count("n_labels", n_labels, 0, 2**31 - 1)
+        n_labels = archive.label_count("n_labels", n_labels, 0, 2**31 - 1)
         nodes, features, values = (None, None, None) if archive.loads else saved.arrays()
         nodes = archive.array("nodes", nodes, (-1, 3), INT, NONE, 2**31 - 1)
         features = archive.array("features", features, (-1,), INT, 0, self.n_features)
         values = archive.array("values", values, (-1,), SINGLE)
+        if archive.labels is not None:
+            widths = [saved.nodes[v].width for v in range(saved.n_nodes)]
+            relabel(archive, n_labels, np.array(widths))
         if archive.loads:
             self.clear()
             self.leaves = np.full(n_labels, NONE, dtype=INT)
@@ -470,6 +485,21 @@ cdef class LabelTree(Persistent):
                 value += fill(&self.nodes[v], nodes[v, 2], &features[block], &values[value])
                 block += nodes[v, 2]
         return 0
+
+
+cdef int relabel(Archive archive, Py_ssize_t n_labels, widths) except -1:
+    # The leaf of a label that is dropped becomes a node without children and without a table.
+    cdef dict entries = archive.entries
+    old = archive.labels
+    parents, labels, n_blocks = entries["nodes"].T
+    new_labels = np.full(n_labels + 1, NONE, dtype=INT)  # The last one is that of NONE.
+    new_labels[old[old >= 0]] = np.flatnonzero(old >= 0)
+    kept = (labels == NONE) | (new_labels[labels] != NONE)
+    for name, sizes in (("features", n_blocks), ("values", 2 * n_blocks * widths)):
+        entries[name] = entries[name][np.repeat(kept, sizes)]
+    nodes = np.column_stack([parents, new_labels[labels], n_blocks * kept])
+    entries["nodes"] = np.ascontiguousarray(nodes, dtype=INT)
+    return 0
 
 
 # -- The table of a node.

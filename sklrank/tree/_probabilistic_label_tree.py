@@ -233,7 +233,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         scores = np.empty((X.shape[0], len(self.classes_[indices])))
         for rows in timed_slices(slices(X.shape[0], BATCH)):
             scores[rows] = self._learner.score_rows(X[rows], indices)
-        if not self._has_label_columns and self._learner.n_nodes == 1:
+        if not self._has_label_columns and not self._learner.n_leaves:
             scores[:] = 1.0 / len(self.classes_)  # No class has occurred.
         return scores
 
@@ -286,6 +286,7 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         if len(new) and (new.dtype.kind in "biuf") != (known.dtype.kind in "biuf"):
             raise ValueError(f"labels of different types: {new[:3]} after {known[:3]}")
         self.classes_ = np.concatenate([known, new]) if len(new) else known
+        return target
 
     def _check_weights(self, weights):
         if weights.max(initial=0.0) > MAX_SIZE:

@@ -656,11 +656,14 @@ def test_bad_calls_leave_the_model(model, fingerprint):
     before = fingerprint(model)
     for call, message in [
         (lambda: model.partial_fit(X0, Y0 + 1), "not in `classes`"),
-        (lambda: model.partial_fit(X0, Y0, range(5)), "differs from the first call"),
+        (lambda: model.partial_fit(X0, Y0, range(1, 5)), r"missing: \[0\], new: \[4\]"),
         (lambda: model.partial_fit(X0[:, :3], Y0), "3 features"),
         (lambda: model.partial_fit(np.full_like(X0, np.nan), Y0), "NaN"),
         (lambda: model.partial_fit(np.full_like(X0, -1e200), Y0), "X has an entry of the size 1e"),
-        (lambda: model.explore(X0, classes=range(3)), "differs from the first call"),
+        (lambda: model.explore(X0, classes=range(3)), r"lacks labels of the model .missing: \[3\]"),
+        (lambda: model.explore(X0[:, :2], classes=range(5)), "2 features"),
+        (lambda: model.explore(X0, classes=range(5), random_state=[-1]), "random_state must be"),
+        (lambda: model.set_params(random_state="a"), "random_state must be"),
         (lambda: model.fit(X0, np.zeros(20)), "one class only"),
         (lambda: model.predict(sparse.csr_array(X0[:, :2])), "2 features"),
     ]:

@@ -206,7 +206,9 @@ BAD_CALLS = {
         ),
         "0 and 1",
     ),
-    "other classes": (lambda m: m.partial_fit(X, Y, classes=range(6)), "classes="),
+    "fewer classes": (lambda m: m.partial_fit(X, Y[:, 1:], classes=range(1, 5)), "lacks.*0"),
+    "unnamed column": (lambda m: m.partial_fit(X, np.c_[Y, Y[:, 0]]), "name the columns"),
+    "names of other columns": (lambda m: m.partial_fit(X, Y, classes=range(6)), "5 columns"),
     "fit on one class": (lambda m: m.fit(X, np.ones(300)), "one class"),
     "fit on one label": (lambda m: m.fit(X, sparse.csr_matrix(Y[:, :1])), "label"),
     "fit on regression": (lambda m: m.fit(X, X[:, 0] + 0.5), "Unknown label type"),
@@ -258,8 +260,8 @@ def test_unknown_classes_are_refused():
         AdaOLMR().partial_fit(X, Y, classes=["a", "b"])
     named = AdaOLMR("trees", n_estimators=2).partial_fit(X, Y, classes=list("dcbae"))
     named.partial_fit(X, Y, classes=list("dcbae"))
-    with pytest.raises(ValueError, match="differs from the first call's"):
-        named.partial_fit(X, Y, classes=list("abcde"))
+    with pytest.raises(ValueError, match=r"missing: \['c'\], new: \['f'\]"):
+        named.partial_fit(X, Y, classes=list("dabef"))
 
 
 @pytest.mark.parametrize("kind", ["ada", "bmr", "bmr, rank loss"])

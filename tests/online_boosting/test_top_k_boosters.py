@@ -384,7 +384,7 @@ def test_bad_learning_rate(learning_rate):
         ("rewards", "rewards", lambda rewards: rewards + 0.5),
         ("rewards", "rewards", lambda rewards: rewards * np.nan),
         ("rewards", "rewards", lambda rewards: Y),
-        ("classes", "classes", lambda _: range(6)),
+        ("classes", "classes", lambda _: range(1, 6)),
         ("sample_weight", "sample_weight", lambda _: np.full(300, -1.0)),
         ("sample_weight", "sample_weight", lambda _: np.ones(3)),
     ],
@@ -418,5 +418,5 @@ def test_a_model_starts_from_named_labels():
             model.explore(X, classes=bad)
     assert not hasattr(model, "classes_")
     model.explore(X[:3], classes=["a", "b", "c"])
-    with pytest.raises(ValueError, match="differs from the first call"):
+    with pytest.raises(ValueError, match="must begin with the labels of the model"):
         model.explore(X[:3], classes=["a", "c", "b"])

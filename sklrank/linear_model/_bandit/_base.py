@@ -19,6 +19,7 @@ from sklrank._base_online import (
     to_dense,
 )
 from sklrank._model_lock import exclusive_call, shared_call
+from sklrank._randomness import check_random_source
 from sklrank._rows import Rows
 from sklrank._sklearn import Interval, StrOptions, with_task_tree
 from sklrank._validation import is_number
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
+    from sklrank._typing import RandomSource
 
 # Texts that the docstrings of the classifiers share.
 TEXTS = {
@@ -146,7 +148,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         y : array-like of shape (n_samples,)
             Class labels. Each round uses only whether the class shown is correct.
         classes : array-like of shape (n_classes,), default=None
-            All classes that may occur. If None in the first call, the classes in `y` are used.
+            All classes that may occur. If None in the first call, the classes in `y` are used. In
+            later calls, further classes are added to the model.
 
         Returns
         -------
@@ -156,8 +159,9 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed or contain labels that are not in `classes`. In this case, the
-            model does not change. After an error in the first call, there is no model.
+            If the data are malformed or contain labels that are not in `classes`, or if `classes`
+            lacks a class of the model. In these cases, the model does not change. After an error in
+            the first call, there is no model.
         """
         return super().partial_fit(X, y, classes)
 
@@ -192,7 +196,13 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         """
         return super().progressive_fit(X, y, classes)
 
-    def explore(self, X: ArrayLike, classes: ArrayLike | None = None) -> Exploration:
+    def explore(
+        self,
+        X: ArrayLike,
+        classes: ArrayLike | None = None,
+        *,
+        random_state: RandomSource = None,
+    ) -> Exploration:
         """Draw the class to show for each sample.
 
         The model does not learn in this method. Each call continues the sequence of random numbers
@@ -204,7 +214,12 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             Samples.
         classes : array-like of shape (n_classes,), default=None
             Class labels, sorted. They are required in the first call of a model that has not been
-            trained, and then become `classes_`.
+            trained, and then become `classes_`. Later, further classes are added to the model.
+        random_state : int, sequence of int, SeedSequence or RandomState instance, default=None
+            Source of the random draws of this call, which then does not change the model. If None,
+            it is the model's own generator, which the parameter `random_state` initializes. A
+            sequence is the entropy of a :class:`numpy.random.SeedSequence`, for example the numbers
+            of a server and of a request. Other numbers draw independently of these.
 
         Returns
         -------
@@ -212,27 +227,30 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             Record of the classes to show. Its attribute `actions` has shape `(n_samples,)` and
             contains indices into `classes_`; ``model.classes_[shown.actions]`` gives the class
             labels. Its attribute `propensities` has shape `(n_samples,)` and contains the
-            probabilities of these classes. Keep the record until the rewards are known.
+            probabilities of these classes. Its attribute `classes` is `classes_`. Keep the record
+            until the rewards are known.
 
         Raises
         ------
         ValueError
-            If `X` is malformed, or if `classes` are not sorted or differ from the classes of an
-            earlier call.
+            If `X` or `random_state` is invalid, or if `classes` are not sorted or lack a class of
+            the model.
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """
-        return self._explore(self._check_X_and_start(X, classes, indicators=False))
+        generator = check_random_source(random_state)
+        return self._explore(self._check_X_and_start(X, classes, indicators=False), generator)
 
     @shared_call
-    def _explore(self, X):
+    def _explore(self, X, generator):
         sampler = self._make_sampler()
-        draws = self._random_state.random_sample((X.shape[0], sampler.n_uniforms))
+        generator = self._random_state if generator is None else generator
+        draws = generator.random_sample((X.shape[0], sampler.n_uniforms))
         actions, propensities = np.empty(len(draws), dtype=np.intp), np.empty(len(draws))
         for block in timed_slices(self._blocks(X)):
             shown = self._rounds.explore(self._rows(X, block), sampler, draws[block])
             actions[block], propensities[block] = shown
-        return Exploration(actions, propensities)
+        return Exploration(actions, propensities, self.classes_)
 
     @shared_call
     def propensities(self, X: ArrayLike) -> np.ndarray:
@@ -297,14 +315,15 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         ------
         ValueError
             If the data are malformed, for example if classes are not in `classes_`, propensities
-            are missing or outside (0, 1], or rewards are neither 0 nor 1. In this case, the model
-            does not change.
+            are missing or outside (0, 1], or rewards are neither 0 nor 1; or if classes shown were
+            dropped since. In these cases, the model does not change.
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """
-        with self._discard_failed_start():
+        with self._discard_failed_start(classes):
             X = self._check_X_and_start(X, classes, indicators=False)
-            shown = check_exploration(exploration, X.shape[0], len(self.classes_), single=True)
+            known = {"classes": self.classes_, "single": True}
+            shown = check_exploration(exploration, X.shape[0], len(self.classes_), **known)
             rewards = check_rewards(rewards, (X.shape[0],))
             self._prepare_schedule(X.shape[0])
             for block in timed_slices(self._track(self._blocks(X), "batch")):

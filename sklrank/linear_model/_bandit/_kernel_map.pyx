@@ -15,6 +15,8 @@ from sklrank._state cimport Archive
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank._rows cimport Row
 
+from sklrank._label_axes import LABELS
+
 
 cdef class KernelMap(MirrorMap):
     """Scores by a kernel, in place of a table of weights; rows must be dense.
@@ -49,7 +51,7 @@ cdef class KernelMap(MirrorMap):
         self.gamma = archive.number("gamma", saved.gamma, 0.0)
         self.points = archive.floats("points", saved.points[:n], (-1, -1))
         n = self.points.shape[0]
-        self.coefficients = archive.floats("coefficients", saved.coefficients[:n], (n, -1))
+        self.coefficients = archive.floats("coefficients", saved.coefficients[:n], (n, LABELS))
         self.n_supports, self.n_features = self.points.shape[0], self.points.shape[1]
         self.n_classes, self.is_rbf = self.coefficients.shape[1], self.kernel == "rbf"
         archive.require(self.n_classes > 0, "there are no classes")

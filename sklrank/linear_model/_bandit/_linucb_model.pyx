@@ -65,6 +65,7 @@ from sklrank.linear_model._symmetric cimport (
 from sklrank.linear_model._online._feature_map cimport random_features
 from sklrank._rows cimport first_largest, table_products
 
+from sklrank._label_axes import LABELS
 from sklrank._merging import precision_of
 
 # Number of fictitious rounds with squared error one, the largest of a 0/1 reward, from which s is
@@ -124,7 +125,7 @@ cdef class LinUCBModel(BanditModel):
         self.n_features, self.n_components = n, self.phases.shape[0]
         shape = n, self.n_components
         self.frequencies = archive.constants("frequencies", saved.frequencies, shape)
-        self.coefficients = archive.floats("coefficients", saved.coefficients, (-1, -1))
+        self.coefficients = archive.floats("coefficients", saved.coefficients, (LABELS, -1))
         self.n_classes, self.width = self.coefficients.shape[0], self.coefficients.shape[1]
         self.alpha = archive.number("alpha", saved.alpha, 0.0)
         self.bonus = archive.number("bonus", saved.bonus, 0.0)
@@ -372,10 +373,13 @@ cdef class FullLinUCB(LinUCBModel):
     cdef int exchange(self, Archive archive) except -1:
         cdef FullLinUCB saved = archive.source
         LinUCBModel.exchange(self, archive)
-        cdef Py_ssize_t n = self.n_classes, width = self.width
-        self.matrices = archive.floats("matrices", saved.matrices, (n, width, width))
-        self.pending = archive.floats("pending", saved.pending, (n, MAX_PENDING, width))
-        self.n_pending = archive.integers("n_pending", saved.n_pending, (n,), 0, MAX_PENDING - 1)
+        cdef Py_ssize_t width = self.width
+        new = None if archive.labels is None else np.eye(width) / self.alpha
+        self.matrices = archive.floats("matrices", saved.matrices, (LABELS, width, width), new)
+        self.pending = archive.floats("pending", saved.pending, (LABELS, MAX_PENDING, width))
+        self.n_pending = archive.integers(
+            "n_pending", saved.n_pending, (LABELS,), 0, MAX_PENDING - 1
+        )
         self.constant = FULL_CONSTANT
         return 0
 
@@ -452,8 +456,8 @@ cdef class DiagonalLinUCB(LinUCBModel):
     cdef int exchange(self, Archive archive) except -1:
         cdef DiagonalLinUCB saved = archive.source
         LinUCBModel.exchange(self, archive)
-        shape = self.n_classes, self.width
-        self.diagonals = archive.floats("diagonals", saved.diagonals, shape)
+        new = None if archive.labels is None else 1.0 / self.alpha
+        self.diagonals = archive.floats("diagonals", saved.diagonals, (LABELS, self.width), new)
         self.constant = DIAGONAL_CONSTANT
         if archive.loads:
             self.squared_values = np.empty(self.width)

@@ -161,9 +161,10 @@ class SemiBanditRanker(ShownLabelsRanker):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _show(self, rows, sampler):
+    def _show(self, rows, sampler, random_state):
         votes = self._learner.predict_rows(rows)
-        return sampler.draw_rows(votes, self._draw(sampler, len(votes)))
+        uniforms = random_state.random_sample((len(votes), sampler.n_uniforms))
+        return sampler.draw_rows(votes, uniforms)
 
     def _learn_shown(self, X, actions, propensities, rewards, weights):
         self._checked_threshold()
@@ -174,9 +175,6 @@ class SemiBanditRanker(ShownLabelsRanker):
                 update = self._label_sets_update(weights[batch], shown=record)
                 scores = np.empty((len(shown[0]), len(self.classes_)))
                 learn_shown_labels(self._learner, X[batch], *shown, scores, partial(update, scores))
-
-    def _draw(self, sampler, n_samples):
-        return self._random_state.random_sample((n_samples, sampler.n_uniforms))
 
     def _learn_rounds(
         self, X, indptr, labels, weights, *, order=None, scores=None, predictions=None
@@ -190,7 +188,7 @@ class SemiBanditRanker(ShownLabelsRanker):
         with ExclusiveCalls([self._learner, self._label_sets]):
             for batch in timed_slices(batches):
                 rows, of_rows = X[batch], weights[batch]
-                uniforms = self._draw(sampler, len(of_rows))
+                uniforms = self._random_state.random_sample((len(of_rows), sampler.n_uniforms))
                 before = np.empty((len(of_rows), len(self.classes_)))
                 before = before if scores is None else scores[batch]
                 update = self._label_sets_update(of_rows, predictions, batch)

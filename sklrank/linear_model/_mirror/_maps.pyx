@@ -24,6 +24,8 @@ from scipy.sparse import identity
 from sklrank._state cimport Archive
 from sklrank._rows cimport Row, Rows, add_row, table_products
 
+from sklrank._label_axes import LABELS
+
 
 cdef class MirrorMap:
     """Base of the mirror maps, with the scores and steps of the Euclidean map.
@@ -40,7 +42,7 @@ cdef class MirrorMap:
 
     cdef int exchange(self, Archive archive) except -1:
         cdef MirrorMap saved = archive.source
-        self.duals = archive.floats("duals", saved.duals, (-1, -1))
+        self.duals = archive.floats("duals", saved.duals, (LABELS, -1))
         self.n_classes, self.width = self.duals.shape[0], self.duals.shape[1]
         archive.require(self.n_classes > 0, "there are no classes")
         self.error = None
@@ -169,13 +171,13 @@ cdef class EntropicMap(MirrorMap):
     cdef int exchange(self, Archive archive) except -1:
         cdef EntropicMap saved = archive.source
         MirrorMap.exchange(self, archive)
-        cdef Py_ssize_t n = self.n_classes
-        archive.require(self.width > 0, "there are no features")
-        self.unnormalized = archive.floats("unnormalized", saved.unnormalized, (n, self.width))
-        self.shifts = archive.floats("shifts", saved.shifts, (n,))
-        self.totals = archive.floats("totals", saved.totals, (n,))
-        self.max_totals = archive.floats("max_totals", saved.max_totals, (n,))
-        self.n_changed = archive.integers("n_changed", saved.n_changed, (n,), 0, self.width)
+        cdef Py_ssize_t width = self.width
+        archive.require(width > 0, "there are no features")
+        self.unnormalized = archive.floats("unnormalized", saved.unnormalized, (LABELS, width), 1.0)
+        self.shifts = archive.floats("shifts", saved.shifts, (LABELS,))
+        self.totals = archive.floats("totals", saved.totals, (LABELS,), width)
+        self.max_totals = archive.floats("max_totals", saved.max_totals, (LABELS,), width)
+        self.n_changed = archive.integers("n_changed", saved.n_changed, (LABELS,), 0, width)
         return 0
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:

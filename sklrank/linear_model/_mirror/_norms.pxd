@@ -4,13 +4,22 @@ cimport cython
 
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank._rows cimport Row
+from sklrank._state cimport Archive
 
 
 # Return the exponent q of the l_q norm of p numbers.
 cdef double dual_exponent(Py_ssize_t p) noexcept nogil
 
 
-cdef class GroupedMap(MirrorMap):
+cdef class NormMap(MirrorMap):
+    # Compute all other attributes from the dual weights.
+    cdef void recompute(self) noexcept nogil
+
+    # If the labels change, replace the entries by those of the map of the entry `duals`.
+    cdef int relabel(self, Archive archive) except -1
+
+
+cdef class GroupedMap(NormMap):
     cdef readonly double exponent           # q
     cdef readonly Py_ssize_t n_groups
     cdef double[:, ::1] unnormalized        # (n_classes, width) weights / factor
@@ -26,7 +35,6 @@ cdef class GroupedMap(MirrorMap):
 
     cdef void update_columns(self, Py_ssize_t first, const Row* row) noexcept nogil
     cdef void update_group(self, Py_ssize_t group) noexcept nogil
-    cdef void recompute(self) noexcept nogil
 
 
 cdef class PNormMap(GroupedMap):
@@ -37,7 +45,7 @@ cdef class GroupNormMap(GroupedMap):
     pass
 
 
-cdef class SchattenMap(MirrorMap):
+cdef class SchattenMap(NormMap):
     cdef readonly double exponent           # q
     cdef double[:, ::1] gram                # (n_classes, n_classes) Theta Theta' / unit^2
     cdef double unit                        # largest dual weight at the last `recompute`
@@ -49,6 +57,5 @@ cdef class SchattenMap(MirrorMap):
     cdef double[::1] direction              # scratch: (n_classes,)
     cdef double[::1] products               # scratch: (n_classes,)
 
-    cdef void recompute(self) noexcept nogil
     cdef void ensure_left_factor(self) noexcept nogil
     cdef void update_left_factor(self) noexcept with gil

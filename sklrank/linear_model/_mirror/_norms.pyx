@@ -48,7 +48,23 @@ cdef double dual_exponent(Py_ssize_t p) noexcept nogil:
     return max(2.0, log(<double>p))
 
 
-cdef class GroupedMap(MirrorMap):
+cdef class NormMap(MirrorMap):
+    """Base of the maps of norms, which keep numbers that `recompute` computes from the duals."""
+
+    cdef void recompute(self) noexcept nogil:
+        pass
+
+    cdef int relabel(self, Archive archive) except -1:
+        cdef NormMap other
+        if archive.labels is not None:
+            other = type(self)(*archive.entries["duals"].shape)
+            other.duals = archive.entries["duals"]
+            other.recompute()
+            other.exchange(Archive(other, archive.entries, False, True))
+        return 0
+
+
+cdef class GroupedMap(NormMap):
     """Base of the maps of the p-norm and the group norm, for groups of entries of dual weights.
 
     Entry e, counted row by row, belongs to the group e modulo `n_groups`. If a subclass does not
@@ -83,7 +99,7 @@ cdef class GroupedMap(MirrorMap):
         self.max_total = archive.any_number("max_total", saved.max_total)
         self.factor = archive.any_number("factor", saved.factor)
         self.n_changed = archive.count("n_changed", saved.n_changed, 0, self.n_groups)
-        return 0
+        return self.relabel(archive)
 
     cdef Py_ssize_t count_groups(self, Py_ssize_t n_classes, Py_ssize_t width) noexcept:
         return n_classes * width
@@ -171,7 +187,7 @@ cdef class GroupNormMap(GroupedMap):
         self.update_columns(0, row)
 
 
-cdef class SchattenMap(MirrorMap):
+cdef class SchattenMap(NormMap):
     """Map of the Schatten norm, for weights of low rank.
 
     The map keeps the Gram matrix of the dual weights of the classes, relative to a unit, which is
@@ -195,6 +211,7 @@ cdef class SchattenMap(MirrorMap):
         self.unit = archive.any_number("unit", saved.unit)
         self.max_trace = archive.any_number("max_trace", saved.max_trace)
         self.n_changed = archive.count("n_changed", saved.n_changed, 0, n * self.width)
+        self.relabel(archive)
         if archive.loads:
             self.left_factor, self.is_stale = np.zeros((n, n)), True
             self.direction, self.products = np.zeros(n), np.empty(n)

@@ -44,7 +44,7 @@ cdef class LinearLearner(OnlineLearner):
         self.log_shares = archive.floats("log_shares", saved.log_shares, (-1,))
         self.n_models, self.n_features = self.log_shares.shape[0], self.feature_map.n_features
         cdef Py_ssize_t n_indices
-        self.n_classes = archive.count("n_classes", saved.n_classes, 1)
+        self.n_classes = archive.label_count("n_classes", saved.n_classes)
         self.n_compared = archive.count("n_compared", saved.n_compared)
         archive.require(self.n_models > 0, "there are no models")
         self.reads_sparse = True

@@ -43,6 +43,8 @@ from sklrank._online_learner cimport known_rank_loss, softmax
 from sklrank._state cimport Archive
 from sklrank.linear_model._online._learner cimport normalize
 
+from sklrank._label_axes import LABELS
+
 ctypedef fused real:
     float
     double
@@ -74,9 +76,10 @@ cdef class LogisticLearner(LinearLearner):
             "learning_rates", saved.learning_rates, (self.n_models,)
         )
         self.is_single = archive.flag("is_single", saved.is_single)
-        shape = 2, self.n_models, self.n_classes
+        shape = -1, 2, self.n_models, LABELS
+        dtype = np.dtype("f4" if self.is_single else "f8")
         table = archive.array(
-            "table", saved.table_of_rows(), (-1, *shape), np.dtype("f4" if self.is_single else "f8")
+            "table", saved.table_of_rows(), shape, dtype, None, None, [[[0.0]], [[1.0]]]
         )
         self.row_of = archive.integers(
             "row_of", saved.row_of, (self.feature_map.n_outputs,), -1, len(table) - 1

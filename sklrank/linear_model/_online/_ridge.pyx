@@ -65,6 +65,7 @@ from sklrank._state cimport Archive
 from sklrank.linear_model._online._feature_map cimport add_product, add_rows
 from sklrank.linear_model._online._learner cimport normalize
 
+from sklrank._label_axes import LABELS
 from sklrank._merging import precision_of
 
 cdef enum:
@@ -112,7 +113,7 @@ cdef class RidgeLearner(LinearLearner):
         cdef RidgeLearner saved = archive.source
         LinearLearner.exchange(self, archive)
         cdef Py_ssize_t n = self.feature_map.n_outputs, n_models = self.n_models
-        self.weights = archive.floats("weights", saved.weights, (n_models, n, self.n_classes))
+        self.weights = archive.floats("weights", saved.weights, (n_models, n, LABELS))
         self.covariance = archive.floats("covariance", saved.covariance, (n_models, n, n))
         self.gain_direction = archive.floats("gain_direction", saved.gain_direction, (n_models, n))
         self.gain = archive.floats("gain", saved.gain, (n_models,))
@@ -120,13 +121,15 @@ cdef class RidgeLearner(LinearLearner):
         n_rows = self.pending.shape[1]
         archive.require(0 < n_rows <= MAX_PENDING, "it has no or too many pending rows")
         self.pending_steps = archive.floats(
-            "pending_steps", saved.pending_steps, (n_models, n_rows, self.n_classes)
+            "pending_steps", saved.pending_steps, (n_models, n_rows, LABELS)
         )
         self.n_pending = archive.integers("n_pending", saved.n_pending, (n_models,), 0, n_rows)
-        self.known_weight = archive.floats("known_weight", saved.known_weight, (self.n_classes,))
+        self.known_weight = archive.floats("known_weight", saved.known_weight, (LABELS,))
         self.squared_errors = archive.floats("squared_errors", saved.squared_errors, (n_models,))
         self.alphas = archive.constants("alphas", saved.alphas, (n_models,))
         self.mean_known_weight = archive.any_number("mean_known_weight", saved.mean_known_weight)
+        if archive.labels is not None:
+            archive.entries["mean_known_weight"] = float(np.mean(archive.entries["known_weight"]))
         self.total_weight = archive.any_number("total_weight", saved.total_weight)
         self.vote_scale = archive.number("vote_scale", saved.vote_scale, 0.0)
         self.vote_smoothing = archive.number("vote_smoothing", saved.vote_smoothing, 0.0)

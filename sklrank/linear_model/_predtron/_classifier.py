@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Literal
 
@@ -16,7 +17,13 @@ from sklrank._docstrings import shares_text
 from sklrank._model_lock import shared_call
 from sklrank._rows import Rows
 from sklrank._sklearn import Interval, StrOptions
-from sklrank._validation import check_columns, check_target, check_weights, with_reject_label
+from sklrank._validation import (
+    check_columns,
+    check_target,
+    check_weights,
+    unchanged_on_error,
+    with_reject_label,
+)
 from sklrank.base import two_class_difference
 from sklrank.linear_model._mirror import scores_poorly
 from sklrank.linear_model._predtron._base import TEXTS, BaseSamplePredtron
@@ -348,14 +355,34 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         # "hamming" and 1 for the other names of losses of sets. So these names mean "zero_one".
         is_subset_loss = isinstance(self.loss, str) and self.loss in SUBSET_LOSSES
         loss = "zero_one" if is_subset_loss else self.loss
-        self._costs, self._codes, predictions = class_problem(
-            loss, self.representation, classes, self.reject_cost
+        # Later changes of the parameters have no effect.
+        self._class_problem = partial(
+            class_problem, loss, self.representation, reject_cost=self.reject_cost
         )
+        return self._set_problem(classes)
+
+    def _set_problem(self, classes):
+        self._costs, self._codes, predictions = self._class_problem(classes=classes)
         n_scores = self._codes.shape[1]
-        if self.reject_cost is not None:
+        if self._class_problem.keywords["reject_cost"] is not None:
             predictions, self.reject_label_ = with_reject_label(predictions)
         self.predictions_ = predictions
         return n_scores
+
+    def _set_classes(self, classes, labels):
+        with unchanged_on_error(self, draws=False):
+            n_before, by_class = len(self.classes_), self._model.n_scores == len(self.classes_)
+            super()._set_classes(classes, labels)
+            if self._has_label_columns:
+                self._subset_losses = self._subset_losses.of_labels(len(classes))
+                return
+            by_class = by_class and isinstance(self._class_problem.args[1], str)
+            if self._set_problem(classes) != len(classes) or not by_class:
+                raise ValueError(
+                    f"a model of {n_before} classes cannot have {len(classes)} classes later if it "
+                    "does not have a score for each class before and after: name three classes or "
+                    "more in the first call, with representation='one_hot', or call fit"
+                )
 
     def _make_task(self, X, y, classes, *, restart):
         X, indptr, labels, _ = self._check_and_start(X, y, classes, None, restart=restart)

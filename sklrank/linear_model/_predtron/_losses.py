@@ -213,6 +213,10 @@ class SubsetLosses:
         self.offsets = np.full(n_labels + 1, -1, dtype=np.intp)
         self.values = np.empty(0)
 
+    def of_labels(self, n_labels):
+        """Return tables of the same loss for another number of labels."""
+        return SubsetLosses(self._function, n_labels)
+
     def cover(self, n_relevant):
         """Add the tables that are missing for the given numbers of relevant labels."""
         numbers = np.unique(np.asarray(n_relevant, dtype=np.intp))

@@ -51,8 +51,12 @@ class LinearModel:
     def __init__(self, mirror_map, constant, learning_rate, average):
         sums = make_sums(mirror_map) if average else None
         self.constant = constant
-        self.n_scores = mirror_map.n_classes
         self.rounds = PredtronRounds(mirror_map, learning_rate, sums)
+
+    @property
+    def n_scores(self):
+        """Number of scores of a sample."""
+        return self.rounds.mirror_map.n_classes
 
     def copy(self):
         """Return a copy."""
@@ -105,7 +109,6 @@ class KernelModel:
     _merge_rules = None
 
     def __init__(self, n_scores, kernel, constant, learning_rate, average):
-        self.n_scores = n_scores
         self.kernel = kernel
         self.constant = constant
         coefs = EuclideanMap(n_scores, 0)
@@ -155,6 +158,7 @@ class KernelModel:
         values = _checked_kernel(self.kernel, X, points)
         return np.ascontiguousarray(values, dtype=np.float64) + self.constant**2
 
+    n_scores = LinearModel.n_scores
     weights = LinearModel.weights  # dual coefficients `(n_scores, n_supports)`
 
     def score(self, X):

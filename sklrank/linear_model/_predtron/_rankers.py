@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._base_online import lists_of
+from sklrank._base_online import ChangingClasses, lists_of
 from sklrank._docstrings import shares_text
 from sklrank._queries import Queries
 from sklrank._relevance import check_label_relevance, check_relevance
@@ -116,7 +116,9 @@ class BasePredtronRanker(BasePredtron):
 
 
 @shares_text(**RANKING_TEXTS)
-class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMixin):
+class PredtronLabelRanker(
+    ChangingClasses, BasePredtronRanker, BaseSamplePredtron, LabelRankerMixin
+):
     r"""Predtron label ranker: a perceptron for NDCG or precision at the top.
 
     The model ranks the labels of each sample by graded relevance. A ranking that puts label i at
@@ -301,14 +303,19 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
         n_labels = relevance.shape[1]
         if restart:
             self._start_model(_label_names(classes, column_names(y), n_labels))
-        elif n_labels != len(self.classes_):
+            columns = None
+        else:
+            columns = self._named_columns(classes, column_names(y), n_labels)
+        if n_labels != len(self.classes_):
             raise ValueError(
-                f"y has {n_labels} label columns, but the first call had {len(self.classes_)}; "
-                "call fit to start a new model"
+                f"y has {n_labels} label columns, but the first call had {len(self.classes_)}: "
+                "name the columns by `classes`, which may have new labels, or call fit to start a "
+                "new model"
             )
-        elif classes is not None:
-            self._check_same_classes(classes)
-        check_columns(column_names(y), self.classes_)
+        if columns is None:
+            check_columns(column_names(y), self.classes_)
+        else:
+            relevance = relevance[:, columns]
         starts = np.arange(len(relevance) + 1) * n_labels
         return X, self._make_ranking_task(relevance.ravel(), starts), None
 

@@ -13,6 +13,9 @@ cdef class WeightSums(Persistent):
     # Return the factor of `sums` in the sum of the weights, see `_rounds.pyx`.
     cdef double sign(self) noexcept nogil
 
+    # Set the sums of new labels (a mask), whose weights were these in all rounds.
+    cdef int start_labels(self, new, weights) except -1
+
     # This method is called in round `t`, counted from 1, before the dual weights change by
     # `size * direction row'`.
     cdef void before_step(

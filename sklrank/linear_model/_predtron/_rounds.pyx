@@ -26,6 +26,8 @@ from sklrank._state cimport Archive
 from sklrank.linear_model._mirror._maps cimport EuclideanMap
 from sklrank._rows cimport add_outer, table_products
 
+from sklrank._label_axes import LABELS
+
 
 cdef class WeightSums:
     """Sums of the weights after each round so far, updated only when the weights change.
@@ -48,7 +50,7 @@ cdef class WeightSums:
 
     cdef int exchange(self, Archive archive) except -1:
         cdef WeightSums saved = archive.source
-        self.sums = archive.floats("sums", saved.sums, (-1, -1))
+        self.sums = archive.floats("sums", saved.sums, (LABELS, -1))
         self.last = archive.count("last", saved.last)
         return 0
 
@@ -72,6 +74,10 @@ cdef class WeightSums:
             return weights
         sums = self.sign() * self.values
         return (sums + (n_rounds + 1 - self.last) * weights) / n_rounds
+
+    cdef int start_labels(self, new, weights) except -1:
+        np.asarray(self.sums)[new] = max(self.last - 1, 0) * weights[new]
+        return 0
 
     cdef double sign(self) noexcept nogil:
         return 1.0
@@ -128,6 +134,10 @@ cdef class PredtronRounds:
         archive.require(
             fits(self.sums, self.mirror_map), "sums and mirror_map have different sizes"
         )
+        if archive.labels is not None and self.sums is not None:
+            # The weights of new labels, which were the initial ones until now.
+            sums, weights = archive.entries["sums"], archive.entries["mirror_map"].weights
+            (<WeightSums>sums).start_labels(archive.labels < 0, weights)
         self.learning_rate = archive.any_number("learning_rate", saved.learning_rate)
         self.n_rounds = archive.count("n_rounds", saved.n_rounds)
         self.n_mistakes = archive.count("n_mistakes", saved.n_mistakes, 0, self.n_rounds)
