@@ -37,7 +37,7 @@ For class labels, the probabilities are softmax(t s), where t is learned in the 
 likelihood is the sum of their probabilities.
 """
 
-from libc.math cimport exp, log, rint, sqrt
+from libc.math cimport exp, isnan, log, rint, sqrt
 
 import numpy as np
 
@@ -106,7 +106,7 @@ cdef class Sample:
     cdef double[:, ::1] features        # (3, n_labels)
     cdef double[::1] chances            # (n_labels,)
     cdef signed char[::1] in_set        # (n_labels,)
-    cdef signed char[::1] relevant      # (n_labels,) labels that are known to be relevant
+    cdef double[::1] relevant           # (n_labels,) relevance, 0 if it is not known
     cdef double[::1] known              # (n_labels,) importance weights, 0 for unknown relevance
     cdef Item[::1] items, buffer
     cdef double greatest                # the largest score
@@ -116,8 +116,8 @@ cdef class Sample:
 
     def __init__(self, Py_ssize_t n_labels):
         self.features, self.chances = np.empty((3, n_labels)), np.empty(n_labels)
-        self.in_set, self.relevant = np.empty((2, n_labels), dtype=np.int8)
-        self.known = np.empty(n_labels)
+        self.in_set = np.empty(n_labels, dtype=np.int8)
+        self.known, self.relevant = np.empty((2, n_labels))
         self.items, self.buffer = make_items(n_labels), make_items(n_labels // 2)
 
 
@@ -213,8 +213,8 @@ cdef class LabelSets(Persistent):
         indptr, labels : ndarrays, optional
             Relevant labels of each sample, as in a CSR matrix, if the relevance of all is known.
         shown : (actions, rewards, propensities), optional
-            Arrays of shape (n_samples, k): the labels shown, whether they are relevant, and the
-            probability with which each was shown.
+            Arrays of shape (n_samples, k): the labels shown, their relevance from 0 to 1, or NaN
+            if it is not known, and the probability with which each was shown.
         chances, sets : ndarrays of shape (n_samples, n_labels), optional
             Output arrays for the probabilities and the sets of each sample before it is learned.
         threshold : str or float
@@ -229,7 +229,7 @@ cdef class LabelSets(Persistent):
         cdef int measure = THRESHOLDS[threshold][1] if by_name else HITS
         cdef double fixed = 0.5 if by_name else threshold
         cdef const Py_ssize_t[:, ::1] actions = None
-        cdef const signed char[:, ::1] rewards = None
+        cdef const double[:, ::1] rewards = None
         cdef const double[:, ::1] propensities = None
         cdef double weight
         cdef Sample sample
@@ -271,15 +271,16 @@ cdef class LabelSets(Persistent):
                 if sample_weight is None or sample_weight[t] == 0.0:
                     continue
                 for i in range(m):
-                    sample.relevant[i] = False
+                    sample.relevant[i] = 0.0
                     sample.known[i] = 1.0 if actions is None else 0.0
                 if actions is None:
                     for i in range(indptr[t], indptr[t + 1]):
-                        sample.relevant[labels[i]] = True
+                        sample.relevant[labels[i]] = 1.0
                 else:
                     for i in range(actions.shape[1]):
-                        sample.relevant[actions[t, i]] = rewards[t, i] != 0
-                        sample.known[actions[t, i]] = 1.0 / propensities[t, i]
+                        if not isnan(rewards[t, i]):
+                            sample.relevant[actions[t, i]] = rewards[t, i]
+                            sample.known[actions[t, i]] = 1.0 / propensities[t, i]
                 weight = min(sample_weight[t], MAX_WEIGHT)
                 if self.multilabel:
                     self.learn_sets(sample, actions is None, weight)
@@ -429,12 +430,12 @@ cdef class LabelSets(Persistent):
         cdef bint found = False
         cdef Py_ssize_t l
         for l in range(self.n_labels):
-            found = found or sample.relevant[l]
+            found = found or sample.relevant[l] > 0.5
         for l in range(self.n_labels):
             p = sample.chances[l]
             mean += p * scores[l]
             square += p * scores[l] * scores[l]
-            if sample.relevant[l] or (not found and sample.known[l] == 0.0):
+            if sample.relevant[l] > 0.5 or (not found and sample.known[l] == 0.0):
                 total += p
                 of_mean += p * scores[l]
                 of_square += p * scores[l] * scores[l]
@@ -449,7 +450,7 @@ cdef class LabelSets(Persistent):
 
 
 cdef inline double hits_of(Sample sample, Py_ssize_t l) noexcept nogil:
-    return sample.known[l] * (sample.relevant[l] and sample.in_set[l])
+    return sample.known[l] * sample.relevant[l] * sample.in_set[l]
 
 
 cdef inline double size_of(Sample sample, Py_ssize_t l) noexcept nogil:

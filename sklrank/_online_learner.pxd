@@ -13,6 +13,7 @@ cdef struct LabelFeedback:
     Py_ssize_t n_irrelevant         # number of labels that are known to be irrelevant
     const Py_ssize_t* irrelevant    # (n_irrelevant,) these labels, or NULL if they are all others
     const double* costs             # (n_classes,) cost of a vote for each label, or NULL
+    const double* relevance         # (n_relevant,) in (0, 1], or NULL if it is 1; only if not costs
 
 
 cdef class OnlineLearner(Persistent):
@@ -51,7 +52,7 @@ cdef void softmax(const double* logarithms, Py_ssize_t n, double* out) noexcept 
 
 # Return the proportion of pairs of a known relevant and a known irrelevant label that the scores
 # (n_classes,) put in the wrong order, where a pair of equal scores counts one half. Return 0 if
-# there is no pair.
+# there is no pair. Labels of relevance p and q form a pair of weight p (1 - q).
 cdef double known_rank_loss(
     const double* scores, Py_ssize_t n_classes, const LabelFeedback* feedback
 ) noexcept nogil

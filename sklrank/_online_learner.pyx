@@ -135,7 +135,7 @@ cdef class OnlineLearner:
             raise ValueError(f"weights has {weights.shape[0]} entries for {n_samples} samples")
         if progressive and (votes.shape[0], votes.shape[1]) != (n_samples, self.n_classes):
             raise ValueError("votes do not match the samples and classes")
-        feedback.costs = NULL
+        feedback.costs = feedback.relevance = NULL
         feedback.weights = &repeated[0]
         feedback.irrelevant = NULL
         self.begin_exclusive()
@@ -196,8 +196,22 @@ cdef void softmax(const double* logarithms, Py_ssize_t n, double* out) noexcept 
 cdef double known_rank_loss(
     const double* scores, Py_ssize_t n_classes, const LabelFeedback* feedback
 ) noexcept nogil:
-    cdef double n_wrong = 0.0
-    cdef Py_ssize_t i
+    cdef double n_wrong = 0.0, n_pairs = 0.0, p, q
+    cdef Py_ssize_t i, j
+    if feedback.relevance != NULL:
+        for i in range(feedback.n_relevant):
+            p = feedback.relevance[i]
+            for j in range(feedback.n_relevant):
+                q = p * (1.0 - feedback.relevance[j]) if i != j else 0.0
+                n_pairs += q
+                n_wrong += q * n_not_below(
+                    scores, feedback.relevant + j, 1, scores[feedback.relevant[i]]
+                )
+            n_pairs += p * feedback.n_irrelevant
+            n_wrong += p * n_not_below(
+                scores, feedback.irrelevant, feedback.n_irrelevant, scores[feedback.relevant[i]]
+            )
+        return n_wrong / n_pairs if n_pairs > 0.0 else 0.0
     if feedback.n_relevant == 0 or feedback.n_irrelevant == 0:
         return 0.0
     for i in range(feedback.n_relevant):

@@ -17,17 +17,26 @@ from sklrank._label_sets import FULL_INFORMATION, THRESHOLDS, LabelSets
 from sklrank._model_lock import shared_call
 from sklrank._randomness import check_random_source
 from sklrank._sklearn import Interval, StrOptions, _fit_context, check_parameters
-from sklrank._validation import check_columns, check_weights, column_names, is_integer, is_number
+from sklrank._validation import (
+    check_available,
+    check_columns,
+    check_weights,
+    column_names,
+    is_integer,
+    is_number,
+    mask_rows,
+    only_available,
+)
 from sklrank.base import LabelRankerMixin, two_class_difference
 from sklrank.feedback import (
     DECAYS,
-    RANDOMIZATIONS,
+    LIST_RANDOMIZATIONS,
     Exploration,
     check_exploration,
     check_rewards,
+    check_shown,
     exploration_rates,
     make_sampler,
-    policy_propensities,
 )
 from sklrank.metrics import rank_loss
 
@@ -142,13 +151,16 @@ class LabelSetRanker(OnlineLabelRanker):
         return scores if self._has_label_columns else two_class_difference(scores)
 
     @shared_call
-    def predict(self, X: ArrayLike) -> np.ndarray:
+    def predict(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict class labels, or sets of labels by the parameter `threshold`.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
+        available : array-like, default=None
+            Labels that may be predicted: a boolean mask of shape (n_samples, n_labels), or of shape
+            (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
 
         Returns
         -------
@@ -159,10 +171,15 @@ class LabelSetRanker(OnlineLabelRanker):
         Raises
         ------
         ValueError
-            If `X` or `threshold` is invalid.
+            If `X`, `threshold` or `available` is invalid.
         """
-        threshold = self._checked_threshold()
-        return self._predictions("predict", self._label_scores(X), threshold)
+        threshold, scores = self._checked_threshold(), self._label_scores(X)
+        available = check_available(available, self.classes_, len(scores))
+        if not self._has_label_columns:
+            return self.classes_[np.argmax(only_available(scores, available), axis=1)]
+        sets = np.empty(scores.shape, dtype=np.intp)
+        self._label_sets.play(scores, sets=sets, threshold=threshold)
+        return only_available(sets, available, 0)
 
     @shared_call
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
@@ -183,7 +200,10 @@ class LabelSetRanker(OnlineLabelRanker):
             each row sums to one. If it was fitted with an indicator matrix, each entry is the
             probability that the label is relevant.
         """
-        return self._predictions("predict_proba", self._label_scores(X))
+        scores = self._label_scores(X)
+        chances = np.empty(scores.shape)
+        self._label_sets.play(scores, chances=chances)
+        return chances
 
     @overload
     def progressive_fit(
@@ -229,6 +249,9 @@ class LabelSetRanker(OnlineLabelRanker):
         ValueError
             If `method` or the data are invalid, as in `partial_fit`.
         """
+        return self._progressive_fit(X, y, classes, sample_weight, method)
+
+    def _progressive_fit(self, X, y, classes, sample_weight, method, available=None):
         names = [method] if isinstance(method, str) else list(method)
         unknown = [name for name in names if name not in _METHODS]
         if unknown:
@@ -238,10 +261,18 @@ class LabelSetRanker(OnlineLabelRanker):
             shape = len(data[-1]), len(self.classes_)
             out = {"decision_function": np.empty(shape), "predict_proba": np.empty(shape)}
             out["predict"] = np.empty(shape, dtype=np.intp)
-            self._learn_rounds(*data, scores=out["decision_function"], predictions=out)
+            mask = check_available(available, self.classes_, len(data[-1]), self._n_shown())
+            arguments = {} if mask is None else {"available": mask}
+            self._learn_rounds(*data, scores=out["decision_function"], predictions=out, **arguments)
+        out["predict"] = only_available(out["predict"], mask, 0)
+        out["decision_function"] = only_available(out["decision_function"], mask)
         if not self._has_label_columns:
             out["predict"] = self.classes_[out["predict"].argmax(axis=1)]
         return out[method] if isinstance(method, str) else [out[name] for name in names]
+
+    def _n_shown(self):
+        """Return the number of labels that are shown and must be available."""
+        return 1
 
     def _start_label_sets(self):
         self._checked_threshold()
@@ -267,17 +298,6 @@ class LabelSetRanker(OnlineLabelRanker):
             **feedback,
         )
 
-    def _predictions(self, method, scores, threshold="auto"):
-        if method == "predict" and not self._has_label_columns:
-            return self.classes_[np.argmax(scores, axis=1)]
-        if method == "predict":
-            sets = np.empty(scores.shape, dtype=np.intp)
-            self._label_sets.play(scores, sets=sets, threshold=threshold)
-            return sets
-        chances = np.empty(scores.shape)
-        self._label_sets.play(scores, chances=chances)
-        return chances
-
     def _checked_threshold(self):
         """Return the parameter, which may have changed since it was checked in `fit`."""
         if not (is_number(self.threshold) or self.threshold in list(THRESHOLDS)) or (
@@ -299,29 +319,78 @@ class ShownLabelsRanker(LabelSetRanker):
         **LabelSetRanker._parameter_constraints,
         "k": [Interval(Integral, 1, None, closed="left")],
         "exploration": [Interval(Real, 0, 1, closed="right"), StrOptions(set(DECAYS)), callable],
-        "randomization": [StrOptions(set(RANDOMIZATIONS))],
+        "randomization": [StrOptions(LIST_RANDOMIZATIONS)],
     }
 
+    # Why rewards other than 0 and 1 are refused, or None if they are accepted.
+    _refused_numbers = None
+
     @abstractmethod
-    def _show(self, rows, sampler, random_state):
+    def _show(self, rows, sampler, available, random_state):
         """Return the labels that the sampler draws for these samples, and their propensities."""
 
     @abstractmethod
-    def _learn_shown(self, X, actions, propensities, rewards, weights):
+    def _learn_shown(self, X, actions, propensities, rewards, weights, available):
         """Learn from the labels shown for each sample, and from their rewards."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def progressive_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        method: str | list[str] = "decision_function",
+        available: ArrayLike | None = None,
+    ) -> np.ndarray | list[np.ndarray]:
+        """Predict each sample, then learn from it (progressive, or prequential, validation).
+
+        If all labels are available, the resulting model is the same as that of `partial_fit`. Each
+        prediction uses what was learned from the samples before, including the calibration and the
+        rule for label sets.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y, classes, sample_weight : array-likes
+            As in `partial_fit`. Samples of weight zero are predicted, but not learned.
+        method : str or list of str, default="decision_function"
+            Predictions to return: "decision_function", "predict", "predict_proba", or several.
+        available : array-like, default=None
+            Labels that may be shown: a boolean mask of shape (n_samples, n_labels), or of shape
+            (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples,), or a list of these
+            Predictions of each sample before it is learned, as the method of this name returns
+            them; but scores have a column for each label, also for two classes, are those of the
+            expert that is drawn in a round, if the algorithm draws experts, and are minus infinity
+            for labels that are not available.
+
+        Raises
+        ------
+        ValueError
+            If `method` or the data are invalid, as in `partial_fit`, or if `available` is invalid
+            or has fewer than `k` labels for a sample.
+        """
+        return self._progressive_fit(X, y, classes, sample_weight, method, available)
 
     def explore(
         self,
         X: ArrayLike,
         classes: ArrayLike | None = None,
         *,
+        available: ArrayLike | None = None,
         random_state: RandomSource = None,
     ) -> Exploration:
         """Draw the `k` labels to show for each sample.
 
         The model does not learn in this method; only its random number generator changes. If there
-        is no model yet, `classes` creates it. Every label has a positive probability of being
-        shown.
+        is no model yet, `classes` creates it. Every label that is available has a positive
+        probability of being shown.
 
         Parameters
         ----------
@@ -330,6 +399,9 @@ class ShownLabelsRanker(LabelSetRanker):
         classes : array-like of shape (n_labels,), default=None
             Names of the labels, which become `classes_`. They are required if the model is not
             fitted. Later, new labels may follow those of the model.
+        available : array-like, default=None
+            Labels that may be shown: a boolean mask of shape (n_samples, n_labels), or of shape
+            (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
         random_state : int, sequence of int, SeedSequence or RandomState instance, default=None
             Source of the random draws of this call, which then does not change the model. If None,
             it is the model's own generator, which the parameter `random_state` initializes. A
@@ -347,42 +419,49 @@ class ShownLabelsRanker(LabelSetRanker):
         Raises
         ------
         ValueError
-            If `X` or `random_state` is invalid, or `classes` does not begin with the labels of the
-            model.
+            If `X` or `random_state` is invalid, `classes` does not begin with the labels of the
+            model, or fewer than `k` labels are available for a sample.
         NotFittedError
             If there is no model yet and `classes` is None.
         """
         generator = check_random_source(random_state)
-        return self._explore(self._check_X_and_start(X, classes, indicators=True), generator)
+        X = self._check_X_and_start(X, classes, indicators=True)
+        return self._explore(X, available, generator)
 
     @shared_call
-    def _explore(self, X, generator):
+    def _explore(self, X, available, generator):
         sampler = self._make_sampler()
+        available = check_available(available, self.classes_, X.shape[0], sampler.k)
         generator = self._random_state if generator is None else generator
-        batches = timed_slices(slices(X.shape[0], BATCH))
-        shown = [self._show(X[batch], sampler, generator) for batch in batches]
+        shown = [
+            self._show(X[batch], sampler, mask_rows(available, batch), generator)
+            for batch in timed_slices(slices(X.shape[0], BATCH))
+        ]
         return Exploration(*(np.concatenate(arrays) for arrays in zip(*shown)), self.classes_)
 
     @shared_call
-    def propensities(self, X: ArrayLike) -> np.ndarray:
+    def propensities(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Compute the probabilities that labels, and pairs of labels, are shown by `explore`.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
+        available : array-like, default=None
+            Labels that may be shown: a boolean mask of shape (n_samples, n_labels), or of shape
+            (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels, n_labels)
             Exact probability in the next call of `explore` that both labels are shown. The diagonal
-            has the probabilities that each label is shown.
+            has the probabilities that each label is shown; labels that are not available have 0.
 
         Raises
         ------
         ValueError
-            If the ranker draws an expert for each sample. The propensities of a record are then
-            those given the expert drawn.
+            If `X` or `available` is invalid, or if the ranker draws an expert for each sample. The
+            propensities of a record are then those given the expert drawn.
         """
         scores = self._label_scores(X)
         if getattr(self, "_hedge", False) and len(self.expert_weights_) > 1:
@@ -390,8 +469,9 @@ class ShownLabelsRanker(LabelSetRanker):
                 f"{type(self).__name__} draws one of {len(self.expert_weights_)} experts for each "
                 "sample, so that its propensities have no formula: use those that `explore` records"
             )
-        k, rate = min(self.k, scores.shape[1]), self._exploration_rates(np.ones(1))[0]
-        return policy_propensities(self.randomization, scores, k, rate)
+        sampler = self._make_sampler()
+        available = check_available(available, self.classes_, len(scores), sampler.k)
+        return sampler.propensities(scores, available)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit_feedback(
@@ -401,6 +481,8 @@ class ShownLabelsRanker(LabelSetRanker):
         rewards: ArrayLike,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        available: ArrayLike | None = None,
     ) -> Self:
         """Update the model by the labels that were shown and their rewards.
 
@@ -417,11 +499,17 @@ class ShownLabelsRanker(LabelSetRanker):
             The labels shown and their propensities, as `explore` returns them. The number of labels
             may differ from `k`.
         rewards : array-like of shape (n_samples, k)
-            1 for each label shown that is relevant, and 0 for each label shown that is irrelevant.
+            1 for each label shown that is relevant, 0 for each label shown that is irrelevant, and
+            NaN if the relevance of a label is not known: nothing is learned about it, which is
+            unbiased if relevance and knowledge do not depend on each other. `SemiBanditRanker`
+            accepts all numbers from 0 to 1.
         classes : array-like of shape (n_labels,), default=None
             Names of the labels, as in `explore`.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. If None, all weights are one.
+        available : array-like, default=None
+            Labels that could be shown, as in `explore`. The boosters then learn about no pair with
+            another label.
 
         Returns
         -------
@@ -431,9 +519,10 @@ class ShownLabelsRanker(LabelSetRanker):
         Raises
         ------
         ValueError
-            If the data are invalid: labels outside of `classes_`, propensities that are missing or
-            not in (0, 1], or rewards other than 0 and 1; or if labels shown were dropped since. In
-            these cases, the model does not change.
+            If the data are invalid: labels outside of `classes_`, that were not available or that
+            were dropped since, propensities that are missing or not in (0, 1], or rewards that are
+            not in [0, 1], or, for a booster, neither 0 nor 1. In these cases, the model does not
+            change.
         NotFittedError
             If there is no model yet and `classes` is None.
         """
@@ -441,10 +530,15 @@ class ShownLabelsRanker(LabelSetRanker):
             X = self._check_X_and_start(X, classes, indicators=True)
             n_labels = len(self.classes_)
             shown = check_exploration(exploration, X.shape[0], n_labels, classes=self.classes_)
-            rewards = check_rewards(rewards, shown[0].shape)
+            rewards = check_rewards(rewards, shown[0].shape, refused=self._refused_numbers)
+            available = check_available(available, self.classes_, X.shape[0])
+            check_shown(shown[0], available)
             weights = check_weights(sample_weight, X.shape[0], positive=False)
             self._check_weights(weights)
-            self._learn_shown(X, *shown, rewards, weights)
+            unknown = np.isnan(rewards).all(axis=1)
+            if unknown.any():
+                weights = np.where(unknown, 0.0, weights)
+            self._learn_shown(X, *shown, rewards, weights, available)
         return self
 
     def _checked_threshold(self):
@@ -463,7 +557,8 @@ class ShownLabelsRanker(LabelSetRanker):
         `rate` is its amount of exploration. If None, it is that of the next round.
         """
         # scikit-learn checks parameters in `fit` only, and they may have changed since.
-        if not is_integer(self.k) or self.k < 1 or self.randomization not in list(RANDOMIZATIONS):
+        names = list(LIST_RANDOMIZATIONS)
+        if not is_integer(self.k) or self.k < 1 or self.randomization not in names:
             check_parameters(self, "k", "randomization")
         n_labels = len(self.classes_)
         if self.k > n_labels and self._has_label_columns:
@@ -474,6 +569,9 @@ class ShownLabelsRanker(LabelSetRanker):
             rate = self._exploration_rates(np.ones(1))[0]
         # If there are fewer class labels than k, as in a binary problem, all labels are shown.
         return make_sampler(self.randomization, n_labels, min(self.k, n_labels), rate)
+
+    def _n_shown(self):
+        return min(self.k, len(self.classes_))
 
     def _exploration_rates(self, weights):
         """Return the amounts of exploration of samples of these weights, in the next rounds."""

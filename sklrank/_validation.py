@@ -408,6 +408,48 @@ def check_k(k, n_labels: int) -> int:
     return int(k)
 
 
+def check_available(available, classes, n_samples: int, k: int = 1):
+    """Check a mask of the labels that are available for each sample, or a list of their names.
+
+    Return the mask `(n_samples, n_labels)` of int8, whose rows may be one row in memory, or None if
+    `available` is None. At least `k` labels must be available for each sample.
+    """
+    if available is None:
+        return None
+    mask = np.asarray(available)
+    if mask.dtype != bool:
+        names = set(mask.ravel().tolist())
+        if unknown := names.difference(classes.tolist()):
+            raise ValueError(
+                "available must be a mask of bools, or a list of the names of labels in classes_; "
+                f"{list(unknown)[:5]} are not in classes_"
+            )
+        mask = np.array([name in names for name in classes.tolist()])
+    if mask.shape not in ((n_samples, len(classes)), (len(classes),)):
+        raise ValueError(
+            f"available must have the shape ({n_samples}, {len(classes)}) of samples and labels, "
+            f"or ({len(classes)},) for all samples, got {mask.shape}"
+        )
+    fewest = int(np.count_nonzero(mask, axis=-1).min())
+    if fewest < k:
+        raise ValueError(
+            f"available must have at least {k} labels for each sample, got {fewest}: pass only "
+            "samples that have as many, or decrease k"
+        )
+    mask = np.ascontiguousarray(mask).view(np.int8)
+    return np.broadcast_to(mask, (n_samples, len(classes)))
+
+
+def mask_rows(available, rows):
+    """Return these rows of the mask, or None if it is None."""
+    return None if available is None else available[rows]
+
+
+def only_available(scores, available, fill=-np.inf):
+    """Return `scores`, in which the entries of labels that are not available are `fill`."""
+    return scores if available is None else np.where(available, scores, fill)
+
+
 def is_number(x) -> bool:
     """Return True if `x` is a real number, and not a boolean."""
     return isinstance(x, Real) and not isinstance(x, bool)

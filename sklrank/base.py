@@ -12,7 +12,7 @@ from sklrank._model_lock import shared_call
 from sklrank._queries import warn_without_qid
 from sklrank._rankings import strict_positions
 from sklrank._relevance import check_relevance
-from sklrank._validation import check_k
+from sklrank._validation import check_available, check_k, only_available
 from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
@@ -39,24 +39,36 @@ class LabelRankerMixin:
     """
 
     @shared_call
-    def predict_ranks(self, X: ArrayLike) -> np.ndarray:
+    def predict_ranks(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict the position of each label.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
+        available : array-like, default=None
+            Labels that are ranked first: a boolean mask of shape (n_samples, n_labels), or of shape
+            (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
 
         Returns
         -------
         ndarray of int of shape (n_samples, n_labels)
             Positions of the labels; 1 is the best position. The columns are in the order of
             `classes_`.
+
+        Raises
+        ------
+        ValueError
+            If `X` or `available` is invalid.
         """
-        return strict_positions(self._label_scores(X)).astype(np.intp)
+        scores = self._label_scores(X)
+        available = check_available(available, self.classes_, len(scores))
+        return strict_positions(only_available(scores, available)).astype(np.intp)
 
     @shared_call
-    def predict_topk(self, X: ArrayLike, k: int) -> np.ndarray:
+    def predict_topk(
+        self, X: ArrayLike, k: int, *, available: ArrayLike | None = None
+    ) -> np.ndarray:
         """Predict the `k` best labels of each sample.
 
         Parameters
@@ -65,6 +77,9 @@ class LabelRankerMixin:
             Samples.
         k : int
             Number of labels to return, from 1 to `n_labels`.
+        available : array-like, default=None
+            Labels that may be returned: a boolean mask of shape (n_samples, n_labels), or of shape
+            (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
 
         Returns
         -------
@@ -74,10 +89,12 @@ class LabelRankerMixin:
         Raises
         ------
         ValueError
-            If `k` is not an integer from 1 to `n_labels`.
+            If `k` is not an integer from 1 to `n_labels`, or `available` is invalid or has fewer
+            labels than `k` for a sample.
         """
         scores = self._label_scores(X)
         k = check_k(k, scores.shape[1])
+        scores = only_available(scores, check_available(available, self.classes_, len(scores), k))
         return self.classes_[np.argsort(-scores, axis=1, kind="stable")[:, :k]]
 
 
@@ -106,22 +123,32 @@ class ClassScoresMixin:
         return two_class_difference(self._class_scores(X))
 
     @shared_call
-    def predict(self, X: ArrayLike) -> np.ndarray:
+    def predict(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict the class with the largest score.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
+        available : array-like, default=None
+            Classes that may be predicted: a boolean mask of shape (n_samples, n_classes), or of
+            shape (n_classes,) for all samples, or a list of names in `classes_`. None stands for
+            all.
 
         Returns
         -------
         ndarray of shape (n_samples,)
             Predicted class labels. If scores are equal, the class that is first in `classes_` is
             predicted.
+
+        Raises
+        ------
+        ValueError
+            If `X` or `available` is invalid.
         """
-        best = self._class_scores(X).argmax(axis=1)
-        return self.classes_[best]
+        scores = self._class_scores(X)
+        available = check_available(available, self.classes_, len(scores))
+        return self.classes_[only_available(scores, available).argmax(axis=1)]
 
 
 def two_class_difference(scores: np.ndarray) -> np.ndarray:

@@ -9,14 +9,17 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from scipy import sparse
+from scipy.stats import norm
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
 
 from sklrank.feedback import (
+    InverseGapRandomization,
     PlackettLuceRandomization,
     SingleSwapRandomization,
     SoftmaxRandomization,
+    ThompsonRandomization,
     UniformRandomization,
 )
 
@@ -174,12 +177,39 @@ def plackett_luce_outcomes(scores, k, rho):
 
 def softmax_outcomes(scores, k, rho):
     """Each label in proportion to its strength among the remaining labels."""
-    m = len(scores)
     softmax = np.exp(scores - scores.max())
-    strengths = (1 - rho) * softmax / softmax.sum() + rho / m
+    return ordered_draws((1 - rho) * softmax / softmax.sum() + rho / len(scores), k)
+
+
+def inverse_gap_outcomes(scores, k, rho):
+    """Strengths by the gap to the k-th best label; the greedy top k share the rest."""
+    m, best = len(scores), np.argsort(-scores, kind="stable")[:k]
+    gaps = np.maximum(scores[best[-1]] - scores, 0)
+    strengths = np.array([max(1 / (1 + gap / max(rho, 1e-4)), 1e-4) / m for gap in gaps])
+    strengths[best] = 0
+    strengths[best] = (1 - strengths.sum()) / k
+    return ordered_draws(strengths, k)
+
+
+def thompson_outcomes(scores, k, rho):
+    """The label of the largest score after Gaussian noise, by the sum over cells of the sampler."""
+    ends, shares = np.linspace((scores - 6 * rho).max(), (scores + 6 * rho).max(), 65), np.ones(64)
+    for _ in range(3):
+        ends = np.interp(np.arange(65) / 64, np.append(0, np.cumsum(shares / shares.sum())), ends)
+        cdf = norm.cdf((ends[:, None] - scores) / rho)
+        largest = np.diff(cdf.prod(axis=1))
+        shares = 1 / 64 + largest / largest.sum()
+    others = np.array([np.delete(cdf, l, axis=1).prod(axis=1) for l in range(len(scores))]).T
+    chances = ((others[1:] + others[:-1]) * np.diff(cdf, axis=0)).sum(axis=0)
+    chances = (1 - 1e-4) * chances / chances.sum() + 1e-4 / len(scores)
+    return [((label,), chance) for label, chance in enumerate(chances)]
+
+
+def ordered_draws(strengths, k):
+    """One label after the other, in proportion to the strengths of the remaining labels."""
     outcomes = []
-    for shown in permutations(range(m), k):
-        probability, remaining = 1.0, list(range(m))
+    for shown in permutations(range(len(strengths)), k):
+        probability, remaining = 1.0, list(range(len(strengths)))
         for label in shown:
             probability *= strengths[label] / strengths[remaining].sum()
             remaining.remove(label)
@@ -194,6 +224,8 @@ OUTCOMES = {
     SingleSwapRandomization: greedy_mixture(single_swap_outcomes),
     PlackettLuceRandomization: plackett_luce_outcomes,
     SoftmaxRandomization: softmax_outcomes,
+    InverseGapRandomization: inverse_gap_outcomes,
+    ThompsonRandomization: thompson_outcomes,
 }
 
 

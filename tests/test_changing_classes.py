@@ -234,6 +234,14 @@ def test_predtrons_without_a_score_for_each_class_keep_their_classes(model, n_cl
         PredtronClassifier().fit(X, SCORES[:, :3].argmax(axis=1)).drop_classes([1])
 
 
+def test_the_mean_weight_of_known_labels_is_that_of_all_labels():
+    """Ridge regressions of relevance shorten the steps of labels that are known more often."""
+    model = clone(RANKERS["semi"]).partial_fit(X, RELEVANT[:, :4], NAMES[:4])
+    model.partial_fit(X[:1], RELEVANT[:1], NAMES).drop_classes(["a"])
+    state = model.estimators_[-1]._learner.__getstate__()
+    assert_allclose(state["mean_known_weight"], state["known_weight"].mean(), rtol=1e-12)
+
+
 # -- Labels that go.
 
 

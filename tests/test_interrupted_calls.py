@@ -215,6 +215,32 @@ def test_interrupted_calls(name, method, first, error, first_number, step, finge
     assert found[0] == 0
 
 
+@pytest.mark.parametrize("change", ["add", "drop"])
+@pytest.mark.parametrize(
+    "name", ["tree", "linucb", "predtron-reject", "olmr", "topk-adaptive-trees"]
+)
+def test_interrupted_changes_of_classes(name, change, fingerprint):
+    """The model is as before, or has all new classes and samples, or lacks all that it drops."""
+    template = trained(name)
+    X, y = arguments(template, "partial_fit")
+
+    def call(model):
+        return model.partial_fit(X, y, range(-1, 5)) if change == "add" else model.drop_classes([1])
+
+    possible = [fingerprint(model) for model in (template, call(deepcopy(template)))]
+    found = []
+    for number in count(0, 7 if change == "add" else 2):
+        model = deepcopy(template)
+        try:
+            with raising_at_call(number, KeyboardInterrupt):
+                call(model)
+            break
+        except KeyboardInterrupt:
+            found.append(possible.index(fingerprint(model)))
+    assert found[0] == 0
+    assert len(found) > 3
+
+
 class Interrupted(GaussianNB):
     """A weak learner that raises `error` in a call of one of its methods, and only once."""
 

@@ -119,7 +119,7 @@ def random_stream(seed, n=60, m=5):
 
 def random_record(rng, y, k=2):
     actions = np.array([rng.permutation(y.shape[1])[:k] for _ in y])
-    rewards = np.take_along_axis(y, actions, axis=1).astype(np.int8)
+    rewards = np.take_along_axis(y, actions, axis=1).astype(float)
     return actions, rewards, rng.uniform(0.2, 1.0, size=(len(y), k))
 
 
@@ -237,9 +237,9 @@ def test_labels_can_be_permuted(seed, order):
         {"sets": np.zeros((4, 2), dtype=np.intp)},
         {"chances": np.zeros((3, 3))},
         {"labels": np.full(4, 3)},
-        {"shown": (np.full((4, 1), 3), np.zeros((4, 1), np.int8), np.ones((4, 1)))},
-        {"shown": (np.zeros((4, 1), np.intp), np.zeros((4, 2), np.int8), np.ones((4, 1)))},
-        {"shown": (np.zeros((3, 1), np.intp), np.zeros((3, 1), np.int8), np.ones((3, 1)))},
+        {"shown": (np.full((4, 1), 3), np.zeros((4, 1)), np.ones((4, 1)))},
+        {"shown": (np.zeros((4, 1), np.intp), np.zeros((4, 2)), np.ones((4, 1)))},
+        {"shown": (np.zeros((3, 1), np.intp), np.zeros((3, 1)), np.ones((3, 1)))},
     ],
 )
 def test_arrays_that_do_not_match(change):

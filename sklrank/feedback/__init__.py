@@ -20,6 +20,13 @@ amount of exploration:
   `exploration`, it shows k labels drawn by the softmax of their scores instead.
 - "softmax" (:class:`SoftmaxRandomization`) always shows k labels drawn by the softmax of their
   scores, in which the uniform distribution has the share `exploration`.
+- "inverse-gap" (:class:`InverseGapRandomization`) always draws labels, those outside of the greedy
+  top k in inverse proportion to one plus their gap in score, divided by `exploration`.
+- "thompson" (:class:`ThompsonRandomization`, for a single label) shows the label of the largest
+  score after noise is added, whose standard deviation is proportional to `exploration`.
+
+What is not available (the parameter `available` of the methods that show labels) is not shown and
+has the propensity 0; the schemes apply to the labels that are available.
 
 The amount of exploration is a number, a function of the round t = 1, 2, ..., such as a
 :class:`DecayingExploration`, or one of its names: "decay" is ``t ** (-1 / 4)``, and "ag0" is
@@ -30,15 +37,18 @@ previous rounds: it may be a :class:`SelfTunedExploration`, or "ag1", "ag2" or "
 from sklrank.feedback._exploration import Exploration
 from sklrank.feedback._exploration import check_exploration as check_exploration
 from sklrank.feedback._exploration import check_rewards as check_rewards
+from sklrank.feedback._exploration import check_shown as check_shown
+from sklrank.feedback._randomization import LIST_RANDOMIZATIONS as LIST_RANDOMIZATIONS
 from sklrank.feedback._randomization import RANDOMIZATIONS as RANDOMIZATIONS
 from sklrank.feedback._randomization import (
+    InverseGapRandomization,
     PlackettLuceRandomization,
     SingleSwapRandomization,
     SoftmaxRandomization,
+    ThompsonRandomization,
     UniformRandomization,
 )
 from sklrank.feedback._randomization import make_sampler as make_sampler
-from sklrank.feedback._randomization import policy_propensities as policy_propensities
 from sklrank.feedback._rates import DECAYS as DECAYS
 from sklrank.feedback._rates import SCHEDULES as SCHEDULES
 from sklrank.feedback._rates import DecayingExploration, SelfTunedExploration
@@ -49,9 +59,11 @@ from sklrank.feedback._rates import make_schedule as make_schedule
 __all__ = [
     "DecayingExploration",
     "Exploration",
+    "InverseGapRandomization",
     "PlackettLuceRandomization",
     "SelfTunedExploration",
     "SingleSwapRandomization",
     "SoftmaxRandomization",
+    "ThompsonRandomization",
     "UniformRandomization",
 ]

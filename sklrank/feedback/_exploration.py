@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sklrank._rankings import is_missing
 from sklrank._validation import indices_of, names_of
 
 if TYPE_CHECKING:
@@ -340,10 +341,24 @@ def _check_pairs(propensities):
         )
 
 
-def check_rewards(rewards, shape):
-    """Check that rewards are 0 or 1 and have the shape of the actions; return them as int8.
+def check_shown(actions, available):
+    """Raise unless the labels shown, `(n_samples,)` or `(n_samples, k)`, are in the mask."""
+    if available is None:
+        return
+    of_shown = np.take_along_axis(available, actions.reshape(len(actions), -1), axis=1)
+    if not of_shown.all():
+        row = int(np.argmin(of_shown.all(axis=1)))
+        raise ValueError(
+            f"available has a label that was shown in row {row} as not available: pass the mask "
+            "with which the labels were drawn"
+        )
 
-    For a single action per sample, (n_samples,) and (n_samples, 1) are both accepted.
+
+def check_rewards(rewards, shape, *, refused=None):
+    """Check that rewards are from 0 to 1, or NaN, and have the shape of the actions.
+
+    Return them as float64. For a single action per sample, (n_samples,) and (n_samples, 1) are both
+    accepted. `refused` is the reason why numbers other than 0 and 1 are refused, if they are.
     """
     rewards = np.asarray(rewards)
     if (len(shape) == 1 and rewards.shape == (*shape, 1)) or shape == (*rewards.shape, 1):
@@ -351,12 +366,17 @@ def check_rewards(rewards, shape):
     if rewards.dtype == object:
         # Columns of a nullable type in data frames are converted to arrays of objects.
         with suppress(TypeError, ValueError):
-            rewards = rewards.astype(np.float64)
+            missing = is_missing(rewards)
+            rewards = np.where(missing, np.nan, rewards).astype(np.float64)
     if rewards.shape != shape:
         raise ValueError(f"rewards must have the shape {shape} of the actions, got {rewards.shape}")
-    if rewards.dtype.kind not in "biuf" or not np.all((rewards == 0) | (rewards == 1)):
+    # The comparison is written so that NaN passes.
+    if rewards.dtype.kind not in "biuf" or np.any((rewards < 0) | (rewards > 1)):
         raise ValueError(
-            "rewards must be 0 or 1 (1 if the label shown is relevant), without missing values; "
-            "select the samples whose rewards are known: exploration[rows], rewards[rows]"
+            "rewards must be numbers from 0 to 1 (1 if the label shown is relevant), or NaN if not "
+            "known: divide other rewards by the largest one that is possible"
         )
-    return np.ascontiguousarray(rewards, dtype=np.int8)
+    rewards = np.ascontiguousarray(rewards, dtype=np.float64)
+    if refused is not None and np.any((rewards > 0) & (rewards < 1)):
+        raise ValueError(f"rewards must be 0 or 1: {refused}")
+    return rewards

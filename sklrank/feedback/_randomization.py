@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from sklearn.utils import check_array
 
-from sklrank._validation import check_k, check_random_state, is_number
+from sklrank._validation import check_available, check_k, check_random_state, is_number
 from sklrank.feedback._exploration import Exploration
 from sklrank.feedback._sampler import (
+    InverseGapSampler,
     PlackettLuceSampler,
     SingleSwapSampler,
     SoftmaxSampler,
+    ThompsonSampler,
     TopKSampler,
     UniformSampler,
 )
@@ -80,6 +82,8 @@ class Randomization:
         scores: ArrayLike,
         k: int,
         random_state: int | np.random.RandomState | None = None,
+        *,
+        available: ArrayLike | None = None,
     ) -> Exploration:
         """Draw the labels to show.
 
@@ -92,6 +96,9 @@ class Randomization:
             Number of labels to show, from 1 to the number of labels.
         random_state : int, RandomState instance or None, default=None
             Controls the random choice of the labels. Pass an int for reproducible results.
+        available : array-like of bool, default=None
+            Labels that may be shown, at least `k`: a mask of shape (n_samples, n_labels), or
+            (n_labels,) for all samples. The others are not shown. If None, all may be shown.
 
         Returns
         -------
@@ -101,14 +108,17 @@ class Randomization:
         Raises
         ------
         ValueError
-            If `k` is out of range or `scores` are invalid.
+            If `k` is out of range, or `scores` or `available` are invalid.
         """
         scores = check_array(scores, dtype=np.float64, order="C", input_name="scores")
         sampler = self._make_sampler(scores.shape[1], k)
+        available = check_available(available, np.arange(scores.shape[1]), len(scores), k)
         uniforms = check_random_state(random_state).random_sample((len(scores), sampler.n_uniforms))
-        return Exploration(*sampler.draw_rows(scores, uniforms))
+        return Exploration(*sampler.draw_rows(scores, uniforms, available))
 
-    def propensities(self, scores: ArrayLike, k: int) -> np.ndarray:
+    def propensities(
+        self, scores: ArrayLike, k: int, *, available: ArrayLike | None = None
+    ) -> np.ndarray:
         """Compute the probability that two labels are both shown, for each two labels.
 
         Parameters
@@ -117,6 +127,8 @@ class Randomization:
             Scores of the labels, as in `explore`.
         k : int
             Number of labels to show, from 1 to the number of labels.
+        available : array-like of bool, default=None
+            Labels that may be shown, as in `explore`. The others have the propensity 0.
 
         Returns
         -------
@@ -127,10 +139,11 @@ class Randomization:
         Raises
         ------
         ValueError
-            If `k` is out of range or `scores` are invalid.
+            If `k` is out of range, or `scores` or `available` are invalid.
         """
         scores = check_array(scores, dtype=np.float64, order="C", input_name="scores")
-        return self._make_sampler(scores.shape[1], k).propensities(scores)
+        available = check_available(available, np.arange(scores.shape[1]), len(scores), k)
+        return self._make_sampler(scores.shape[1], k).propensities(scores, available)
 
 
 class UniformRandomization(Randomization, name="uniform"):
@@ -307,13 +320,105 @@ class SoftmaxRandomization(Randomization, name="softmax"):
     _sampler = SoftmaxSampler
 
 
-def policy_propensities(randomization, scores, k, exploration):
-    """Return the propensities of a named scheme; the amount of exploration may be 0, too."""
-    scheme = RANDOMIZATIONS[randomization]()
-    scheme.exploration = float(exploration)
-    return scheme.propensities(scores, k)
+class InverseGapRandomization(Randomization, name="inverse-gap"):
+    r"""Exploration scheme that draws labels in inverse proportion to their gaps to the best score.
+
+    It is the inverse gap weighting of SquareCB [1]_ for one label. Let the gap of a label be the
+    k-th largest score minus its score. A label outside of the greedy top k has the strength
+    ``1 / (m (1 + gap / rho))`` for m labels, which is the :math:`1 / (m + \gamma \, \text{gap})` of
+    [1]_ for :math:`\gamma = m / \rho`, and the greedy top k share the rest of 1 equally. Labels are
+    drawn one after the other, without replacement, in proportion to their strengths.
+
+    A label whose score is far below is shown rarely, but never with a probability of 0, and if
+    scores are expected rewards, exploration costs at most ``rho`` of the reward of one label. With
+    scores in other units, choose ``rho`` as the gap that halves the strength.
+
+    The propensities are exact, as those of :class:`SoftmaxRandomization`.
+
+    Parameters
+    ----------
+    exploration : float, default=0.05
+        The gap rho that halves the strength of a label, in (0, 1]. Values below 1e-4 have the
+        effect of 1e-4. Strengths are at least ``1e-4 / m``.
+
+    Raises
+    ------
+    ValueError
+        If `exploration` is out of range.
+
+    See Also
+    --------
+    SoftmaxRandomization : Draws labels by the softmax of their scores.
+    sklrank.linear_model.LinUCBClassifier : Has a schedule of the exploration for this scheme.
+
+    References
+    ----------
+    .. [1] D. J. Foster and A. Rakhlin, "Beyond UCB: optimal and efficient contextual bandits with
+       regression oracles", ICML 2020.
+
+    Examples
+    --------
+    >>> from sklrank.feedback import InverseGapRandomization
+    >>> scheme = InverseGapRandomization(exploration=0.2)
+    >>> scheme.explore([[0.1, 0.7, 0.5, 0.5]], k=1, random_state=0).actions
+    array([[1]])
+    >>> scheme.propensities([[0.1, 0.7, 0.5, 0.5]], k=1)[0].diagonal().round(4)
+    array([0.0625, 0.6875, 0.125 , 0.125 ])
+    """
+
+    _sampler = InverseGapSampler
+
+
+class ThompsonRandomization(Randomization, name="thompson"):
+    """Exploration scheme that shows the label of the largest score after noise is added.
+
+    Gaussian noise is added to the scores. Its standard deviation is `exploration` times the
+    standard error of the score for :class:`~sklrank.linear_model.LinUCBClassifier`, which is
+    Thompson sampling [1]_, and `exploration` for all other scores. A share of 1e-4 of the
+    probability is that of the uniform distribution.
+
+    The probabilities of the labels are integrals, and are computed as sums over 64 cells, whose
+    error is usually below 0.003; it was up to 0.04 for labels whose standard errors differed by
+    factors of about ten. Labels are drawn by these sums, so that the propensities are exact.
+
+    Only a single label can be drawn: the propensities of several labels are not known.
+
+    Parameters
+    ----------
+    exploration : float, default=0.05
+        Factor of the noise, in (0, 1]. Values below 1e-4 have the effect of 1e-4.
+
+    Raises
+    ------
+    ValueError
+        If `exploration` is out of range.
+
+    See Also
+    --------
+    InverseGapRandomization : Draws labels by their scores only.
+
+    References
+    ----------
+    .. [1] S. Agrawal and N. Goyal, "Thompson sampling for contextual bandits with linear payoffs",
+       ICML 2013.
+
+    Examples
+    --------
+    >>> from sklrank.feedback import ThompsonRandomization
+    >>> scheme = ThompsonRandomization(exploration=0.2)
+    >>> scheme.explore([[0.1, 0.7, 0.5, 0.5]], k=1, random_state=0).actions
+    array([[2]])
+    >>> scheme.propensities([[0.1, 0.7, 0.5, 0.5]], k=1)[0].diagonal().round(2)
+    array([0.  , 0.63, 0.18, 0.18])
+    """
+
+    _sampler = ThompsonSampler
 
 
 def make_sampler(randomization, n_labels, k, exploration=1.0):
     """Return the sampler of a named scheme, with this amount of exploration at first."""
     return RANDOMIZATIONS[randomization](exploration)._make_sampler(n_labels, k)
+
+
+# Names of the schemes for rankers that show several labels.
+LIST_RANDOMIZATIONS = set(RANDOMIZATIONS) - {"thompson"}

@@ -33,7 +33,7 @@ from sklrank._sklearn import (
     check_parameters,
     print_progress,
 )
-from sklrank._validation import is_integer
+from sklrank._validation import is_integer, mask_rows
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES, describe_losses
 from sklrank.online_boosting._pair_feedback import FullInformation
@@ -149,6 +149,10 @@ Most parameters are read in `fit` and, if the model is not fitted, in the first 
 method that learns. Later changes do not affect the model until `fit` is called. `n_jobs` and
 `verbose` are read in each call, and so are `threshold`, and `k`, `exploration`, `randomization`,
 `cost_estimate` and `propensity_clip` of the boosters that learn from the labels shown.
+
+Compiled weak learners learn labels that are added later, and `drop_classes` removes labels. Costs
+depend on the number of labels m at the time: uniform votes are 1 / m, and so is, up to the edge,
+the probability of the steps in potentials. What was learned with another m remains.
 
 {label_sets}
 """,
@@ -275,10 +279,11 @@ class OnlineBooster(LabelSetRanker):
         """Return the amounts of exploration of samples of these weights; None if all are equal."""
         return None
 
-    def _make_feedback(self, rows, indptr, labels, rates):
+    def _make_feedback(self, rows, indptr, labels, rates, available):
         """Return the feedback on samples with these relevance lists, and random numbers.
 
-        `rows` are the samples, and `rates` their amounts of exploration, or None. There is one
+        `rows` are the samples, `rates` their amounts of exploration, or None, and `available` the
+        mask of the labels that may be shown, or None, as with full information. There is one
         random number for each sample, which draws the expert, or None if the last expert is used.
         """
         n_samples = len(indptr) - 1
@@ -392,7 +397,16 @@ class OnlineBooster(LabelSetRanker):
         self._checked_threshold()
 
     def _learn_rounds(
-        self, X, indptr, labels, weights, *, order=None, scores=None, predictions=None
+        self,
+        X,
+        indptr,
+        labels,
+        weights,
+        *,
+        order=None,
+        scores=None,
+        predictions=None,
+        available=None,
     ):
         """Play a round for each sample, in this `order` if it is not None."""
         self._check_call_parameters()
@@ -412,7 +426,8 @@ class OnlineBooster(LabelSetRanker):
                 rows, of_rows = X[chosen], weights[chosen]
                 of_batch = None if rates is None else rates[batch]
                 out = None if scores is None else scores[batch]
-                feedback, draws = self._make_feedback(rows, *lists, of_batch)
+                masks = mask_rows(available, chosen)
+                feedback, draws = self._make_feedback(rows, *lists, of_batch, masks)
                 update = self._label_sets_update(
                     of_rows, predictions, batch, **self._known_labels(feedback, *lists)
                 )

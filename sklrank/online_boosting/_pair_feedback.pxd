@@ -2,7 +2,7 @@
 
 from sklrank._online_learner cimport OnlineLearner
 from sklrank._rows cimport Rows
-from sklrank.feedback cimport TopKSampler
+from sklrank.feedback cimport TopKSampler, check_mask, mask_of
 from sklrank.online_boosting._costs cimport LabelPairs
 
 
@@ -46,13 +46,14 @@ cdef class TopKFeedback(PairFeedback):
     cdef Rows rows                              # samples for this model
     cdef Py_ssize_t[::1] all_labels             # 0, 1, ..., unless `PAIRS`
     cdef double[::1] chances                    # working memory: (n_labels,) Pr[l is relevant]
+    cdef const char[:, :] available             # (n_samples, n_labels) mask, or None for all labels
 
     # Return the propensity of the labels at two positions of sample `t`, within the bounds.
     cdef double propensity(self, Py_ssize_t t, Py_ssize_t i, Py_ssize_t j) noexcept nogil
 
     # Replace the pairs by those of the other estimates. `sample` is the index in `rows`.
     cdef void estimate_from_labels(
-        self, Py_ssize_t t, double weight, LabelPairs* pairs
+        self, Py_ssize_t t, Py_ssize_t sample, double weight, LabelPairs* pairs
     ) noexcept nogil
     cdef int estimate_doubly_robust(
         self, Py_ssize_t t, Py_ssize_t sample, double weight, LabelPairs* pairs
@@ -71,7 +72,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
     cdef const double[::1] rates               # (n_samples,) amounts of exploration, or None
     cdef readonly tuple shown                   # arrays (n_samples, k): labels, rewards, Pr[shown]
     cdef Py_ssize_t[:, ::1] all_actions
-    cdef signed char[:, ::1] all_rewards
+    cdef double[:, ::1] all_rewards
     cdef double[:, ::1] all_propensities
     # Arrays with a single row, which are overwritten for each sample. `actions`, `propensities` and
     # `rewards` are views of them.

@@ -110,7 +110,7 @@ cdef class TopKFeedback(PairFeedback):
     actions, propensities, rewards : ndarrays of shape (n_samples, k), (n_samples, k, k) and \
 (n_samples, k)
         Labels shown, the probability for each two of them that both were shown, and the relevance
-        of the labels shown.
+        of the labels shown, -1 if it is not known.
     n_labels : int
         Number of labels.
     min_propensity, max_propensity : float
@@ -122,6 +122,8 @@ cdef class TopKFeedback(PairFeedback):
         Required if `estimate` is "doubly-robust".
     X : ndarray or CSR matrix of shape (n_samples, n_features), default=None
         Samples for this model.
+
+    The method `restrict` excludes pairs of labels that are not available.
     """
 
     def __init__(
@@ -153,6 +155,12 @@ cdef class TopKFeedback(PairFeedback):
             if direct_model.n_classes != n_labels or self.rows.n_rows < n:
                 raise ValueError("direct_model or X does not match the labels or samples")
 
+    def restrict(self, const char[:, :] available):
+        """Set the mask `(n_samples, n_labels)` of the labels that are available; return `self`."""
+        check_mask(available, self.n_samples, self.n_labels)
+        self.available = available
+        return self
+
     cdef int reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
     ) except -1 nogil:
@@ -164,10 +172,10 @@ cdef class TopKFeedback(PairFeedback):
     ) except -1 nogil:
         cdef Py_ssize_t i, j, n_relevant = 0, n_irrelevant = 0
         for i in range(self.k):
-            if self.rewards[t, i]:
+            if self.rewards[t, i] == 1:
                 self.relevant[n_relevant] = self.actions[t, i]
                 n_relevant += 1
-            else:
+            elif self.rewards[t, i] == 0:
                 self.irrelevant[n_irrelevant] = self.actions[t, i]
                 self.irrelevant_positions[n_irrelevant] = i
                 n_irrelevant += 1
@@ -178,14 +186,14 @@ cdef class TopKFeedback(PairFeedback):
         pairs.weights = &self.weights[0]
         know_labels_of_pairs(pairs)
         if self.estimate == LABELS:
-            self.estimate_from_labels(t, weight, pairs)
+            self.estimate_from_labels(t, sample, weight, pairs)
             return True
         if self.estimate == DOUBLY_ROBUST:
             self.estimate_doubly_robust(t, sample, weight, pairs)
             return True
         n_relevant = 0
         for i in range(self.k):
-            if not self.rewards[t, i]:
+            if self.rewards[t, i] != 1:
                 continue
             for j in range(n_irrelevant):
                 self.weights[n_relevant * n_irrelevant + j] = (
@@ -200,18 +208,19 @@ cdef class TopKFeedback(PairFeedback):
         return min(max(self.propensities[t, i, j], self.min_propensity), self.max_propensity)
 
     cdef void estimate_from_labels(
-        self, Py_ssize_t t, double weight, LabelPairs* pairs
+        self, Py_ssize_t t, Py_ssize_t sample, double weight, LabelPairs* pairs
     ) noexcept nogil:
+        cdef const char* mask = mask_of(self.available, sample)
         cdef Py_ssize_t i, a, b, n = 0
         cdef double* weights = &self.weights[0]
         cdef double of_label
         for i in range(self.k):
-            if not self.rewards[t, i]:
+            if self.rewards[t, i] != 1:
                 continue
             a = self.actions[t, i]
             of_label = weight / self.propensity(t, i, i)
             for b in range(self.n_labels):
-                weights[n] = 0.0 if a == b else of_label
+                weights[n] = 0.0 if a == b or (mask != NULL and not mask[b]) else of_label
                 n += 1
         pairs.irrelevant, pairs.n_irrelevant = &self.all_labels[0], self.n_labels
 
@@ -221,6 +230,7 @@ cdef class TopKFeedback(PairFeedback):
         cdef Py_ssize_t i, j, a, b, m = self.n_labels
         cdef double* weights = &self.weights[0]
         cdef double* q = &self.chances[0]
+        cdef const char* mask = mask_of(self.available, sample)
         cdef bint is_pair
         cdef LabelFeedback feedback
         cdef Row x
@@ -233,18 +243,20 @@ cdef class TopKFeedback(PairFeedback):
             a = self.actions[t, i]
             for j in range(self.k):
                 b = self.actions[t, j]
-                if i != j:
-                    is_pair = self.rewards[t, i] and not self.rewards[t, j]
+                if i != j and self.rewards[t, i] >= 0 and self.rewards[t, j] >= 0:
+                    is_pair = self.rewards[t, i] == 1 and self.rewards[t, j] == 0
                     weights[a * m + b] += (
                         (1.0 if is_pair else 0.0) - q[a] * (1.0 - q[b])
                     ) / self.propensity(t, i, j)
         for a in range(m):
             for b in range(m):
                 weights[a * m + b] *= weight
+                if mask != NULL and not (mask[a] and mask[b]):
+                    weights[a * m + b] = 0.0
         feedback.n_relevant, feedback.relevant = pairs.n_relevant, pairs.relevant
         feedback.n_irrelevant, feedback.irrelevant = pairs.n_irrelevant, pairs.irrelevant
         # One-versus-rest learns each known label with the weight of the sample.
-        feedback.weights = feedback.costs = NULL
+        feedback.weights = feedback.costs = feedback.relevance = NULL
         feedback.sample_weight = weight
         self.direct_model.learn_cached(&x, &feedback)
         pairs.relevant = pairs.irrelevant = &self.all_labels[0]
@@ -293,7 +305,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
         if self.estimate == DOUBLY_ROBUST and self.rows.n_rows != n:
             raise ValueError("X does not match the samples")
         self.n_samples = n
-        self.shown = np.zeros((n, k), np.intp), np.zeros((n, k), np.int8), np.ones((n, k))
+        self.shown = np.zeros((n, k), np.intp), np.zeros((n, k)), np.ones((n, k))
         self.all_actions, self.all_rewards, self.all_propensities = self.shown
         self.sampler, self.uniforms, self.rates = sampler, uniforms, rates
         self.indptr, self.labels = indptr, labels
@@ -305,7 +317,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
         if self.rates is not None:
             self.sampler.set_exploration(self.rates[t])
         self.sampler.draw_labels(
-            scores, &self.uniforms[t, 0], &self.shown_actions[0, 0],
+            scores, NULL, mask_of(self.available, t), &self.uniforms[t, 0], &self.shown_actions[0, 0],
             &self.shown_propensities[0, 0, 0],
         )
         for i in range(self.k):

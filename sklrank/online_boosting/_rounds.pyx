@@ -25,7 +25,7 @@ import numpy as np
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner, softmax
 from sklrank._rows cimport Row, Rows, find_column, select_entries
 from sklrank._thread_team cimport ThreadTeam
-from sklrank.feedback cimport TopKSampler
+from sklrank.feedback cimport TopKSampler, check_mask, mask_of
 from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, LabelPairs
 from sklrank.online_boosting._pair_feedback cimport PairFeedback
 
@@ -252,8 +252,11 @@ cdef class Rounds(ThreadTeam):
         const double[::1] weights not None,
         const double[::1] log_expert_weights,
         const double[::1] draws=None,
+        const char[:, :] available=None,
     ):
         """Draw the labels to show for each sample, without learning.
+
+        Labels outside of the mask `available` `(n_samples, n_labels)` are not shown.
 
         Returns
         -------
@@ -267,11 +270,13 @@ cdef class Rounds(ThreadTeam):
             uniforms.shape[0], uniforms.shape[1]
         ) != (n_samples, sampler.n_uniforms):
             raise ValueError("the sampler does not match the labels, or uniforms do not match X")
+        check_mask(available, n_samples, self.n_labels)
         with self, nogil:
             for t in range(n_samples):
                 rows.read(t, &self.x)
                 sampler.draw_labels(
-                    self.score(VOTE_ONLY, weights, log_expert_weights, draws, t),
+                    self.score(VOTE_ONLY, weights, log_expert_weights, draws, t), NULL,
+                    mask_of(available, t),
                     &uniforms[t, 0], &actions[t, 0], &propensities[t, 0, 0],
                 )
         return np.asarray(actions), np.asarray(propensities)
@@ -396,6 +401,7 @@ cdef class Rounds(ThreadTeam):
         feedback.n_irrelevant = pairs.n_known_irrelevant
         feedback.irrelevant = pairs.known_irrelevant
         feedback.weights = label_weights
+        feedback.relevance = NULL
         feedback.sample_weight = self.sample_weight
         feedback.costs = costs
         for i in range(first, last):

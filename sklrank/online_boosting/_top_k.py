@@ -12,10 +12,8 @@ from sklrank._base_online import slices, timed_slices
 from sklrank._model_lock import ExclusiveCalls
 from sklrank._online_rankers import BATCH, ShownLabelsRanker, of_label_sets, shown_labels
 from sklrank._sklearn import Interval, StrOptions, check_parameters
-from sklrank._validation import is_number
-from sklrank.feedback import (
-    exploration_rates,
-)
+from sklrank._validation import is_number, mask_rows
+from sklrank.feedback import exploration_rates
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES
@@ -49,12 +47,17 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         # The direct model is linear.
         return super()._accepts_nan and self.cost_estimate != "doubly-robust"
 
-    def _show(self, rows, sampler, random_state):
+    _refused_numbers = (
+        "the boosters learn from pairs of a relevant and an irrelevant label: use SemiBanditRanker "
+        "for rewards that are numbers"
+    )
+
+    def _show(self, rows, sampler, available, random_state):
         expert_draws, uniforms = self._draw(sampler, rows.shape[0], random_state)
         weights = self.estimator_weights_, self._log_expert_weights
-        return self._rounds().explore(rows, sampler, uniforms, *weights, expert_draws)
+        return self._rounds().explore(rows, sampler, uniforms, *weights, expert_draws, available)
 
-    def _learn_shown(self, X, actions, propensities, rewards, weights):
+    def _learn_shown(self, X, actions, propensities, rewards, weights, available):
         self._check_call_parameters()
         n_labels, bounds = len(self.classes_), self._propensity_bounds()
         rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), slices(X.shape[0], BATCH)
@@ -64,13 +67,16 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
             for batch in timed_slices(batches) if printer is None else batches:
                 rows = X[batch]
                 record = actions[batch], propensities[batch], rewards[batch]
-                feedback = TopKFeedback(*record, n_labels, *bounds, *self._estimate(rows))
+                known = np.where(np.isnan(record[2]), -1, record[2]).astype(np.int8)
+                feedback = TopKFeedback(
+                    *record[:2], known, n_labels, *bounds, *self._estimate(rows)
+                ).restrict(mask_rows(available, batch))
                 update = self._label_sets_update(weights[batch], shown=shown_labels(*record))
                 before = self._play_batch(rounds, rows, feedback, weights[batch], update)
                 if printer is not None:
                     # The relevance of the other labels is not known.
                     shown = np.take_along_axis(before, actions[batch], axis=1)
-                    printer.print(rewards[batch], shown)
+                    printer.print(np.nan_to_num(rewards[batch]), shown)
 
     def _start_model(self, classes):
         # Check the parameters first, since the creation of a model draws random numbers.
@@ -129,14 +135,14 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
     def _known_labels(self, feedback, indptr, labels):
         return {"shown": feedback.shown}
 
-    def _make_feedback(self, rows, indptr, labels, rates):
+    def _make_feedback(self, rows, indptr, labels, rates, available):
         bounds, estimate = self._propensity_bounds(), self._estimate(rows)
         sampler = self._make_sampler(rates[0])
         # Invalid parameters raise before random numbers are drawn.
         expert_draws, uniforms = self._draw(sampler, len(indptr) - 1, self._random_state)
         feedback = SimulatedTopKFeedback(
             sampler, uniforms, rates, indptr, labels, *bounds, *estimate
-        )
+        ).restrict(available)
         return feedback, expert_draws
 
 

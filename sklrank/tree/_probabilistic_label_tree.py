@@ -49,7 +49,8 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
     `fit` clusters labels whose samples have similar features, by repeated balanced 2-means of the
     centroids of the labels as in [3]_. Later, or in `partial_fit`, a label joins the tree before
     its first sample is learned, as if the tree had contained it from the start [4]_. Until a label
-    has been relevant, its probability is 0.
+    has been relevant, its probability is 0. The leaf of a label that `drop_classes` removes remains
+    as an empty node until `fit` is called.
 
     The weights of a node have independent normal distributions. A sample, scaled to the norm one,
     makes one step of an extended Kalman filter, so there is no learning rate.

@@ -306,18 +306,25 @@ def test_checked_records_have_the_types_of_the_compiled_loop():
     assert propensities.dtype == np.float64 and propensities.flags.c_contiguous
 
 
-@pytest.mark.parametrize("bad", [[[1, 2]], [[1, np.nan]], [[0.5, 1]], [["0", "1"]], [[-1, 0]]])
-def test_rewards_are_0_or_1(bad):
-    with pytest.raises(ValueError, match="rewards must be 0 or 1"):
+@pytest.mark.parametrize("bad", [[[1, 2]], [[1, np.inf]], [["0", "1"]], [[-0.1, 0]]])
+def test_rewards_are_from_0_to_1(bad):
+    with pytest.raises(ValueError, match="rewards must be numbers from 0 to 1"):
         check_rewards(bad, (1, 2))
+
+
+def test_rewards_that_are_not_known():
+    """They are NaN; an algorithm that needs 0 or 1 refuses all other numbers by its reason."""
+    assert_array_equal(check_rewards([[0.5, np.nan]], (1, 2)), [[0.5, np.nan]])
+    assert_array_equal(check_rewards([[1, np.nan]], (1, 2), refused="why"), [[1, np.nan]])
+    with pytest.raises(ValueError, match="rewards must be 0 or 1: why"):
+        check_rewards([[0.5, 1]], (1, 2), refused="why")
 
 
 def test_rewards_have_the_shape_of_the_actions():
     with pytest.raises(ValueError, match="rewards must have the shape"):
         check_rewards([1, 0], (1, 2))
     assert check_rewards([[True, False]], (1, 2)).tolist() == [[1, 0]]
-    assert check_rewards([[1.0, 0.0]], (1, 2)).dtype == np.int8
+    assert check_rewards([[1, 0]], (1, 2)).dtype == np.float64
     frame = pd.DataFrame({"reward_0": [1], "reward_1": [0]}, dtype="Int8")
     assert check_rewards(frame, (1, 2)).tolist() == [[1, 0]]
-    with pytest.raises(ValueError, match="rewards must be 0 or 1"):
-        check_rewards(frame.replace(0, pd.NA), (1, 2))
+    assert_array_equal(check_rewards(frame.replace(0, pd.NA), (1, 2)), [[1, np.nan]])

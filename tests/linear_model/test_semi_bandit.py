@@ -217,7 +217,7 @@ def test_invalid_feedback_leaves_the_model_as_it_was(fingerprint):
     for record, rewards, message in [
         (Exploration([[0, M]], shown.propensities), [[0, 1]], "integers from 0 to 4"),
         (Exploration([[1, 1]], shown.propensities), [[0, 1]], "twice"),
-        (shown, [[0, 2]], "rewards must be 0 or 1"),
+        (shown, [[0, 2]], "rewards must be numbers from 0 to 1"),
         (shown, [[0, 1, 1]], "rewards must have the shape"),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.exceptions import NotFittedError
 
-from sklrank.feedback import RANDOMIZATIONS
+from sklrank.feedback import LIST_RANDOMIZATIONS
 from sklrank.linear_model import BanditronClassifier, LinUCBClassifier, SemiBanditRanker
 from sklrank.online_boosting import TopKAdaptive, TopKBBM
 
@@ -33,7 +33,7 @@ def test_propensities_of_bandits_are_those_of_their_records(bandit):
     assert_array_equal(bandit.propensities(X[7:8]), exact[7:8])
 
 
-@pytest.mark.parametrize("randomization", sorted(RANDOMIZATIONS))
+@pytest.mark.parametrize("randomization", sorted(LIST_RANDOMIZATIONS))
 def test_frequencies_of_classes_are_near_the_propensities(randomization):
     X, y = load_iris(return_X_y=True)
     bandit = LinUCBClassifier(exploration=0.5, randomization=randomization, random_state=0)
@@ -46,7 +46,7 @@ def test_frequencies_of_classes_are_near_the_propensities(randomization):
     assert_allclose(counts / 15000, expected, atol=0.02)
 
 
-@pytest.mark.parametrize("randomization", sorted(RANDOMIZATIONS))
+@pytest.mark.parametrize("randomization", sorted(LIST_RANDOMIZATIONS))
 @pytest.mark.parametrize("kind", [SemiBanditRanker, TopKBBM])
 def test_propensities_of_rankers_are_those_of_their_records(kind, randomization):
     X, Y = make_multilabel_classification(200, n_classes=5, random_state=0)

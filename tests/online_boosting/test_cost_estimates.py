@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
 from sklrank.online_boosting._pair_feedback import ESTIMATES
 
-from sklrank.feedback import RANDOMIZATIONS, Exploration
+from sklrank.feedback import LIST_RANDOMIZATIONS, RANDOMIZATIONS, Exploration
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.online_boosting import TopKAdaptive, TopKBBM
 
@@ -131,7 +131,7 @@ def check_costs(make, estimate, k):
                 assert_allclose(learner.costs_[-1], expected, atol=1e-9, rtol=1e-9)
 
 
-@pytest.mark.parametrize("randomization", RANDOMIZATIONS)
+@pytest.mark.parametrize("randomization", sorted(LIST_RANDOMIZATIONS))
 @pytest.mark.parametrize("make", RULES)
 @pytest.mark.parametrize("estimate, k", [("labels", 1), ("labels", 2), ("doubly-robust", 2)])
 def test_estimates_are_unbiased(randomization, make, estimate, k, law):

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklrank.feedback import RANDOMIZATIONS, Exploration, UniformRandomization
+from sklrank.feedback import LIST_RANDOMIZATIONS, Exploration, UniformRandomization
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import TopKAdaptive, TopKBBM
@@ -272,10 +272,10 @@ def test_grid_search_in_a_pipeline():
         "topkbbm__k": [2, 4],
         "topkbbm__exploration": [0.1, 0.5],
         "topkbbm__edge": [0.1, 0.3],
-        "topkbbm__randomization": list(RANDOMIZATIONS),
+        "topkbbm__randomization": sorted(LIST_RANDOMIZATIONS),
     }
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, Y)
-    assert len(search.cv_results_["params"]) == 8 * len(RANDOMIZATIONS)
+    assert len(search.cv_results_["params"]) == 8 * len(LIST_RANDOMIZATIONS)
     assert 0.5 < search.best_score_ < 1
     assert len(set(search.cv_results_["mean_test_score"])) > 8
     pipeline = make_pipeline(
@@ -382,7 +382,7 @@ def test_bad_learning_rate(learning_rate):
         ("propensities", "propensities", lambda p: 2 * p),
         ("propensities", "propensities", lambda p: p[:, 0]),
         ("rewards", "rewards", lambda rewards: rewards + 0.5),
-        ("rewards", "rewards", lambda rewards: rewards * np.nan),
+        ("pairs of a relevant and an irrelevant", "rewards", lambda rewards: rewards / 2),
         ("rewards", "rewards", lambda rewards: Y),
         ("classes", "classes", lambda _: range(1, 6)),
         ("sample_weight", "sample_weight", lambda _: np.full(300, -1.0)),

@@ -10,7 +10,7 @@ from recording_learners import Recorder, check_calls, make_rows
 from sklearn.base import clone
 from sklrank.online_boosting._costs import LogisticCosts
 
-from sklrank.feedback import RANDOMIZATIONS, Exploration, UniformRandomization
+from sklrank.feedback import LIST_RANDOMIZATIONS, RANDOMIZATIONS, Exploration, UniformRandomization
 from sklrank.linear_model import OnlineRidgeClassifier
 from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM
 from sklrank.tree import HoeffdingTreeClassifier
@@ -99,7 +99,7 @@ def shown_and_clicked(X, Y, scheme, k, seed=0):
     return record, np.take_along_axis(Y, record.actions, axis=1)
 
 
-@pytest.mark.parametrize("make", RANDOMIZATIONS.values())
+@pytest.mark.parametrize("make", [RANDOMIZATIONS[name] for name in sorted(LIST_RANDOMIZATIONS)])
 @pytest.mark.parametrize("k", [2, 3])
 def test_top_k_bbm_is_algorithm_2(make, k):
     X, Y = make_rows(30)
@@ -174,7 +174,7 @@ def state(model):
     )
 
 
-@pytest.mark.parametrize("make", RANDOMIZATIONS.values())
+@pytest.mark.parametrize("make", [RANDOMIZATIONS[name] for name in sorted(LIST_RANDOMIZATIONS)])
 @pytest.mark.parametrize(
     "m, k, rho",
     [
@@ -231,7 +231,7 @@ class HalfTies(TopKAdaptive):
         return LogisticCosts(n_labels, n_learners, self.learning_rate, tie_loss=0.5)
 
 
-@pytest.mark.parametrize("randomization", RANDOMIZATIONS)
+@pytest.mark.parametrize("randomization", sorted(LIST_RANDOMIZATIONS))
 @pytest.mark.parametrize(
     "weak", [OnlineRidgeClassifier(), HoeffdingTreeClassifier(grace_period=5, delta=0.5, tau=0.5)]
 )

@@ -176,6 +176,11 @@ class BanditronClassifier(BaseBanditClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    _refused_numbers = (
+        "Banditron's step is that of a perceptron for the one correct class: use LinUCBClassifier "
+        "for rewards that are numbers"
+    )
+
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = scores_poorly(self.mirror_map, one_score=False)

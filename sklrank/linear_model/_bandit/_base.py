@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 
 from sklrank._base_online import (
     BATCH,
@@ -21,8 +21,8 @@ from sklrank._base_online import (
 from sklrank._model_lock import exclusive_call, shared_call
 from sklrank._randomness import check_random_source
 from sklrank._rows import Rows
-from sklrank._sklearn import Interval, StrOptions, with_task_tree
-from sklrank._validation import is_number
+from sklrank._sklearn import Interval, StrOptions, _fit_context, with_task_tree
+from sklrank._validation import check_available, is_number, mask_rows, only_available
 from sklrank.base import ClassScoresMixin, two_class_weights
 from sklrank.feedback import (
     RANDOMIZATIONS,
@@ -31,10 +31,10 @@ from sklrank.feedback import (
     SelfTunedExploration,
     check_exploration,
     check_rewards,
+    check_shown,
     exploration_rates,
     make_sampler,
     make_schedule,
-    policy_propensities,
 )
 from sklrank.linear_model._bandit._rounds import BanditRounds
 
@@ -65,7 +65,8 @@ max_iter : int, default=5
 exploration_ : float
     Exploration rate of the next round.
 error_rate_ : float
-    Fraction of the rounds in which the class shown was wrong. It is NaN before the first round.
+    Fraction of the rounds in which the class shown was wrong, or one minus the mean reward. It is
+    NaN before the first round.
 n_rounds_ : int
     Number of rounds, which is equal to the number of samples learned.
 n_iter_ : int
@@ -78,7 +79,9 @@ feature_names_in_ : ndarray of shape (n_features,)
     "reading": """
 The parameters are read in `fit` and, if the model is not fitted, in the first call of
 `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later changes do not affect
-the model until `fit` is called.
+the model until `fit` is called, except for that of `random_state`. Classes may be added by the
+argument `classes` of these methods, and removed by `drop_classes`. What "auto" stands for is that
+of the first number of classes.
 """,
 }
 
@@ -92,6 +95,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
 
     _accepts_sparse = True
     _pickles_copies = True
+    # Why rewards other than 0 and 1 are refused, or None if they are accepted.
+    _refused_numbers = None
     _parameter_constraints: dict = {
         "exploration": [
             Interval(Real, 0, 1, closed="both"),
@@ -165,14 +170,20 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         """
         return super().partial_fit(X, y, classes)
 
+    @_fit_context(prefer_skip_nested_validation=True)
     def progressive_fit(
-        self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        *,
+        available: ArrayLike | None = None,
     ) -> np.ndarray:
         """Score each sample, then learn from it (progressive, or prequential, validation).
 
-        The resulting model is the same as with `partial_fit`. The class with the largest score is
-        the class that `predict` would have returned. In contrast, `error_rate_` is computed from
-        the classes shown, some of which are drawn at random.
+        If all classes are available, the resulting model is the same as with `partial_fit`. The
+        class with the largest score is the class that `predict` would have returned. In contrast,
+        `error_rate_` is computed from the classes shown, some of which are drawn at random.
 
         Parameters
         ----------
@@ -182,25 +193,34 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             Class labels.
         classes : array-like of shape (n_classes,), default=None
             All classes that may occur, as in `partial_fit`.
+        available : array-like, default=None
+            Classes that may be shown: a boolean mask of shape (n_samples, n_classes), or of shape
+            (n_classes,) for all samples, or a list of names in `classes_`. None stands for all.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Scores of each sample before the model learns from it. The columns are in the order of
-            `classes_`.
+            Scores of each sample before the model learns from it, and minus infinity for classes
+            that are not available. The columns are in the order of `classes_`.
 
         Raises
         ------
         ValueError
-            If `partial_fit` raises it for the same data.
+            If `partial_fit` raises it for the same data, or `available` is invalid.
         """
-        return super().progressive_fit(X, y, classes)
+        with self._discard_failed_start(classes):
+            data = self._check_and_start(X, y, classes, None)
+            scores = np.empty((len(data[-1]), len(self.classes_)))
+            available = check_available(available, self.classes_, len(scores))
+            self._learn_rounds(*data, scores=scores, available=available)
+        return only_available(scores, available)
 
     def explore(
         self,
         X: ArrayLike,
         classes: ArrayLike | None = None,
         *,
+        available: ArrayLike | None = None,
         random_state: RandomSource = None,
     ) -> Exploration:
         """Draw the class to show for each sample.
@@ -215,6 +235,9 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         classes : array-like of shape (n_classes,), default=None
             Class labels, sorted. They are required in the first call of a model that has not been
             trained, and then become `classes_`. Later, further classes are added to the model.
+        available : array-like, default=None
+            Classes that may be shown: a boolean mask of shape (n_samples, n_classes), or of shape
+            (n_classes,) for all samples, or a list of names in `classes_`. None stands for all.
         random_state : int, sequence of int, SeedSequence or RandomState instance, default=None
             Source of the random draws of this call, which then does not change the model. If None,
             it is the model's own generator, which the parameter `random_state` initializes. A
@@ -233,47 +256,60 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If `X` or `random_state` is invalid, or if `classes` are not sorted or lack a class of
-            the model.
+            If `X`, `available` or `random_state` is invalid, or if `classes` are not sorted or lack
+            a class of the model.
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """
         generator = check_random_source(random_state)
-        return self._explore(self._check_X_and_start(X, classes, indicators=False), generator)
+        X = self._check_X_and_start(X, classes, indicators=False)
+        return self._explore(X, available, generator)
 
     @shared_call
-    def _explore(self, X, generator):
+    def _explore(self, X, available, generator):
+        available = check_available(available, self.classes_, X.shape[0])
         sampler = self._make_sampler()
         generator = self._random_state if generator is None else generator
         draws = generator.random_sample((X.shape[0], sampler.n_uniforms))
         actions, propensities = np.empty(len(draws), dtype=np.intp), np.empty(len(draws))
         for block in timed_slices(self._blocks(X)):
-            shown = self._rounds.explore(self._rows(X, block), sampler, draws[block])
+            masks = mask_rows(available, block)
+            shown = self._rounds.explore(self._rows(X, block), sampler, draws[block], masks)
             actions[block], propensities[block] = shown
         return Exploration(actions, propensities, self.classes_)
 
     @shared_call
-    def propensities(self, X: ArrayLike) -> np.ndarray:
+    def propensities(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Compute the probability that the next call of `explore` shows each class.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
+        available : array-like, default=None
+            Classes that may be shown: a boolean mask of shape (n_samples, n_classes), or of shape
+            (n_classes,) for all samples, or a list of names in `classes_`. None stands for all.
 
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Exact probabilities of the classes, in the order of `classes_`.
+            Exact probabilities of the classes, in the order of `classes_`; 0 for classes that are
+            not available.
+
+        Raises
+        ------
+        ValueError
+            If `X` or `available` is malformed.
         """
         rounds = self._fitted_rounds()
         X, shown = self._check_rows(X, reset=False), []
-        # A scheme returns the propensities of all pairs.
-        blocks = gen_batches(X.shape[0], max(1, BATCH // len(self.classes_)))
-        for block in timed_slices(list(blocks)):
-            values = rounds.values(self._rows(X, block))
-            pairs = policy_propensities(self._policy, values, 1, rounds.schedule.rate)
-            shown.append(np.diagonal(pairs, axis1=1, axis2=2))
+        available = check_available(available, self.classes_, X.shape[0])
+        # The samplers of other calls may be in use by other threads.
+        sampler = make_sampler(self._policy, len(self.classes_), 1)
+        for block in timed_slices(self._blocks(X)):
+            masks = mask_rows(available, block)
+            values, errors = rounds.values(self._rows(X, block), sampler.needs_means, masks)
+            shown.append(sampler.label_propensities(values, masks, errors, rounds.schedule.rate))
         return np.concatenate(shown)
 
     # `_fit_context` would check the parameters in each call, which takes twice as long as learning
@@ -286,6 +322,8 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         exploration: Exploration,
         rewards: ArrayLike,
         classes: ArrayLike | None = None,
+        *,
+        available: ArrayLike | None = None,
     ) -> Self:
         """Learn from classes that this model or another policy showed, and from their rewards.
 
@@ -302,9 +340,13 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             Record of the classes shown, one for each sample. It is either returned by `explore` or
             the record of another policy.
         rewards : array-like of shape (n_samples,)
-            1 if the class shown was correct or, for example, clicked, and 0 otherwise.
+            1 if the class shown was correct or, for example, clicked, and 0 otherwise. LinUCB
+            accepts numbers from 0 to 1. Samples of which the reward is NaN are skipped.
         classes : array-like of shape (n_classes,), default=None
             Class labels, as in `explore`.
+        available : array-like, default=None
+            Classes that could be shown, as in `explore`. It matters for Banditron and for schedules
+            that depend on the feedback, which learn about the best class that was available.
 
         Returns
         -------
@@ -314,9 +356,10 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         Raises
         ------
         ValueError
-            If the data are malformed, for example if classes are not in `classes_`, propensities
-            are missing or outside (0, 1], or rewards are neither 0 nor 1; or if classes shown were
-            dropped since. In these cases, the model does not change.
+            If the data are malformed, for example if classes are not in `classes_`, were not
+            available or were dropped since, propensities are missing or outside (0, 1], or rewards
+            are outside [0, 1], or neither 0 nor 1 for Banditron. In these cases, the model does not
+            change.
         NotFittedError
             If the model has no classes yet and `classes` is None.
         """
@@ -324,11 +367,18 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             X = self._check_X_and_start(X, classes, indicators=False)
             known = {"classes": self.classes_, "single": True}
             shown = check_exploration(exploration, X.shape[0], len(self.classes_), **known)
-            rewards = check_rewards(rewards, (X.shape[0],))
+            rewards = check_rewards(rewards, (X.shape[0],), refused=self._refused_numbers)
+            available = check_available(available, self.classes_, X.shape[0])
+            check_shown(shown[0], available)
+            known = ~np.isnan(rewards)
+            if not known.all():
+                X, rewards, available = X[known], rewards[known], mask_rows(available, known)
+                shown = [values[known] for values in shown]
             self._prepare_schedule(X.shape[0])
             for block in timed_slices(self._track(self._blocks(X), "batch")):
                 feedback = [values[block] for values in (*shown, rewards)]
-                self._rounds.learn_feedback(self._rows(X, block), *feedback)
+                masks = mask_rows(available, block)
+                self._rounds.learn_feedback(self._rows(X, block), *feedback, masks)
         return self
 
     @property
@@ -352,7 +402,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
 
     @property
     def error_rate_(self) -> float:
-        """Fraction of the rounds in which the class shown was wrong."""
+        """Mean of one minus the reward: the fraction of rounds in which the class was wrong."""
         rounds = self._fitted_rounds()
         return rounds.n_mistakes / rounds.n_rounds if rounds.n_rounds else np.nan
 
@@ -377,14 +427,15 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             scores[block] = rounds.score(self._rows(X, block))
         return scores
 
-    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
+    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None, available=None):
         self._prepare_schedule(X.shape[0])
         sampler = self._make_sampler()
         batches = self._track(self._blocks(X), "batch", may_stop=scores is None)
         for block in timed_slices(batches):
             rows, block_scores = self._rows(X, block), None if scores is None else scores[block]
             draws = self._random_state.random_sample((rows.n_rows, sampler.n_uniforms))
-            self._rounds.play(rows, labels[block], sampler, draws, block_scores)
+            masks = mask_rows(available, block)
+            self._rounds.play(rows, labels[block], sampler, draws, block_scores, masks)
 
     def _make_sampler(self):
         # A new one takes as long as learning a sample. Its memory is not part of a saved model.

@@ -27,7 +27,6 @@ cdef class LinUCBModel(BanditModel):
     cdef double linear_sum_squares_with     # `linear_sum_squares` including the sample `scaled`
     cdef double sum_squares_with            # `sum_squares` including the sample `scaled`
     cdef double[::1] z_scores               # (n_features,) scratch memory
-    cdef double[::1] variances              # (n_classes,) scratch memory
 
     # Create the matrices A_k^-1 without samples.
     cdef int create_inverses(self) except -1
@@ -45,8 +44,9 @@ cdef class LinUCBModel(BanditModel):
     # Replace the values of a row by these values, which include the random features, if any.
     cdef void set_features(self, Row* row, const double* values) noexcept nogil
 
-    # Write x' A_k^-1 x for the scaled sample x and each class k into `variances`.
-    cdef void compute_variances(self, const Row* scaled) noexcept nogil
+    # Write the scores w_k . x of n classes k from `first` on into `estimates`, and x' A_k^-1 x
+    # into `errors`, for the scaled sample x.
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil
 
     # Forget all samples: set the matrices A_k to alpha I.
     cdef void forget(self) noexcept nogil

@@ -63,7 +63,8 @@ from sklrank.linear_model._symmetric cimport (
     quadratic_form, rank_k_downdate, symmetric_matvec
 )
 from sklrank.linear_model._online._feature_map cimport random_features
-from sklrank._rows cimport first_largest, table_products
+from sklrank._rows cimport table_products
+from sklrank.linear_model._bandit._model cimport first_largest_available
 
 from sklrank._label_axes import LABELS
 from sklrank._merging import precision_of
@@ -140,12 +141,12 @@ cdef class LinUCBModel(BanditModel):
         archive.require(
             self.n_components == 0 or self.clip > 0.0, "random features need a clip above 0"
         )
+        self.has_errors = True
         self.check_sizes(archive)
         self.needs_dense = self.clip > 0.0
         self.n_scratch = 2 * n + self.n_components if self.needs_dense else 0
         if archive.loads:
             self.scaled_values, self.z_scores = np.empty(n + self.n_components), np.empty(n)
-            self.variances = np.empty(self.n_classes)
         return 0
 
     @property
@@ -219,8 +220,7 @@ cdef class LinUCBModel(BanditModel):
             if row.constant != 0.0:
                 scores[k] += self.constant * row.constant * self.coefficients[k, self.width - 1]
 
-    cdef Py_ssize_t choose(self, const Row* row) noexcept nogil:
-        cdef double* values = &self.values[0]
+    cdef Py_ssize_t choose(self, const Row* row, const char* available) noexcept nogil:
         cdef double bonus = self.bonus
         cdef Py_ssize_t k
         bonus *= sqrt(
@@ -230,12 +230,17 @@ cdef class LinUCBModel(BanditModel):
         if self.n_components > 0:
             bonus *= 1.0 + 0.5 * GROWTH_ROUNDS / (self.n_seen + GROWTH_ROUNDS)
         self.scale_row(row)
-        table_products(&self.coefficients[0, 0], self.n_classes, self.width, &self.scaled, values)
-        self.compute_variances(&self.scaled)
+        if available == NULL:
+            self.estimate(0, self.n_classes, &self.scaled)
         for k in range(self.n_classes):
+            if available != NULL:
+                if not available[k]:
+                    continue
+                self.estimate(k, 1, &self.scaled)
             # A variance can be negative only by rounding errors.
-            values[k] += bonus * sqrt(max(self.variances[k], 0.0))
-        return first_largest(values, self.n_classes)
+            self.errors[k] = bonus * sqrt(max(self.errors[k], 0.0))
+            self.values[k] = self.estimates[k] + self.errors[k]
+        return first_largest_available(&self.values[0], self.n_classes, available)
 
     cdef void prepare_to_learn(self, const Row* row) noexcept nogil:
         self.scale_row(row)
@@ -337,8 +342,8 @@ cdef class LinUCBModel(BanditModel):
         row.n += self.n_components
         row.n_features += self.n_components
 
-    cdef void compute_variances(self, const Row* scaled) noexcept nogil:
-        pass
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
+        table_products(&self.coefficients[first, 0], n, self.width, scaled, &self.estimates[first])
 
     cdef void forget(self) noexcept nogil:
         pass
@@ -397,12 +402,13 @@ cdef class FullLinUCB(LinUCBModel):
             matrices[k], coefficients[k] = merging.regression(*equations)
         return entries | {"matrices": matrices, "coefficients": coefficients}
 
-    cdef void compute_variances(self, const Row* scaled) noexcept nogil:
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
         cdef double products[MAX_PENDING]
         cdef Py_ssize_t k
-        for k in range(self.n_classes):
-            self.variances[k] = quadratic_form(&self.matrices[k, 0, 0], self.width, scaled)
-            self.variances[k] -= self.pending_variance(k, scaled, products)
+        LinUCBModel.estimate(self, first, n, scaled)
+        for k in range(first, first + n):
+            self.errors[k] = quadratic_form(&self.matrices[k, 0, 0], self.width, scaled)
+            self.errors[k] -= self.pending_variance(k, scaled, products)
 
     cdef double pending_variance(
         self, Py_ssize_t k, const Row* scaled, double* products
@@ -473,8 +479,10 @@ cdef class DiagonalLinUCB(LinUCBModel):
         entries = {"coefficients": coefficients, "diagonals": 1.0 / precisions}
         return LinUCBModel._merge_entries(merging) | entries
 
-    cdef void compute_variances(self, const Row* scaled) noexcept nogil:
         self.diagonal_variances(&self.diagonals[0, 0], self.n_classes, scaled, &self.variances[0])
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
+        LinUCBModel.estimate(self, first, n, scaled)
+        self.diagonal_variances(&self.diagonals[first, 0], n, scaled, &self.errors[first])
 
     cdef void forget(self) noexcept nogil:
         self.diagonals[:, :] = 1.0 / self.alpha

@@ -38,7 +38,8 @@ cdef class BanditModel:
             f"there are {n_outputs} features, but the weights have the width {self.width}",
         )
         if archive.loads:
-            self.values = np.empty(self.n_classes)
+            self.values, self.errors = np.empty((2, self.n_classes))
+            self.estimates = np.empty(self.n_classes) if self.has_errors else self.values
         return 0
 
     cdef tuple sizes(self):
@@ -50,9 +51,9 @@ cdef class BanditModel:
     cdef void score(self, const Row* row, double* scores, double* scratch) noexcept nogil:
         pass
 
-    cdef Py_ssize_t choose(self, const Row* row) noexcept nogil:
+    cdef Py_ssize_t choose(self, const Row* row, const char* available) noexcept nogil:
         self.score(row, &self.values[0], NULL)
-        return first_largest(&self.values[0], self.n_classes)
+        return first_largest_available(&self.values[0], self.n_classes, available)
 
     cdef void prepare_to_learn(self, const Row* row) noexcept nogil:
         pass
@@ -135,3 +136,15 @@ cdef class MirrorDescent(BanditModel):
         """Raise the error that a mirror map raised in a compiled loop, if there is one."""
         self.require_ready()
         self.mirror_map.raise_error()
+
+
+cdef Py_ssize_t first_largest_available(
+    const double* values, Py_ssize_t n, const char* available
+) noexcept nogil:
+    cdef Py_ssize_t k, best = -1
+    if available == NULL:
+        return first_largest(values, n)
+    for k in range(n):
+        if available[k] and (best < 0 or values[k] > values[best]):
+            best = k
+    return best

@@ -11,7 +11,7 @@ cimport cython
 import numpy as np
 
 from sklrank._state cimport Archive, Persistent
-from sklrank.feedback cimport Schedule, TopKSampler
+from sklrank.feedback cimport Schedule, TopKSampler, check_mask, mask_of
 from sklrank.linear_model._bandit._model cimport BanditModel, BanditFeedback
 from sklrank._rows cimport Row, Rows
 
@@ -22,7 +22,7 @@ cdef class BanditRounds(Persistent):
     cdef readonly BanditModel model
     cdef readonly Schedule schedule
     cdef readonly Py_ssize_t n_rounds
-    cdef readonly Py_ssize_t n_mistakes     # rounds in which the class shown was wrong
+    cdef readonly double n_mistakes         # sum of one minus the reward
     cdef public TopKSampler sampler         # draws the class to show; set by the estimator
     cdef cython.pymutex lock                # held by `explore`
 
@@ -35,7 +35,7 @@ cdef class BanditRounds(Persistent):
         self.model = archive.part("model", saved.model, BanditModel)
         self.schedule = archive.part("schedule", saved.schedule, Schedule)
         self.n_rounds = archive.count("n_rounds", saved.n_rounds)
-        self.n_mistakes = archive.count("n_mistakes", saved.n_mistakes, 0, self.n_rounds)
+        self.n_mistakes = archive.number("n_mistakes", saved.n_mistakes, 0.0, self.n_rounds)
         return 0
 
     _merge_rules = {"n_rounds": "total", "n_mistakes": "total"}
@@ -43,20 +43,21 @@ cdef class BanditRounds(Persistent):
     def play(
         self, Rows rows not None, const Py_ssize_t[::1] labels not None,
         TopKSampler sampler not None, const double[:, ::1] draws not None,
-        double[:, ::1] scores=None,
+        double[:, ::1] scores=None, const char[:, :] available=None,
     ):
         """Play one round for each sample: show a class and learn from its reward.
 
         The sampler draws the class, given the values of the classes: their scores or, for LinUCB,
         their upper confidence bounds. The reward is 1 if the class shown is equal to the entry of
         `labels`, and 0 otherwise. If the array `scores` `(n_samples, n_classes)` is given, the
-        scores of each sample are written into it before the model learns from the sample.
+        scores of each sample are written into it before the model learns from the sample. Classes
+        outside of the mask `available` `(n_samples, n_classes)` are not shown.
         """
         cdef BanditFeedback feedback
         cdef Row row
         cdef Py_ssize_t i
         self.check_rows(rows, labels.shape[0])
-        self.check_sampler(sampler, draws, rows.n_rows)
+        self.check_sampler(sampler, draws, rows.n_rows, available)
         cdef double[::1] scratch = np.empty(self.model.n_scratch + 1)
         if scores is not None:
             self.check_scores(rows, scores)
@@ -65,13 +66,14 @@ cdef class BanditRounds(Persistent):
                 rows.read(i, &row)
                 if scores is not None:
                     self.model.score(&row, &scores[i, 0], &scratch[0])
-                self.show(&row, sampler, &draws[i, 0], &feedback)
+                self.show(&row, sampler, mask_of(available, i), &draws[i, 0], &feedback)
                 feedback.reward = feedback.action == labels[i]
                 self.learn(&row, &feedback)
         self.model.raise_error()
 
     def explore(
-        self, Rows rows not None, TopKSampler sampler not None, const double[:, ::1] draws not None
+        self, Rows rows not None, TopKSampler sampler not None,
+        const double[:, ::1] draws not None, const char[:, :] available=None,
     ):
         """Return the classes to show `(n_samples,)` and their propensities `(n_samples,)`.
 
@@ -83,33 +85,44 @@ cdef class BanditRounds(Persistent):
         cdef Row row
         cdef Py_ssize_t i
         self.check_rows(rows, rows.n_rows)
-        self.check_sampler(sampler, draws, rows.n_rows)
+        self.check_sampler(sampler, draws, rows.n_rows, available)
         self.model.prepare()
         with nogil, self.lock:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
-                self.show(&row, sampler, &draws[i, 0], &feedback)
+                self.show(&row, sampler, mask_of(available, i), &draws[i, 0], &feedback)
                 actions[i] = feedback.action
                 propensities[i] = feedback.propensity
         return np.asarray(actions), np.asarray(propensities)
 
-    def values(self, Rows rows not None):
-        """Return the values `(n_samples, n_classes)` by which `explore` draws the classes."""
-        cdef double[:, ::1] values = np.empty((rows.n_rows, self.model.n_classes))
+    def values(self, Rows rows not None, bint means, const char[:, :] available=None):
+        """Return what `explore` draws the classes by.
+
+        Returns
+        -------
+        values, errors : ndarrays of shape (n_samples, n_classes)
+            If `means`, the scores and their standard errors; otherwise the values of showing each
+            class, and errors of no meaning.
+        """
+        values = np.zeros((2, rows.n_rows, self.model.n_classes))
+        cdef double[:, :, ::1] out = values
         cdef Row row
         cdef Py_ssize_t i
         self.check_rows(rows, rows.n_rows)
+        check_mask(available, rows.n_rows, self.model.n_classes)
         self.model.prepare()
         with nogil, self.lock:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
-                self.model.choose(&row)
-                values[i] = self.model.values
-        return np.asarray(values)
+                self.model.choose(&row, mask_of(available, i))
+                out[0, i] = self.model.estimates if means else self.model.values
+                out[1, i] = self.model.errors
+        return values
 
     def learn_feedback(
         self, Rows rows not None, const Py_ssize_t[::1] actions not None,
-        const double[::1] propensities not None, const signed char[::1] rewards not None,
+        const double[::1] propensities not None, const double[::1] rewards not None,
+        const char[:, :] available=None,
     ):
         """Learn from the classes that this model or another policy showed, and from their rewards.
 
@@ -121,6 +134,7 @@ cdef class BanditRounds(Persistent):
         cdef Py_ssize_t i
         cdef bint chooses
         self.check_rows(rows, actions.shape[0])
+        check_mask(available, rows.n_rows, self.model.n_classes)
         chooses = self.model.needs_greedy or self.schedule.needs_hits
         if not propensities.shape[0] == rewards.shape[0] == rows.n_rows or (
             not in_range(actions, self.model.n_classes)
@@ -130,7 +144,7 @@ cdef class BanditRounds(Persistent):
             for i in range(rows.n_rows):
                 rows.read(i, &row)
                 if chooses:
-                    feedback.greedy = self.model.choose(&row)
+                    feedback.greedy = self.model.choose(&row, mask_of(available, i))
                 else:
                     feedback.greedy = -1
                     self.model.prepare_to_learn(&row)
@@ -157,20 +171,24 @@ cdef class BanditRounds(Persistent):
         return np.asarray(scores)
 
     cdef void show(
-        self, const Row* row, TopKSampler sampler, const double* draws, BanditFeedback* feedback
+        self, const Row* row, TopKSampler sampler, const char* available, const double* draws,
+        BanditFeedback* feedback,
     ) noexcept nogil:
-        feedback.greedy = self.model.choose(row)
+        cdef const double* values
+        feedback.greedy = self.model.choose(row, available)
         feedback.rate = self.schedule.rate
         sampler.set_exploration(feedback.rate)
+        values = &self.model.estimates[0] if sampler.needs_means else &self.model.values[0]
         sampler.draw_labels(
-            &self.model.values[0], draws, &feedback.action, &feedback.propensity
+            values, &self.model.errors[0] if self.model.has_errors else NULL, available, draws,
+            &feedback.action, &feedback.propensity,
         )
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
         self.model.learn(row, feedback)
-        self.schedule.record(feedback.reward and feedback.action == feedback.greedy)
+        self.schedule.record(feedback.reward > 0.5 and feedback.action == feedback.greedy)
         self.n_rounds += 1
-        self.n_mistakes += not feedback.reward
+        self.n_mistakes += 1.0 - feedback.reward
 
     def check_rows(self, Rows rows not None, n_labels):
         """Raise ValueError for arrays that the compiled loops would read out of bounds."""
@@ -189,10 +207,12 @@ cdef class BanditRounds(Persistent):
             raise ValueError("labels do not fit the rows")
 
     def check_sampler(
-        self, TopKSampler sampler not None, const double[:, ::1] draws not None, n_rows
+        self, TopKSampler sampler not None, const double[:, ::1] draws not None, n_rows,
+        const char[:, :] available=None,
     ):
         """Raise ValueError for a sampler that the compiled loops would use out of bounds."""
         sampler.require_ready()
+        check_mask(available, n_rows, self.model.n_classes)
         if (sampler.n_labels, sampler.k) != (self.model.n_classes, 1):
             raise ValueError("the sampler does not draw one of the classes")
         if (draws.shape[0], draws.shape[1]) != (n_rows, sampler.n_uniforms):

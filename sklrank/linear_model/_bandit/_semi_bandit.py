@@ -15,6 +15,7 @@ from sklrank._model_lock import ExclusiveCalls
 from sklrank._online_rankers import BATCH, ShownLabelsRanker, of_label_sets, shown_labels
 from sklrank._randomness import draw_seed, set_random_states
 from sklrank._sklearn import Interval
+from sklrank._validation import mask_rows
 from sklrank._voting import VotingLearner
 from sklrank.linear_model._bandit._shown_labels import learn_shown_labels, play_rounds
 from sklrank.linear_model._online._estimators import OnlineLogisticRegression, OnlineRidgeClassifier
@@ -109,7 +110,8 @@ class SemiBanditRanker(ShownLabelsRanker):
     The parameters `k`, `exploration`, `randomization` and `threshold` are read in each call. The
     others are read in `fit` and, if the model is not fitted, in the first call of `partial_fit`,
     `progressive_fit`, `explore` or `partial_fit_feedback`. The propensities of the labels shown
-    affect only the rules for label sets.
+    affect only the rules for label sets. A label that is added later starts with the matrix of the
+    ridge regression that all labels share, and without weights.
 
     {label_sets}
 
@@ -161,12 +163,12 @@ class SemiBanditRanker(ShownLabelsRanker):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _show(self, rows, sampler, random_state):
+    def _show(self, rows, sampler, available, random_state):
         votes = self._learner.predict_rows(rows)
         uniforms = random_state.random_sample((len(votes), sampler.n_uniforms))
-        return sampler.draw_rows(votes, uniforms)
+        return sampler.draw_rows(votes, uniforms, available)
 
-    def _learn_shown(self, X, actions, propensities, rewards, weights):
+    def _learn_shown(self, X, actions, propensities, rewards, weights, available):
         self._checked_threshold()
         with ExclusiveCalls([self._learner, self._label_sets]):
             for batch in timed_slices(self._track(slices(X.shape[0], BATCH), "batch")):
@@ -177,7 +179,16 @@ class SemiBanditRanker(ShownLabelsRanker):
                 learn_shown_labels(self._learner, X[batch], *shown, scores, partial(update, scores))
 
     def _learn_rounds(
-        self, X, indptr, labels, weights, *, order=None, scores=None, predictions=None
+        self,
+        X,
+        indptr,
+        labels,
+        weights,
+        *,
+        order=None,
+        scores=None,
+        predictions=None,
+        available=None,
     ):
         """Show labels of each sample and learn from their rewards."""
         self._checked_threshold()
@@ -202,6 +213,7 @@ class SemiBanditRanker(ShownLabelsRanker):
                     of_rows,
                     before,
                     partial(update, before),
+                    mask_rows(available, batch),
                 )
 
     @property

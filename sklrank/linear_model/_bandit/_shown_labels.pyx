@@ -5,14 +5,14 @@ import numpy as np
 
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
 from sklrank._rows cimport Row, Rows
-from sklrank.feedback cimport TopKSampler
+from sklrank.feedback cimport TopKSampler, check_mask, mask_of
 
 from sklrank._online_learner import check_lists
 
 
 def learn_shown_labels(
     OnlineLearner learner not None, X not None,
-    const Py_ssize_t[:, ::1] actions not None, const signed char[:, ::1] rewards not None,
+    const Py_ssize_t[:, ::1] actions not None, const double[:, ::1] rewards not None,
     const double[::1] weights not None, double[:, ::1] scores=None, learn_sets=None,
 ):
     """Learn from the labels shown for each sample, and from their rewards.
@@ -23,7 +23,7 @@ def learn_shown_labels(
         Learner of the relevance of labels.
     X : ndarray or CSR matrix of shape (n_samples, n_features)
     actions, rewards : ndarrays of shape (n_samples, k)
-        Labels shown and their relevance.
+        Labels shown and their relevance from 0 to 1, NaN if it is not known.
     weights : ndarray of shape (n_samples,)
         A sample of weight zero is skipped.
     scores : ndarray of shape (n_samples, n_labels), optional
@@ -60,7 +60,7 @@ def play_rounds(
     TopKSampler sampler not None, const double[:, ::1] uniforms not None,
     const double[::1] rates not None, const Py_ssize_t[::1] indptr not None,
     const Py_ssize_t[::1] labels not None, const double[::1] weights not None,
-    double[:, ::1] scores=None, learn_sets=None,
+    double[:, ::1] scores=None, learn_sets=None, const char[:, :] available=None,
 ):
     """Show labels of each sample, and learn from their rewards.
 
@@ -69,21 +69,23 @@ def play_rounds(
 
     The sampler draws the labels by the random numbers `uniforms` `(n_samples, n_uniforms)` and the
     amounts of exploration `rates` `(n_samples,)`. The relevant labels of each sample are given by
-    relevance lists (see `_base_online`). The other parameters are as above.
+    relevance lists (see `_base_online`). Labels outside of the mask `available` `(n_samples,
+    n_labels)` are not shown. The other parameters are as above.
     """
     cdef Rows rows = checked_rows(learner, X, weights, scores)
     cdef Py_ssize_t n = rows.n_rows, k = sampler.k, i, t, n_played = 0
     cdef Row x
     sampler.require_ready()
     check_lists(indptr, labels, n, learner.n_classes)
+    check_mask(available, n, learner.n_classes)
     if sampler.n_labels != learner.n_classes or rates.shape[0] != n or (
         uniforms.shape[0], uniforms.shape[1]
     ) != (n, sampler.n_uniforms):
         raise ValueError("the sampler, uniforms or rates do not match the samples and labels")
     cdef ShownLabels shown = ShownLabels(k, learner.n_classes)
-    shown_labels = np.empty((n, k), np.intp), np.empty((n, k), np.int8), np.empty((n, k))
+    shown_labels = np.empty((n, k), np.intp), np.empty((n, k)), np.empty((n, k))
     cdef Py_ssize_t[:, ::1] actions = shown_labels[0]
-    cdef signed char[:, ::1] rewards = shown_labels[1]
+    cdef double[:, ::1] rewards = shown_labels[1]
     cdef double[:, ::1] chances = shown_labels[2]
     cdef signed char[::1] is_relevant = np.zeros(learner.n_classes, dtype=np.int8)
     cdef double[::1] propensities = np.empty(k * k)
@@ -94,7 +96,8 @@ def play_rounds(
                 learner.predict_cached(&x, &shown.votes[0])
                 sampler.set_exploration(rates[t])
                 sampler.draw_labels(
-                    &shown.votes[0], &uniforms[t, 0], &actions[t, 0], &propensities[0]
+                    &shown.votes[0], NULL, mask_of(available, t),
+                    &uniforms[t, 0], &actions[t, 0], &propensities[0],
                 )
                 for i in range(indptr[t], indptr[t + 1]):
                     is_relevant[labels[i]] = True
@@ -117,17 +120,18 @@ cdef class ShownLabels:
     """Working memory of a round, and its last step."""
 
     cdef double[::1] votes                          # (n_labels,)
-    cdef double[::1] label_weights                  # (k,)
+    cdef double[::1] label_weights, relevance       # (k,)
     cdef Py_ssize_t[::1] relevant, irrelevant       # (k,)
     cdef Py_ssize_t k
 
     def __init__(self, Py_ssize_t k, Py_ssize_t n_labels):
-        self.k, self.votes, self.label_weights = k, np.empty(n_labels), np.empty(k)
+        self.k, self.votes = k, np.empty(n_labels)
+        self.label_weights, self.relevance = np.empty((2, k))
         self.relevant, self.irrelevant = np.empty((2, k), dtype=np.intp)
 
     cdef int learn(
         self, OnlineLearner learner, const Row* x, const Py_ssize_t* actions,
-        const signed char* rewards, double weight, double* scores,
+        const double* rewards, double weight, double* scores,
     ) except -1 nogil:
         cdef LabelFeedback feedback
         cdef Py_ssize_t i
@@ -137,17 +141,20 @@ cdef class ShownLabels:
         if weight == 0.0:
             return 0
         feedback.n_relevant = feedback.n_irrelevant = 0
+        feedback.costs = feedback.relevance = NULL
         for i in range(self.k):
             self.label_weights[i] = weight
-            if rewards[i]:
+            if rewards[i] > 0.0:
                 self.relevant[feedback.n_relevant] = actions[i]
+                self.relevance[feedback.n_relevant] = rewards[i]
                 feedback.n_relevant += 1
-            else:
+                if rewards[i] < 1.0:
+                    feedback.relevance = &self.relevance[0]
+            elif rewards[i] == 0.0:
                 self.irrelevant[feedback.n_irrelevant] = actions[i]
                 feedback.n_irrelevant += 1
         feedback.relevant, feedback.irrelevant = &self.relevant[0], &self.irrelevant[0]
         feedback.weights, feedback.sample_weight = &self.label_weights[0], weight
-        feedback.costs = NULL
         return learner.learn_cached(x, &feedback)
 
 

@@ -31,10 +31,11 @@ cdef class LogisticLearner(LinearLearner):
         self, Py_ssize_t k, const Py_ssize_t* labels, Py_ssize_t n_labels
     ) noexcept nogil
 
-    # Replace margins of model k, as above, by the derivatives of their losses for one relevance.
+    # Replace margins of model k, as above, by the derivatives of their losses for one relevance, or
+    # for `relevances` (n_labels,) unless they are NULL.
     cdef void label_gradients(
         self, Py_ssize_t k, const Py_ssize_t* labels, Py_ssize_t n_labels, double relevance,
-        double weight,
+        const double* relevances, double weight,
     ) noexcept nogil
 
     # Return the weight of the feedback.

@@ -205,6 +205,7 @@ cdef class LogisticLearner(LinearLearner):
         cdef double weight
         cdef bint is_partial = not self.multinomial and (
             feedback.n_relevant + feedback.n_irrelevant < self.n_classes
+            or feedback.relevance != NULL
         )
         weight = feedback.sample_weight if is_partial else self.feedback_weight(feedback)
         if weight <= 0.0:
@@ -223,8 +224,12 @@ cdef class LogisticLearner(LinearLearner):
                 self.log_shares[k] -= weight * known_rank_loss(
                     &self.model_predictions[k, 0], self.n_classes, feedback
                 )
-            self.label_gradients(k, feedback.relevant, feedback.n_relevant, 1.0, weight)
-            self.label_gradients(k, feedback.irrelevant, feedback.n_irrelevant, 0.0, weight)
+            self.label_gradients(
+                k, feedback.relevant, feedback.n_relevant, 1.0, feedback.relevance, weight
+            )
+            self.label_gradients(
+                k, feedback.irrelevant, feedback.n_irrelevant, 0.0, NULL, weight
+            )
             self.take_step(k, feedback.relevant, feedback.n_relevant)
             self.take_step(k, feedback.irrelevant, feedback.n_irrelevant)
         self.feature_map.update(x, &self.memory[0], &self.indices[0])
@@ -234,11 +239,13 @@ cdef class LogisticLearner(LinearLearner):
 
     cdef void label_gradients(
         self, Py_ssize_t k, const Py_ssize_t* labels, Py_ssize_t n_labels, double relevance,
-        double weight,
+        const double* relevances, double weight,
     ) noexcept nogil:
         cdef double* margins = &self.model_predictions[k, 0]
         cdef Py_ssize_t i
         for i in range(n_labels):
+            if relevances != NULL:
+                relevance = relevances[i]
             margins[labels[i]] = weight * (sigmoid(margins[labels[i]]) - relevance)
 
     cdef void take_step(

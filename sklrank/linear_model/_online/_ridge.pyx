@@ -198,6 +198,7 @@ cdef class RidgeLearner(LinearLearner):
         self.test_drift(feedback)
         if self.learns_relevance and (
             feedback.n_relevant + feedback.n_irrelevant < self.n_classes
+            or feedback.relevance != NULL
         ):
             self.update_known_labels(feedback)
             self.feature_map.update(x, &self.memory[0], &self.indices[0])
@@ -309,7 +310,9 @@ cdef class RidgeLearner(LinearLearner):
                 steps = self.postpone(i)
             for l in range(feedback.n_relevant):
                 self.update_label(
-                    i, feedback.relevant[l], 1.0, sample_weight, variance, root, steps
+                    i, feedback.relevant[l],
+                    1.0 if feedback.relevance == NULL else feedback.relevance[l],
+                    sample_weight, variance, root, steps,
                 )
             for l in range(feedback.n_irrelevant):
                 self.update_label(

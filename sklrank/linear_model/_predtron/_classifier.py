@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from copy import copy
-from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Literal
 
@@ -120,7 +119,8 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         mistake among two predictions is shorter if their vectors are closer.
 
         - "one_hot": the standard basis, one score for each class. Two classes share one score and
-          are represented by -1 and 1, unless `reject_cost` is given;
+          are represented by -1 and 1, unless `reject_cost` is given. If there is a score for each
+          class, later calls may add classes, and `drop_classes` removes some;
         - "simplex": n_classes - 1 scores, and vectors with equal inner products, which sum to zero,
           so that there is no vector for REJECT: `reject_cost` raises an error;
         - "ordinal": n_classes - 1 scores, one for each border between neighboring classes, and
@@ -356,15 +356,16 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         is_subset_loss = isinstance(self.loss, str) and self.loss in SUBSET_LOSSES
         loss = "zero_one" if is_subset_loss else self.loss
         # Later changes of the parameters have no effect.
-        self._class_problem = partial(
-            class_problem, loss, self.representation, reject_cost=self.reject_cost
-        )
+        self._class_problem = loss, self.representation, self.reject_cost
         return self._set_problem(classes)
 
     def _set_problem(self, classes):
-        self._costs, self._codes, predictions = self._class_problem(classes=classes)
+        loss, representation, reject_cost = self._class_problem
+        self._costs, self._codes, predictions = class_problem(
+            loss, representation, classes, reject_cost
+        )
         n_scores = self._codes.shape[1]
-        if self._class_problem.keywords["reject_cost"] is not None:
+        if reject_cost is not None:
             predictions, self.reject_label_ = with_reject_label(predictions)
         self.predictions_ = predictions
         return n_scores
@@ -376,7 +377,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
             if self._has_label_columns:
                 self._subset_losses = self._subset_losses.of_labels(len(classes))
                 return
-            by_class = by_class and isinstance(self._class_problem.args[1], str)
+            by_class = by_class and isinstance(self._class_problem[1], str)
             if self._set_problem(classes) != len(classes) or not by_class:
                 raise ValueError(
                     f"a model of {n_before} classes cannot have {len(classes)} classes later if it "
