@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import contextmanager
 from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, overload
@@ -14,9 +15,9 @@ from sklearn.utils import column_or_1d
 from sklrank._base_online import BaseOnlineClassifier, slices, timed_slices
 from sklrank._docstrings import shares_text
 from sklrank._label_sets import FULL_INFORMATION, THRESHOLDS, LabelSets
-from sklrank._model_lock import shared_call
+from sklrank._model_lock import exclusive_call, shared_call
 from sklrank._randomness import check_random_source
-from sklrank._sklearn import Interval, StrOptions, _fit_context, check_parameters
+from sklrank._sklearn import Interval, StrOptions, _fit_context, check_parameters, with_task_tree
 from sklrank._validation import (
     check_available,
     check_columns,
@@ -274,8 +275,12 @@ class LabelSetRanker(OnlineLabelRanker):
         """Return the number of labels that are shown and must be available."""
         return 1
 
+    def _finish_merge(self):
+        self._memory = WorkingMemory()  # the other one has the learners from before
+
     def _start_label_sets(self):
         self._checked_threshold()
+        self._memory = WorkingMemory()
         self._label_sets = LabelSets(len(self.classes_), self._has_label_columns)
 
     def _label_sets_update(self, weights, predictions=None, batch=None, **feedback):
@@ -305,6 +310,29 @@ class LabelSetRanker(OnlineLabelRanker):
         ):
             check_parameters(self, "threshold")
         return self.threshold
+
+
+class WorkingMemory:
+    """Compiled objects that calls use in turn, such as samplers, which are not part of a model.
+
+    After a model is loaded or copied, they are made again. To make one takes longer than to learn a
+    sample.
+    """
+
+    def __init__(self):
+        self._free = {}
+
+    def __reduce__(self):
+        return WorkingMemory, ()
+
+    @contextmanager
+    def borrow(self, key, make):
+        """Lend the object of this key to one call at a time, or the result of `make` if in use."""
+        thing = self._free.pop(key, None)
+        thing = make() if thing is None else thing
+        yield thing
+        # Not after an error, which may have left it in the middle of its work.
+        self._free[key] = thing
 
 
 class ShownLabelsRanker(LabelSetRanker):
@@ -430,14 +458,17 @@ class ShownLabelsRanker(LabelSetRanker):
 
     @shared_call
     def _explore(self, X, available, generator):
-        sampler = self._make_sampler()
-        available = check_available(available, self.classes_, X.shape[0], sampler.k)
+        arguments, rate = self._sampler_arguments(), self._exploration_rates(np.ones(1))[0]
+        available = check_available(available, self.classes_, X.shape[0], arguments[-1])
         generator = self._random_state if generator is None else generator
-        shown = [
-            self._show(X[batch], sampler, mask_rows(available, batch), generator)
-            for batch in timed_slices(slices(X.shape[0], BATCH))
-        ]
-        return Exploration(*(np.concatenate(arrays) for arrays in zip(*shown)), self.classes_)
+        with self._memory.borrow(arguments, partial(make_sampler, *arguments)) as sampler:
+            sampler.change_exploration(rate)
+            shown = [
+                self._show(X[rows], sampler, mask_rows(available, rows), generator)
+                for rows in timed_slices(slices(X.shape[0], BATCH))
+            ]
+        arrays = shown[0] if len(shown) == 1 else map(np.concatenate, zip(*shown))
+        return Exploration(*arrays, self.classes_)
 
     @shared_call
     def propensities(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
@@ -473,7 +504,9 @@ class ShownLabelsRanker(LabelSetRanker):
         available = check_available(available, self.classes_, len(scores), sampler.k)
         return sampler.propensities(scores, available)
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    # As in the bandit classifiers, `_fit_context` would take longer than learning a sample.
+    @exclusive_call
+    @with_task_tree
     def partial_fit_feedback(
         self,
         X: ArrayLike,
@@ -551,11 +584,8 @@ class ShownLabelsRanker(LabelSetRanker):
             )
         return threshold
 
-    def _make_sampler(self, rate=None):
-        """Return the sampler of the labels to show.
-
-        `rate` is its amount of exploration. If None, it is that of the next round.
-        """
+    def _sampler_arguments(self):
+        """Check the parameters of the sampler. Return its scheme, and numbers of labels and k."""
         # scikit-learn checks parameters in `fit` only, and they may have changed since.
         names = list(LIST_RANDOMIZATIONS)
         if not is_integer(self.k) or self.k < 1 or self.randomization not in names:
@@ -565,18 +595,26 @@ class ShownLabelsRanker(LabelSetRanker):
             raise ValueError(
                 f"k={self.k} labels cannot be shown if there are {n_labels}: decrease 'k'"
             )
+        # If there are fewer class labels than k, as in a binary problem, all labels are shown.
+        return self.randomization, n_labels, min(self.k, n_labels)
+
+    def _make_sampler(self, rate=None):
+        """Return the sampler of the labels to show.
+
+        `rate` is its amount of exploration. If None, it is that of the next round.
+        """
         if rate is None:
             rate = self._exploration_rates(np.ones(1))[0]
-        # If there are fewer class labels than k, as in a binary problem, all labels are shown.
-        return make_sampler(self.randomization, n_labels, min(self.k, n_labels), rate)
+        return make_sampler(*self._sampler_arguments(), rate)
 
     def _n_shown(self):
         return min(self.k, len(self.classes_))
 
     def _exploration_rates(self, weights):
         """Return the amounts of exploration of samples of these weights, in the next rounds."""
-        if not is_number(self.exploration):
-            check_parameters(self, "exploration")
+        if is_number(self.exploration) and 0 < self.exploration <= 1:
+            return np.full(len(weights), self.exploration)
+        check_parameters(self, "exploration")
         # A sample of weight zero is not a round.
         rounds = self.n_rounds_ + 1 + np.cumsum(weights > 0.0) - (weights > 0.0)
         return exploration_rates(self.exploration, rounds)

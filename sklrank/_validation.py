@@ -396,7 +396,7 @@ def indices_of(values, classes, message):
 
 def is_integer(x) -> bool:
     """Return True if `x` is an integer, and not a boolean."""
-    return isinstance(x, Integral) and not isinstance(x, bool)
+    return type(x) is int or (isinstance(x, Integral) and not isinstance(x, bool))
 
 
 def check_k(k, n_labels: int) -> int:
@@ -452,7 +452,8 @@ def only_available(scores, available, fill=-np.inf):
 
 def is_number(x) -> bool:
     """Return True if `x` is a real number, and not a boolean."""
-    return isinstance(x, Real) and not isinstance(x, bool)
+    # `isinstance` of an abstract class takes a microsecond.
+    return type(x) is float or (isinstance(x, Real) and not isinstance(x, bool))
 
 
 def check_scalar(x, name, target_type, **bounds):

@@ -12,6 +12,7 @@ import numpy as np
 
 from sklrank._rankings import is_missing
 from sklrank._validation import indices_of, names_of
+from sklrank.feedback._sampler import is_valid_record
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -289,6 +290,17 @@ def check_exploration(
     arrays = [np.asarray(array) for array in arrays]
     actions, propensities = _as_pairs(*arrays)
     k = actions.shape[1]
+    # The checks below name what is wrong, but take longer than learning a sample.
+    if (
+        (len(actions), actions.dtype, propensities.dtype) == (n_samples, np.intp, np.float64)
+        and (k == 1 if single else 1 <= k <= n_labels)
+        and actions.flags.c_contiguous
+        and propensities.flags.c_contiguous
+        and is_valid_record(
+            actions, propensities, n_labels, MIN_PROPENSITY, TOLERANCE, SUM_TOLERANCE
+        )
+    ):
+        return (actions.ravel(), propensities.ravel()) if single else (actions, propensities)
     if len(actions) != n_samples or not 1 <= k <= (1 if single else n_labels):
         one = "one label" if single else f"1 to {n_labels} labels"
         raise ValueError(

@@ -56,6 +56,11 @@ cdef class TopKSampler:
             raise ValueError(f"this {type(self).__name__} was not created by its constructor")
         return 0
 
+    def change_exploration(self, double exploration):
+        """Change the amount of exploration."""
+        self.require_ready()
+        self.set_exploration(exploration)
+
     cdef void set_exploration(self, double exploration) noexcept nogil:
         self.drawn = exploration
 
@@ -549,6 +554,33 @@ cdef class ThompsonSampler(PlackettLuceSampler):
 
     cdef double weight_of(self, Py_ssize_t cell, double size) noexcept nogil:
         return 0.5 / N_CELLS + 0.5 * (self.products[cell + 1] - self.products[cell]) / size
+
+
+def is_valid_record(
+    const Py_ssize_t[:, ::1] actions not None, const double[:, :, ::1] propensities not None,
+    Py_ssize_t n_labels, double smallest, double tolerance, double sum_tolerance,
+):
+    """Return whether a record passes all checks of `check_exploration`, which names what does not.
+
+    The shapes are `(n_samples, k)` and `(n_samples, k, k)`.
+    """
+    cdef Py_ssize_t t, i, j, k = actions.shape[1]
+    cdef double p, q, both
+    for t in range(actions.shape[0]):
+        for i in range(k):
+            p = propensities[t, i, i]
+            if not (0 <= actions[t, i] < n_labels and smallest <= p <= 1.0):
+                return False
+            for j in range(i):
+                q, both = propensities[t, j, j], propensities[t, i, j]
+                if actions[t, i] == actions[t, j] or not (
+                    max(smallest, p + q - 1.0 - sum_tolerance) <= both
+                    and both <= min(min(p, q) + tolerance, 1.0)
+                    and smallest <= propensities[t, j, i] <= min(min(p, q) + tolerance, 1.0)
+                    and -tolerance <= both - propensities[t, j, i] <= tolerance
+                ):
+                    return False
+    return True
 
 
 cdef int check_mask(

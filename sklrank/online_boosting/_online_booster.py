@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import contextmanager
 from functools import partial
 from numbers import Integral
 from typing import ClassVar
@@ -296,11 +297,15 @@ class OnlineBooster(LabelSetRanker):
         logs = self._log_expert_weights
         n_used = len(self.estimators_) if logs is None else 1 + int(np.argmax(logs))
         blocks = slices(X.shape[0], BATCH)
+
+        def predict(rows):
+            with self._rounds() as rounds:
+                return rounds.predict(rows, self.estimator_weights_, n_used)
+
         if len(blocks) == 1:
-            return self._rounds().predict(X, self.estimator_weights_, n_used)
+            return predict(X)
         blocks = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(self._rounds().predict)(X[batch], self.estimator_weights_, n_used)
-            for batch in blocks
+            delayed(predict)(X[batch]) for batch in blocks
         )
         return np.concatenate(blocks)
 
@@ -359,14 +364,15 @@ class OnlineBooster(LabelSetRanker):
         self._edge_sums = np.zeros((2, self.n_estimators_))
         self.n_rounds_, self._is_in_round = 0, False
 
+    @contextmanager
     def _rounds(self, n_threads=1):
-        return Rounds(
-            self._learners,
-            self.estimators_features_,
-            self._cost_rule,
-            n_threads,
-            self.n_rounds_,
+        """Lend the rounds of this model, for `n_threads` threads."""
+        make = partial(
+            Rounds, self._learners, self.estimators_features_, self._cost_rule, n_threads
         )
+        with self._memory.borrow((n_threads, len(self.classes_)), make) as rounds:
+            rounds.n_rounds = self.n_rounds_
+            yield rounds
 
     @staticmethod
     def _merge_entries(merging):
@@ -412,9 +418,9 @@ class OnlineBooster(LabelSetRanker):
         self._check_call_parameters()
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights if order is None else weights[order])
-        rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), slices(X.shape[0], BATCH)
+        batches, n_threads = slices(X.shape[0], BATCH), effective_n_jobs(self.n_jobs)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
-        with ExclusiveCalls(self._compiled_objects()):
+        with ExclusiveCalls(self._compiled_objects()), self._rounds(n_threads) as rounds:
             batches = self._track(batches, "batch", may_stop=scores is None)
             for batch in timed_slices(batches) if printer is None else batches:
                 if order is None:

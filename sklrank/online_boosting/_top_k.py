@@ -55,14 +55,16 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
     def _show(self, rows, sampler, available, random_state):
         expert_draws, uniforms = self._draw(sampler, rows.shape[0], random_state)
         weights = self.estimator_weights_, self._log_expert_weights
-        return self._rounds().explore(rows, sampler, uniforms, *weights, expert_draws, available)
+        with self._rounds() as rounds:
+            return rounds.explore(rows, sampler, uniforms, *weights, expert_draws, available)
 
     def _learn_shown(self, X, actions, propensities, rewards, weights, available):
         self._check_call_parameters()
         n_labels, bounds = len(self.classes_), self._propensity_bounds()
-        rounds, batches = self._rounds(effective_n_jobs(self.n_jobs)), slices(X.shape[0], BATCH)
+        batches = slices(X.shape[0], BATCH)
         printer = RankLossPrinter(self, len(batches)) if self.verbose else None
-        with ExclusiveCalls(self._compiled_objects()):
+        n_threads = 1 if self.n_jobs is None and X.shape[0] == 1 else effective_n_jobs(self.n_jobs)
+        with ExclusiveCalls(self._compiled_objects()), self._rounds(n_threads) as rounds:
             batches = self._track(batches, "batch")
             for batch in timed_slices(batches) if printer is None else batches:
                 rows = X[batch]
@@ -113,14 +115,14 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
             check_parameters(self, "propensity_clip")
         return self.propensity_clip, 1.0 - self.propensity_clip
 
-    def _make_sampler(self, rate=None):
+    def _sampler_arguments(self):
         self._propensity_bounds()
-        sampler = super()._make_sampler(rate)
+        arguments = super()._sampler_arguments()
         if self.k == 1 and self.cost_estimate != "labels":
             raise ValueError(
                 "k=1 label forms no pair: increase 'k', or set cost_estimate=\"labels\""
             )
-        return sampler
+        return arguments
 
     def _draw(self, sampler, n_samples, random_state):
         """Return two arrays of random numbers, for the draws of experts and for the sampler.

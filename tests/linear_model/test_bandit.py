@@ -209,10 +209,14 @@ class SlowLinUCB:
             self.A[action] += np.diag(x * x)
 
 
+def exploration_of(model):
+    return 0.0 if model.exploration == "auto" else model.exploration
+
+
 def slow_rounds(model, X, y, n_classes):
     """Return the slow model, the scores before each round, the classes shown, and the schedule."""
-    schedule, K, random = make_schedule(model.exploration), n_classes, np.random.RandomState(0)
-    schedule.prepare(lambda t: exploration_rates(model.exploration, t), len(X))
+    schedule, K, random = make_schedule(exploration_of(model)), n_classes, np.random.RandomState(0)
+    schedule.prepare(lambda t: exploration_rates(exploration_of(model), t), len(X))
     if isinstance(model, LinUCBClassifier):
         slow = SlowLinUCB(model, X.shape[1], K, random)
     else:
@@ -564,6 +568,8 @@ BAD_PARAMETERS = {
         "alpha": [0, 1e-11, None],
         "clip": [0, -1, "no"],
         "drift_threshold": [0, -1, "no"],
+        "warm_up": [0, 1.5, "auto"],
+        "item_features": [3],
         "exploration": [-0.1, 1.5, "ag4", None],
         "randomization": ["greedy", None],
         "fit_intercept": ["yes", None],

@@ -140,19 +140,9 @@ def test_explore_is_thread_safe():
     many = np.tile(X, (10, 1))
     expected = model.explore(many).actions
     with ThreadPoolExecutor(4) as threads:
-        found = [
-            threads.submit(
-                model._rounds().explore,
-                many,
-                model._make_sampler(1e-300),
-                np.ones((3000, 4)),
-                model.estimator_weights_,
-                None,
-            )
-            for _ in range(8)
-        ]
+        found = [threads.submit(model.explore, many) for _ in range(8)]
     for future in found:
-        assert_array_equal(future.result()[0], expected)
+        assert_array_equal(future.result().actions, expected)
 
 
 def test_explore_learns_nothing(model, fingerprint):

@@ -186,7 +186,7 @@ class BanditronClassifier(BaseBanditClassifier):
         tags.classifier_tags.poor_score = scores_poorly(self.mirror_map, one_score=False)
         return tags
 
-    def _make_model(self, n_classes, random_state):
+    def _make_model(self, classes, random_state):
         if self.exploration == 0:
             raise ValueError(
                 "exploration=0 always shows the class of the greatest score, and Banditron cannot "
@@ -195,7 +195,7 @@ class BanditronClassifier(BaseBanditClassifier):
         learning_rate = self.learning_rate
         if learning_rate == "auto":
             learning_rate = np.nan if self.mirror_map == "entropy" else 1.0
-        n_features = self.n_features_in_
+        n_features, n_classes = self.n_features_in_, len(classes)
         if self.kernel is None:
             mirror_map = MIRROR_MAPS[self.mirror_map](n_classes, n_features + self.fit_intercept)
         elif self.mirror_map == "euclidean":

@@ -114,7 +114,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         return True
 
     @abstractmethod
-    def _make_model(self, n_classes, random_state):
+    def _make_model(self, classes, random_state):
         """Return an untrained :class:`~sklrank.linear_model._bandit._model.BanditModel`."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -462,13 +462,17 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
 
     def _start_model(self, classes):
         random_state = check_random_state(self.random_state)
-        model = self._make_model(len(classes), random_state)
+        model = self._make_model(classes, random_state)
         self.classes_ = classes
         self._constant = float(self.fit_intercept)
         self._random_state = random_state
         # Later changes of the parameters have no effect.
-        self._exploration, self._policy = self.exploration, self.randomization
-        self._rounds = BanditRounds(model, make_schedule(self.exploration))
+        self._exploration, self._policy = self._resolve_exploration(), self.randomization
+        self._rounds = BanditRounds(model, make_schedule(self._exploration))
+
+    def _resolve_exploration(self):
+        """Return the parameter `exploration`, or the value that it stands for."""
+        return self.exploration
 
     def _check_rows(self, X, *, reset):
         X = super()._check_rows(X, reset=reset)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
@@ -9,11 +10,14 @@ import numpy as np
 
 from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_frequencies
-from sklrank._sklearn import Interval, StrOptions
+from sklrank._sklearn import HasMethods, Interval, StrOptions
+from sklrank.feedback import DecayingExploration
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
-from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB
+from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB, SharedLinUCB
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
@@ -22,6 +26,15 @@ if TYPE_CHECKING:
 
 # The compiled model for each value of `covariance`.
 COVARIANCES = {"full": FullLinUCB, "diagonal": DiagonalLinUCB}
+# Random features, if "auto": as many as make the matrices of all classes as large as this, which is
+# a fifth of a millisecond for each sample, and at most 200. With many classes or features, fewer
+# are better, too: each class is shown too rarely to learn the weights of more.
+MATRIX_ENTRIES = 500_000
+MAX_COMPONENTS = 200
+# Exploration, if "auto", for the schemes that draw classes by it alone. The scale of the former was
+# chosen on vowel, car, balance, mice_protein, satimage and optdigits: twice as much has up to 0.04
+# more mistakes than no exploration.
+EXPLORATIONS = {"inverse-gap": DecayingExploration(0.5, scale=0.25), "thompson": 1.0}
 # The `bonus` and the largest `alpha` used if "auto", for each `covariance` and kernel. They have
 # nearly the fewest mistakes on balance, car, nursery, shuttle, vowel, letter, pendigits, satimage,
 # optdigits and mice_protein: three times or a third of `alpha` has more of them on most sets.
@@ -88,8 +101,10 @@ class LinUCBClassifier(BaseBanditClassifier):
         standardizes all samples, and converts sparse samples to dense arrays in blocks. "auto"
         means "rbf" if `covariance` is "full" and the samples are dense and standardized, and
         "linear" otherwise.
-    n_components : int, default=200
-        Number of random features for the "rbf" kernel.
+    n_components : int or "auto", default="auto"
+        Number of random features for the "rbf" kernel. If "auto", it is 200, or fewer so that
+        ``n_classes * m**2`` is at most 500,000. With many classes or features, it is thus 0, and
+        the model is linear.
     gamma : float, default=0.5
         Coefficient of the "rbf" kernel ``exp(-gamma * |z - z'|**2 / d)``, where `d` is the number
         of features, and `z` and `z'` are vectors of features that are centered, divided by their
@@ -125,12 +140,28 @@ class LinUCBClassifier(BaseBanditClassifier):
         Number of rounds after which the scaling of the samples no longer changes. From then on, the
         matrices :math:`A_k` do not depend on the order of the rounds, so that `merge` and `unlearn`
         are exact with "full" covariances. If None, the scaling always changes.
-    exploration : float, str, SelfTunedExploration or callable, default=0.0
-        Probability that the class shown is drawn uniformly at random from all classes: a number
-        from 0 to 1, or a schedule, as in :class:`BanditronClassifier`. The confidence bounds
-        explore without it. Use a number above 0 for logs in which each class must have a positive
-        propensity.
-    {randomization}
+    item_features : mapping, callable or None, default=None
+        Features of the classes, such as the topics and the age of an article: an array of numbers
+        of the order of one for each class label, all of the same length. If they are given, all
+        classes share one regression on the products of each feature of the sample and each of the
+        class (and constants), the shared part of the hybrid model of [1]_. So a new class is shown
+        as other classes with such features were received. They are read when classes are added,
+        too. The cost of a round is proportional to the square of the number of products. Requires
+        "full" covariances.
+    exploration : float, str, SelfTunedExploration or callable, default="auto"
+        Amount of exploration beyond that of the confidence bounds: a number from 0 to 1, or a
+        schedule, as in :class:`BanditronClassifier`. With "uniform", it is the probability that the
+        class shown is drawn uniformly at random from all classes. If "auto", it is
+        ``t ** (-1 / 2) / 4`` in round t for "inverse-gap", 1 for "thompson", and 0 for others.
+    randomization : str, default="uniform"
+        Name of an exploration policy of :mod:`sklrank.feedback`, which draws the class to show by
+        the confidence bounds. With "uniform" and no exploration, the class of the largest bound is
+        shown, and its propensity is 1. For logs in which each class must have a positive
+        propensity, use "inverse-gap": it makes about as few mistakes, and draws the others in
+        inverse proportion to the gaps between the bounds (as SquareCB [4]_ does with the estimated
+        rewards). "uniform" with an exploration above 0 is epsilon-greedy. "thompson" is Thompson
+        sampling: the class of the largest estimated reward after noise with its standard error,
+        times `bonus`, is added.
     fit_intercept : bool, default=True
         Whether to add a constant feature. If False, dense samples are scaled in the same way as
         sparse samples. The "rbf" kernel requires True.
@@ -178,6 +209,8 @@ class LinUCBClassifier(BaseBanditClassifier):
        NIPS 2007.
     .. [3] E. S. Page, "Continuous inspection schemes",
        Biometrika 41, 1954.
+    .. [4] D. J. Foster and A. Rakhlin, "Beyond UCB: optimal and efficient contextual bandits with
+       regression oracles", ICML 2020.
 
     Examples
     --------
@@ -200,7 +233,11 @@ class LinUCBClassifier(BaseBanditClassifier):
         **BaseBanditClassifier._parameter_constraints,
         "covariance": [StrOptions(set(COVARIANCES))],
         "kernel": [StrOptions({"auto", "linear", "rbf"})],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "exploration": [
+            *BaseBanditClassifier._parameter_constraints["exploration"],
+            StrOptions({"auto"}),
+        ],
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "bonus": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         # If features are collinear, rounding errors would outweigh a smaller penalty.
@@ -208,6 +245,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         "clip": [Interval(Real, 0, None, closed="neither"), None],
         "drift_threshold": [Interval(Real, 0, None, closed="neither"), None],
         "warm_up": [Interval(Integral, 1, None, closed="left"), None],
+        "item_features": [HasMethods(["__getitem__"]), callable, None],
     }
 
     def __init__(
@@ -215,14 +253,15 @@ class LinUCBClassifier(BaseBanditClassifier):
         *,
         covariance: Literal["full", "diagonal"] = "full",
         kernel: Literal["auto", "linear", "rbf"] = "auto",
-        n_components: int = 200,
+        n_components: int | Literal["auto"] = "auto",
         gamma: float = 0.5,
         bonus: float | Literal["auto"] = "auto",
         alpha: float | Literal["auto"] = "auto",
         clip: float | None = 5.0,
         drift_threshold: float | None = 25.0,
         warm_up: int | None = None,
-        exploration: ExplorationRate = 0.0,
+        item_features: Mapping | Callable | None = None,
+        exploration: ExplorationRate | Literal["auto"] = "auto",
         randomization: str = "uniform",
         fit_intercept: bool = True,
         max_iter: int = 5,
@@ -237,13 +276,15 @@ class LinUCBClassifier(BaseBanditClassifier):
         self.clip = clip
         self.drift_threshold = drift_threshold
         self.warm_up = warm_up
+        self.item_features = item_features
         self.exploration = exploration
         self.randomization = randomization
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _make_model(self, n_classes, random_state):
+    def _make_model(self, classes, random_state):
+        n_classes, items = len(classes), self._item_table(classes)
         can_standardize = self.clip is not None and self.fit_intercept
         standardize = can_standardize and (self.kernel == "rbf" or not self._started_sparse)
         if self.kernel == "rbf" and not standardize:
@@ -254,15 +295,23 @@ class LinUCBClassifier(BaseBanditClassifier):
         kernel = self.kernel
         if kernel == "auto":
             kernel = "rbf" if standardize and self.covariance == "full" else "linear"
-        n_components = self.n_components if kernel == "rbf" else 0
         n_features = self.n_features_in_
+        n_components = self.n_components
+        if n_components == "auto":
+            # The matrix of a shared regression has a row for each pair of features.
+            n_matrices = n_classes if items is None else items.shape[1] ** 2
+            n_components = int((MATRIX_ENTRIES / n_matrices) ** 0.5) - n_features - 1
+            n_components = max(0, min(n_components, MAX_COMPONENTS))
+        if kernel == "linear" or n_components == 0:
+            kernel, n_components = "linear", 0
         bonus, alpha = AUTO[self.covariance, kernel]
         # The bound was chosen on 26 generated classes in 617 columns, where a tenth to a third of
         # alpha is best. It lowers alpha only if there are thousands of weights. Diagonals gain
         # nothing.
         if self.covariance == "full":
-            alpha = min(alpha, 500 / (n_classes * n_features))
-        return COVARIANCES[self.covariance](
+            alpha = min(alpha, 500 / ((n_classes if items is None else 1) * n_features))
+        make = COVARIANCES[self.covariance]
+        return (make if items is None else partial(SharedLinUCB, items))(
             n_features,
             n_classes,
             n_features + n_components + self.fit_intercept,
@@ -302,9 +351,38 @@ class LinUCBClassifier(BaseBanditClassifier):
         """
         model = self._fitted_rounds().model
         return self._unlearn(
-            model.is_frozen and isinstance(model, FullLinUCB),
+            model.is_frozen and not isinstance(model, DiagonalLinUCB),
             lambda model: model.partial_fit_feedback(X, exploration, rewards),
         )
+
+    def _item_table(self, classes):
+        """Return the features of the classes, and a constant, or None if there are none."""
+        if self.item_features is None:
+            return None
+        if self.covariance != "full":
+            raise ValueError("item_features require covariance='full'")
+        features_of = self.item_features
+        features_of = features_of if callable(features_of) else features_of.__getitem__
+        rows = []
+        for name in classes.tolist():
+            try:
+                rows.append(np.asarray(features_of(name), dtype=np.float64).ravel())
+            except (LookupError, TypeError, ValueError) as error:
+                raise ValueError(f"item_features have no array for class {name!r}") from error
+        if len({len(row) for row in rows}) > 1 or not np.isfinite(np.concatenate(rows)).all():
+            raise ValueError("item_features must have as many finite numbers for each class")
+        return np.column_stack([np.array(rows), np.ones(len(rows))])
+
+    def _set_classes(self, classes, labels):
+        items = self._item_table(classes)
+        super()._set_classes(classes, labels)
+        if items is not None:
+            self._rounds.model.set_items(items)
+
+    def _resolve_exploration(self):
+        if isinstance(self.exploration, str) and self.exploration == "auto":
+            return EXPLORATIONS.get(self.randomization, 0.0)
+        return self.exploration
 
     @property
     def n_drifts_(self) -> int:

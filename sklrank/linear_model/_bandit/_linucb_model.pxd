@@ -28,6 +28,14 @@ cdef class LinUCBModel(BanditModel):
     cdef double sum_squares_with            # `sum_squares` including the sample `scaled`
     cdef double[::1] z_scores               # (n_features,) scratch memory
 
+    # Write the products w_k . row of n classes k from `first` on into `products`.
+    cdef void multiply(
+        self, Py_ssize_t first, Py_ssize_t n, const Row* row, double* products
+    ) noexcept nogil
+
+    # Return a copy of the weights w_k (n_classes, width).
+    cdef object class_weights(self)
+
     # Create the matrices A_k^-1 without samples.
     cdef int create_inverses(self) except -1
 
@@ -76,3 +84,12 @@ cdef class DiagonalLinUCB(LinUCBModel):
     cdef void diagonal_variances(
         self, const double* diagonals, Py_ssize_t n_classes, const Row* scaled, double* variances
     ) noexcept nogil
+
+
+cdef class SharedLinUCB(LinUCBModel):
+    cdef double[:, ::1] items               # (n_classes, n_item_features) a_k
+    cdef double[:, ::1] parts               # (n_item_features, width) W
+    cdef double[:, ::1] inverse             # (n_item_features * width, the same) P
+    cdef double[:, ::1] products            # (n_item_features, n_item_features) M of `scaled`
+    cdef double[::1] sample                 # (width,) `scaled` as an array
+    cdef double[::1] direction              # (n_item_features * width,) scratch memory

@@ -63,7 +63,7 @@ from sklrank.linear_model._symmetric cimport (
     quadratic_form, rank_k_downdate, symmetric_matvec
 )
 from sklrank.linear_model._online._feature_map cimport random_features
-from sklrank._rows cimport table_products
+from sklrank._rows cimport add_row, table_products
 from sklrank.linear_model._bandit._model cimport first_largest_available
 
 from sklrank._label_axes import LABELS
@@ -144,7 +144,7 @@ cdef class LinUCBModel(BanditModel):
         self.has_errors = True
         self.check_sizes(archive)
         self.needs_dense = self.clip > 0.0
-        self.n_scratch = 2 * n + self.n_components if self.needs_dense else 0
+        self.n_scratch = 2 * n + self.n_components
         if archive.loads:
             self.scaled_values, self.z_scores = np.empty(n + self.n_components), np.empty(n)
         return 0
@@ -179,7 +179,7 @@ cdef class LinUCBModel(BanditModel):
         The model must not have random features.
         """
         self.require_ready()
-        weights = np.array(self.coefficients)
+        weights = self.class_weights()
         weights[:, :self.n_features] /= root_mean_square(self.sum_squares, self.n_seen)
         weights[:, self.n_features:] *= self.constant
         if self.clip > 0:
@@ -214,11 +214,12 @@ cdef class LinUCBModel(BanditModel):
                     scratch, z, root_mean_square(self.linear_sum_squares, self.n_seen)
                 )
             self.set_features(&features, scratch)
-        table_products(&self.coefficients[0, 0], self.n_classes, self.width, &features, scores)
-        for k in range(self.n_classes):
-            scores[k] /= scale
-            if row.constant != 0.0:
-                scores[k] += self.constant * row.constant * self.coefficients[k, self.width - 1]
+        # The constant is not divided by the scale of the samples.
+        for j in range(features.n):
+            scratch[j] = features.values[j] / scale
+        features.values = scratch
+        features.constant = self.constant * row.constant
+        self.multiply(0, self.n_classes, &features, scores)
 
     cdef Py_ssize_t choose(self, const Row* row, const char* available) noexcept nogil:
         cdef double bonus = self.bonus
@@ -246,10 +247,9 @@ cdef class LinUCBModel(BanditModel):
         self.scale_row(row)
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
-        cdef double* weights = &self.coefficients[feedback.action, 0]
         cdef double prediction, error, deviation
         cdef Py_ssize_t j
-        table_products(weights, 1, self.width, &self.scaled, &prediction)
+        self.multiply(feedback.action, 1, &self.scaled, &prediction)
         error = feedback.reward - prediction
         if self.drift_test.record(min(error * error, 1.0)):
             self.forget()
@@ -343,7 +343,15 @@ cdef class LinUCBModel(BanditModel):
         row.n_features += self.n_components
 
     cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
-        table_products(&self.coefficients[first, 0], n, self.width, scaled, &self.estimates[first])
+        self.multiply(first, n, scaled, &self.estimates[first])
+
+    cdef void multiply(
+        self, Py_ssize_t first, Py_ssize_t n, const Row* row, double* products
+    ) noexcept nogil:
+        table_products(&self.coefficients[first, 0], n, self.width, row, products)
+
+    cdef object class_weights(self):
+        return np.array(self.coefficients)
 
     cdef void forget(self) noexcept nogil:
         pass
@@ -514,6 +522,139 @@ cdef class DiagonalLinUCB(LinUCBModel):
         squared.values = &self.squared_values[0]
         squared.constant = scaled.constant * scaled.constant
         table_products(diagonals, n_classes, self.width, &squared, variances)
+
+
+cdef class SharedLinUCB(LinUCBModel):
+    """LinUCB with one regression for all classes, whose features describe samples and classes.
+
+    Class k has the features a_k, the last of which is a constant. The regression has the products
+    of each feature of the sample and each of the class, the entries of a_k x'. So its weights W,
+    which have the shape of a_k x', give class k the weights w_k = W' a_k for the sample. Let P_rs
+    be the block of the inverse matrix P for features r and s of a class. The variance of class k is
+
+        a_k' M a_k,    M_rs = x' P_rs x.
+
+    M does not depend on the class. Therefore a round takes one pass over P, and few operations for
+    each class.
+    """
+
+    def __init__(self, items not None, *args):
+        self.items = np.array(items, dtype=np.float64, order="C")
+        super().__init__(*args)
+
+    cdef int create_inverses(self) except -1:
+        cdef Py_ssize_t n = self.items.shape[1]
+        self.parts = np.zeros((n, self.width))
+        self.inverse = np.eye(n * self.width) / self.alpha
+        return 0
+
+    cdef int exchange(self, Archive archive) except -1:
+        cdef SharedLinUCB saved = archive.source
+        LinUCBModel.exchange(self, archive)
+        self.items = archive.floats("items", saved.items, (self.n_classes, -1))
+        cdef Py_ssize_t n = self.items.shape[1]
+        self.parts = archive.floats("parts", saved.parts, (n, self.width))
+        shape = n * self.width, n * self.width
+        self.inverse = archive.floats("inverse", saved.inverse, shape)
+        self.constant = FULL_CONSTANT
+        if archive.loads:
+            self.products, self.sample = np.empty((n, n)), np.empty(self.width)
+            self.direction = np.empty(n * self.width)
+        return 0
+
+    _merge_rules = LinUCBModel._merge_rules
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the solution of the total of the normal equations, for the same features."""
+        first, entries = merging.states[0], LinUCBModel._merge_entries(merging)
+        shape = first["parts"].shape
+        untrained = first["alpha"] * np.eye(len(first["inverse"])), np.zeros(shape).ravel()
+
+        def equations(state):
+            precision = precision_of(state["inverse"])
+            return precision, precision @ state["parts"].ravel()
+
+        inverse, parts = merging.regression(*merging.map(equations, untrained))
+        return entries | {"inverse": inverse, "parts": parts.reshape(shape)}
+
+    def set_items(self, items not None):
+        """Replace the features `(n_classes, n_item_features)` of the classes."""
+        self.require_ready()
+        if items.shape != (self.n_classes, self.items.shape[1]):
+            raise ValueError(f"items have the shape {items.shape} for {self.n_classes} classes")
+        self.items = np.array(items, dtype=np.float64, order="C")
+
+    cdef void multiply(
+        self, Py_ssize_t first, Py_ssize_t n, const Row* row, double* products
+    ) noexcept nogil:
+        cdef double product
+        cdef Py_ssize_t k, r
+        for k in range(n):
+            products[k] = 0.0
+        for r in range(self.items.shape[1]):
+            table_products(&self.parts[r, 0], 1, self.width, row, &product)
+            for k in range(n):
+                products[k] += self.items[first + k, r] * product
+
+    cdef object class_weights(self):
+        return np.asarray(self.items) @ np.asarray(self.parts)
+
+    cdef void scale_row(self, const Row* row) noexcept nogil:
+        # Compute M, too.
+        cdef Py_ssize_t n = self.items.shape[1], width = self.width, i, j, r, s
+        cdef double product
+        LinUCBModel.scale_row(self, row)
+        self.sample[:] = 0.0
+        add_row(&self.sample[0], 1.0, &self.scaled)
+        for r in range(n):
+            for s in range(r + 1):
+                self.products[r, s] = 0.0
+                for i in range(width):
+                    product = 0.0
+                    for j in range(width):
+                        product += self.inverse[r * width + i, s * width + j] * self.sample[j]
+                    self.products[r, s] += self.sample[i] * product
+                self.products[s, r] = self.products[r, s]
+
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
+        cdef double product
+        cdef Py_ssize_t k, r, s
+        LinUCBModel.estimate(self, first, n, scaled)
+        for k in range(first, first + n):
+            self.errors[k] = 0.0
+            for r in range(self.items.shape[1]):
+                product = 0.0
+                for s in range(self.items.shape[1]):
+                    product += self.products[r, s] * self.items[k, s]
+                self.errors[k] += self.items[k, r] * product
+
+    cdef void forget(self) noexcept nogil:
+        cdef Py_ssize_t i
+        self.inverse[:, :] = 0.0
+        for i in range(self.inverse.shape[0]):
+            self.inverse[i, i] = 1.0 / self.alpha
+
+    cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
+        cdef Py_ssize_t n = self.items.shape[1], width = self.width, i, j, r, s
+        cdef double variance = 0.0, product
+        for i in range(n * width):
+            self.direction[i] = 0.0
+            for s in range(n):
+                product = 0.0
+                for j in range(width):
+                    product += self.inverse[i, s * width + j] * self.sample[j]
+                self.direction[i] += self.items[k, s] * product
+        for r in range(n):
+            for i in range(width):
+                variance += self.items[k, r] * self.sample[i] * self.direction[r * width + i]
+        variance = 1.0 / (1.0 + max(variance, 0.0))
+        for r in range(n):
+            for i in range(width):
+                product = variance * self.direction[r * width + i]
+                self.parts[r, i] += product * error
+                for j in range(n * width):
+                    self.inverse[r * width + i, j] -= product * self.direction[j]
 
 
 def normal_equations(state, k):
