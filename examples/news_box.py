@@ -2,8 +2,9 @@
 
 Each visitor is shown one of eight articles. Three server processes choose it, and write the
 visitor, the article and its propensity into a SQLite database before the article is shown. Clicks
-arrive later. Each server has a copy of the model of the morning, and learns the clicks of its own
-visitors during the day. In the night, two articles are replaced, and the learner process
+arrive later. At noon, one article is withdrawn (`available`). Each server has a copy of the model
+of the morning, and learns the clicks of its own visitors during the day. In the night, two articles
+are replaced, and the learner process
 
 - merges the models of the servers: `merge(others, base=morning)`;
 - compares two policies on the log of the day, by `sklrank.off_policy`, with models that have not
@@ -36,7 +37,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sklrank.feedback import Exploration, UniformRandomization
+from sklrank.feedback import Exploration
 from sklrank.linear_model import LinUCBClassifier
 from sklrank.off_policy import OffPolicyWarning, policy_value
 
@@ -55,7 +56,7 @@ CREATE TABLE IF NOT EXISTS clicks (
     UNIQUE (day, server, visitor));
 """
 REWARDED = (
-    "SELECT id, features, article, propensity, click FROM clicks "
+    "SELECT id, features, article, propensity, click, visitor FROM clicks "
     "JOIN shown USING (day, server, visitor)"
 )
 
@@ -66,6 +67,13 @@ REWARDED = (
 def articles_of(day):
     """Return the names of the articles of a day."""
     return np.array([f"article-{i:03}" for i in range(N_NEW * day, N_NEW * day + N_ARTICLES)])
+
+
+def is_available(visitors, n_visitors):
+    """Return which articles may be shown to visitors of a server, given their numbers."""
+    available = np.ones((len(visitors), N_ARTICLES), dtype=bool)
+    available[np.array(visitors) >= n_visitors / 2, 0] = False
+    return available
 
 
 def click_rates(X, articles):
@@ -131,7 +139,7 @@ def load(path, wait=False):
 def learn(model, rows):
     """Let the model learn rows of `REWARDED`."""
     if rows:
-        _, features, articles, propensities, clicks = zip(*rows)
+        _, features, articles, propensities, clicks, *_ = zip(*rows)
         X = np.array([np.frombuffer(blob) for blob in features])
         actions = np.searchsorted(model.classes_, articles)
         model.partial_fit_feedback(
@@ -154,20 +162,22 @@ def popularity(database, articles):
     return np.array([[(s + 20 * mean) / (n + 20) for s, n in counts]])
 
 
-def show(policy, model, popular, X, seed):
+def show(morning, model, X, available, seed):
     """Return the index of the article to show, and its propensity."""
-    if policy == "bandit":
-        shown = model.explore(X, random_state=seed)
+    if morning["policy"] == "bandit":
+        shown = model.explore(X, available=available, random_state=seed)
         return shown.actions[0], shown.propensities[0]
-    random = np.random.RandomState(np.random.SeedSequence(seed).generate_state(4))
-    shown = UniformRandomization(EPSILON).explore(popular, k=1, random_state=random)
-    return shown.actions[0, 0], shown.propensities[0, 0, 0]
+    chances = popular_propensities(morning["popular"], available)[0]
+    action = np.random.default_rng(seed).choice(N_ARTICLES, p=chances)
+    return action, chances[action]
 
 
-def popular_propensities(popular, n):
-    chances = np.full(popular.shape[1], EPSILON / popular.shape[1])
-    chances[np.argmax(popular)] += 1 - EPSILON
-    return np.tile(chances, (n, 1))
+def popular_propensities(popular, available):
+    """Return the probabilities with which articles are shown by their click rates (1, n)."""
+    chances = EPSILON * available / available.sum(axis=1, keepdims=True)
+    best = np.where(available, popular, -1.0).argmax(axis=1)
+    chances[np.arange(len(chances)), best] += 1 - EPSILON
+    return chances
 
 
 # -- Processes.
@@ -184,7 +194,7 @@ def serve(folder, server, days, n_visitors):
 
 
 def serve_day(database, morning, day, server, n_visitors):
-    model, policy, popular = morning["model"], morning["policy"], morning["popular"]
+    model = morning["model"]
     key, arrivals, arrived = (day, server), Arrivals(day, server), []
     done = database.execute("SELECT COUNT(*) FROM shown WHERE day = ? AND server = ?", key)
     n_done = done.fetchone()[0]
@@ -196,7 +206,8 @@ def serve_day(database, morning, day, server, n_visitors):
         if n < n_visitors:
             if n >= n_done:
                 X = draw_visitor(day, server, n)[0]
-                action, propensity = show(policy, model, popular, X, [day, server, n])
+                available, seed = is_available([n], n_visitors), [day, server, n]
+                action, propensity = show(morning, model, X, available, seed)
                 row = (*key, n, X.tobytes(), str(model.classes_[action]), float(propensity))
                 database.execute("INSERT INTO shown VALUES (?, ?, ?, ?, ?, ?)", row)
             arrivals.add(n)
@@ -213,7 +224,7 @@ def record_click(database, *key):
     return database.execute(REWARDED + where, key).fetchone()
 
 
-def follow(folder, days):
+def follow(folder, days, n_visitors):
     """Learn all clicks in the order in which they arrive, and prepare each next day."""
     database, file = connect(folder), folder / "learner.pkl"
     state = load(file)
@@ -227,7 +238,7 @@ def follow(folder, days):
             learn(state["model"], rows)
             state["last"] = rows[-1][0]
         elif is_closed:
-            night(folder, database, day, list(map(load, results)), state["model"])
+            night(folder, database, day, n_visitors, list(map(load, results)), state["model"])
             state = {**state, "day": day + 1, "model": with_articles(state["model"], day + 1)}
         else:
             time.sleep(WAIT)
@@ -242,19 +253,20 @@ def with_articles(model, day):
     return model.drop_classes(sorted(known - set(today)))
 
 
-def night(folder, database, day, servers, follower):
+def night(folder, database, day, n_visitors, servers, follower):
     """Merge the models of the servers, and choose the policy of the next day."""
     morning = load(folder / f"morning-{day}.pkl")
     model, *others = servers
     model.merge(others, base=morning["model"])
 
     log = database.execute(REWARDED + " WHERE day = ? ORDER BY server, visitor", (day,)).fetchall()
-    _, features, articles, propensities, clicks = zip(*log)
+    _, features, articles, propensities, clicks, visitors = zip(*log)
+    available = is_available(visitors, n_visitors)
     X = np.array([np.frombuffer(blob) for blob in features])
     shown = Exploration(np.searchsorted(model.classes_, articles), np.array(propensities))
     policies = {
-        "bandit": morning["model"].propensities(X),
-        "popular": popular_propensities(morning["popular"], len(X)),
+        "bandit": morning["model"].propensities(X, available=available),
+        "popular": popular_propensities(morning["popular"], available),
     }
     scores, estimates = morning["model"].decision_function(X), {}
     with warnings.catch_warnings():
@@ -304,7 +316,7 @@ def run(folder, days, n_visitors, kill=False):
     launch(folder)
     context = multiprocessing.get_context("spawn")
     tasks = [(serve, (folder, server, days, n_visitors)) for server in range(N_SERVERS)]
-    tasks.append((follow, (folder, days)))
+    tasks.append((follow, (folder, days, n_visitors)))
     processes = [context.Process(target=task, args=arguments) for task, arguments in tasks]
     for process in processes:
         process.start()
@@ -359,9 +371,8 @@ def single_process(folder, days, n_visitors):
                 waiting = []
             for server in range(N_SERVERS if n < n_visitors else 0):
                 X = draw_visitor(day, server, n)[0]
-                action, propensity = show(
-                    morning["policy"], model, morning["popular"], X, [day, server, n]
-                )
+                available, seed = is_available([n], n_visitors), [day, server, n]
+                action, propensity = show(morning, model, X, available, seed)
                 click = click_of(day, server, n, names[action])
                 shown[server, n] = (0, X.tobytes(), names[action], propensity, click)
                 arrivals[server].add(n)
@@ -427,10 +438,8 @@ def main():
     print(f"processes started again: {n_started}\n")
     print("              clicks per visitor    estimates on the log (n_eff)    merged model")
     print("day  policy   servers   single      bandit         popular          - learner's")
-    for day, (rate, alone, tomorrow, policy) in enumerate(
-        zip(service, single, nights, policies), 1
-    ):
-        report = tomorrow["report"]
+    reports = [tomorrow["report"] for tomorrow in nights]
+    for day, (rate, alone, report, policy) in enumerate(zip(service, single, reports, policies), 1):
         bandit, popular = (
             f"{found.value:.3f} ({found.effective_sample_size:.0f})"
             for found in (report["estimates"][kind] for kind in ("bandit", "popular"))
@@ -439,12 +448,11 @@ def main():
             f"{day:<5}{policy:<9}{rate:.4f}    {alone:.4f}      {bandit:<15}{popular:<17}"
             f"{report['difference']:.0e}"
         )
-    print(
-        f"\nAll days: {np.mean(service):.4f} and {np.mean(single):.4f} clicks per visitor, ", end=""
-    )
-    print(f"{np.mean(service) / np.mean(single) - 1:+.1%}")
+    means = np.mean(service), np.mean(single)
+    print("\nAll days: {:.4f} and {:.4f} clicks per visitor,".format(*means), end=" ")
+    print(f"{means[0] / means[1] - 1:+.1%}")
     if arguments.plot:
-        plot(service, single, [tomorrow["report"] for tomorrow in nights], arguments.plot)
+        plot(service, single, reports, arguments.plot)
 
 
 if __name__ == "__main__":
