@@ -410,7 +410,7 @@ def plot(service, single, reports, file):
         right.plot(days + shift, truth, "_", markersize=18, color=color)
     right.plot([], [], "_", markersize=18, color="gray", label="true rate")
     right.set(title="Policies, estimated on the log of the day", xlabel="Day", xticks=days)
-    right.set(ylim=(0, None))
+    right.set(ylim=(0, None), ylabel="Clicks per visitor")
     right.legend(loc="lower right")
     figure.savefig(file, dpi=120)
 
