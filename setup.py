@@ -4,6 +4,7 @@ The metadata and the settings of the tools are in pyproject.toml.
 """
 
 import os
+import shutil
 from pathlib import Path
 
 from Cython.Build import cythonize
@@ -71,6 +72,7 @@ class BuildExtensions(build_ext):
             self.parallel = min(os.cpu_count() or 1, MAX_COMPILERS)
 
     def build_extensions(self):
+        self.check_compiler()
         for extension in self.extensions:
             if self.compiler.compiler_type == "msvc":
                 extension.extra_compile_args = []
@@ -78,6 +80,17 @@ class BuildExtensions(build_ext):
                 extension.libraries = ["m"]
         self.translate()
         super().build_extensions()
+
+    def check_compiler(self):
+        """Stop before the modules are translated if there is no compiler, and say what to do."""
+        compiler = getattr(self.compiler, "compiler_so", None)
+        if compiler and not shutil.which(compiler[0]):
+            raise SystemExit(
+                f"sklrank is compiled from source, and there is no C compiler {compiler[0]!r}: "
+                "install one (Debian and Ubuntu: apt install gcc; Fedora: dnf install gcc; macOS: "
+                "xcode-select --install; Windows: Build Tools for Visual Studio), set CC to "
+                "another one, or install a wheel, which needs none."
+            )
 
     def translate(self):
         """Replace the sources of the modules by C code. Only the C compiler may run in threads."""

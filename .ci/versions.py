@@ -1,4 +1,7 @@
-"""Check that each version is the same in all files that name it."""
+"""Check that each version is the same in all files that name it.
+
+python .ci/versions.py [VERSION]: that of the package must also be the given one
+"""
 
 import re
 import sys
@@ -25,6 +28,7 @@ VERSIONS = {
     ],
 }
 
+VERSIONS["sklrank"] += sys.argv[1:]
 for name, versions in VERSIONS.items():
     if len(set(versions)) > 1:
         sys.exit(f"{name} has different versions in different files: {versions}")

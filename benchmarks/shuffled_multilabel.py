@@ -11,6 +11,9 @@ relative to it.
    the last 1000 samples, and Vowpal Wabbit (`pip install vowpalwabbit`).
 2. Top-k feedback (k = 3): reward per round, and rank loss in brackets. The boosters, AdaGrad and
    LinUCB for the labels shown.
+3. AdaOLMR with full information, after one pass over the training part: rank loss and precision at
+   1, 3 and 5 (in %) on the test part of the ranking by `decision_function`, and what is added by
+   ranking by the calibrated probabilities of `predict_proba` instead. It uses all samples.
 
 The step size of AdaGrad and the bonus of LinUCB are the best ones of each data set, by the loss (1)
 or the reward (2). These models' samples are standardized by the training part beforehand. An online
@@ -26,6 +29,7 @@ from importlib.util import find_spec
 import numpy as np
 from _common import load_multilabel, print_header, print_table
 from _multilabel_peers import UniformExploration, adagrad, linucb, neighbors, ridge, vowpal_wabbit
+from scipy import sparse
 
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM
@@ -174,6 +178,36 @@ def print_rewards(args, exploration):
     print_results(title, results, -1, defaults)
 
 
+def print_rankings(args):
+    args.large_rows = args.rows
+    rows = []
+    for name in args.sets:
+        print(f"{name} ...", file=sys.stderr, flush=True)
+        runs = []
+        for X, Y, n_train, seed in orders_of(name, args):
+            X = sparse.csr_array(X) if np.mean(X != 0.0) < 0.2 else X
+            booster = AdaOLMR(random_state=seed).fit(X[:n_train], Y[:n_train])
+            both = booster.decision_function(X[n_train:]), booster.predict_proba(X[n_train:])
+            runs.append([ranking_measures(Y[n_train:], scores) for scores in both])
+        by_scores, by_probabilities = np.moveaxis(np.array(runs), 1, 0)
+        added = by_probabilities - by_scores
+        errors = added.std(axis=0, ddof=1) / len(added) ** 0.5
+        cells = [f"{mean:.{4 if i == 0 else 1}f}" for i, mean in enumerate(by_scores.mean(axis=0))]
+        for i, (mean, error) in enumerate(zip(added.mean(axis=0), errors)):
+            digits = 4 if i == 0 else 2
+            cells.append(f"{mean:+.{digits}f} +- {error:.{digits}f}")
+        rows.append([name, *cells])
+    measures = ["rank loss", *(f"P@{k}" for k in (1, 3, 5))]
+    columns = ["data set", *measures, *(f"{name} added" for name in measures)]
+    print_table(f"3. By scores, and by probabilities, {args.orders} orders", columns, rows)
+
+
+def ranking_measures(Y, scores):
+    """Return the rank loss, and the precision at 1, 3 and 5 in per cent."""
+    hits = np.take_along_axis(Y, np.argsort(-scores, axis=1, kind="stable")[:, :5], axis=1)
+    return [rank_loss(Y, scores), *(100.0 * hits[:, :k].mean() for k in (1, 3, 5))]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
@@ -190,7 +224,7 @@ def main():
         action="store_true",
         help="leave out the simple models of part 2, which take almost all of its time",
     )
-    parser.add_argument("--only", type=int, nargs="+", choices=(1, 2), default=[1, 2])
+    parser.add_argument("--only", type=int, nargs="+", choices=(1, 2, 3), default=[1, 2, 3])
     args = parser.parse_args()
     print_header(peers=("vowpalwabbit",))
     if 1 in args.only:
@@ -198,6 +232,8 @@ def main():
     if 2 in args.only:
         for exploration in args.exploration:
             print_rewards(args, exploration)
+    if 3 in args.only:
+        print_rankings(args)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ about three. Part 1 compares, after one pass over the training samples, on test 
 
 The last two learn the most frequent labels only, since they take a time for each label: their times
 are multiplied by the share of labels left out, and their metrics are those of these labels, for
-which the metrics of AdaOLMR are printed, too. Part 2 prints the time and memory of AdaOLMR for more
-labels and more columns. Memory is the increase of the peak, each model in a process of its own.
+which the metrics of AdaOLMR are printed, too. Part 2 prints the time and memory of AdaOLMR and of
+ProbabilisticLabelTree for more labels and more columns; the tree learns more samples, since its
+memory grows with them. Memory is the increase of the peak, each model in a process of its own.
 
     python benchmarks/sparse_multilabel.py [--quick]
 """
@@ -29,6 +30,7 @@ from sklearn.multiclass import OneVsRestClassifier
 
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR
+from sklrank.tree import ProbabilisticLabelTree
 
 WORDS = 50
 N_FREQUENT = 20
@@ -162,20 +164,31 @@ def compare(quick):
     print_table(f"{n} samples, {n_columns} columns, {n_labels} labels", titles, rows)
 
 
+def label_tree(X, Y, X_test):
+    with Stopwatch() as watch:
+        ProbabilisticLabelTree(max_children=32).partial_fit(X, Y)
+    return None, watch.seconds
+
+
 def scale(quick):
-    rows = []
     labels = (100, 300) if quick else (100, 1000, 10_000, 100_000)
-    columns = (100, 1000) if quick else (100, 10_000, 100_000, 1_000_000)
-    for n_labels, n_columns in [*((m, 20_000) for m in labels), *((500, d) for d in columns)]:
-        n = 50 if quick else int(np.clip(10**6 / n_labels, 100, 2000))
-        X, Y = documents(n, n_columns, n_labels)
-        (_, seconds), memory = in_process(boosting, X, Y, X[:1])
-        rows.append([n_labels, n_columns, n, f"{1e3 * seconds / n:.3f}", f"{memory:.0f}"])
-    print_table(
-        "AdaOLMR, with the time of its creation",
-        ("labels", "columns", "samples", "ms a row", "MB"),
-        rows,
-    )
+    columns = (100, 1000) if quick else (100, 1000, 10_000, 100_000, 1_000_000)
+    for title, sizes in (
+        ("20,000 columns", [(m, 20_000) for m in labels]),
+        ("500 labels", [(500, d) for d in columns]),
+    ):
+        rows = []
+        for n_labels, n_columns in sizes:
+            most = 50 if quick else int(np.clip(10**6 / n_labels, 100, 2000))
+            for name, model, n in (
+                ("AdaOLMR", boosting, most),
+                ("ProbabilisticLabelTree", label_tree, 50 if quick else 20_000),
+            ):
+                X, Y = documents(n, n_columns, n_labels)
+                (_, seconds), memory = in_process(model, X, Y, X[:1])
+                ms = f"{1e3 * seconds / n:.3f}"
+                rows.append([name, n_labels, n_columns, n, ms, f"{memory:.0f}"])
+        print_table(title, ("model", "labels", "columns", "samples", "ms a row", "MB"), rows)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ html_static_path = ["_static"]
 html_css_files = ["sklrank.css"]
 html_show_sourcelink = False
 html_theme_options = {
-    "logo": {"text": "sklrank"},
+    "logo": {"text": f"sklrank {release}"},
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "navbar_persistent": ["search-button"],
@@ -61,11 +61,13 @@ html_theme_options = {
     "secondary_sidebar_items": {
         "**": ["page-toc", "sg_download_links"],
         "index": [],
+        "auto_examples/index": [],
     },
     "footer_start": ["copyright"],
     "footer_end": [],
 }
-html_sidebars = {page: [] for page in ("index", "choosing", "results", "persistence", "CHANGELOG")}
+WITHOUT_SIDEBAR = ("index", "choosing", "install", "auto_examples/plot_tutorial", "CHANGELOG")
+html_sidebars = {page: [] for page in WITHOUT_SIDEBAR}
 
 myst_enable_extensions = ["colon_fence", "dollarmath", "amsmath", "deflist"]
 myst_heading_anchors = 3

@@ -17,6 +17,7 @@ package has the following subpackages:
 - :mod:`sklrank.metrics`: ranking losses and scores, and scorers for scikit-learn's tools.
 - :mod:`sklrank.model_selection`: progressive (prequential) validation, and validation by query.
 - :mod:`sklrank.pipeline`: pipelines that learn in parts.
+- :mod:`sklrank.streaming`: training on batches of files, data frames and arrays.
 - :mod:`sklrank.datasets`: readers of benchmark files, synthetic rankings and streams.
 
 :func:`sklrank.show_versions` prints what a bug report should contain, and
@@ -39,6 +40,7 @@ _SUBPACKAGES = (
     "online_boosting",
     "pipeline",
     "semi_supervised",
+    "streaming",
     "tree",
 )
 __all__ = ["__version__", *_SUBPACKAGES, "expected_failed_checks", "show_versions"]

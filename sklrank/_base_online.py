@@ -334,6 +334,9 @@ class ChangingClasses:
         New columns of indicator matrices are the last ones. Class labels remain sorted.
         """
         names = check_label_names(classes) if self._has_label_columns else sorted_classes(classes)
+        adds = self._adds_classes(classes)
+        if not adds and np.array_equal(names, self.classes_):
+            return
         known, given = self.classes_.tolist(), names.tolist()
         of_known, of_given = set(known), set(given)
         is_new = [label not in of_known for label in given]
@@ -343,7 +346,7 @@ class ChangingClasses:
                 f"{shortened(missing)}, new: {shortened(names[is_new].tolist())}): name all labels "
                 "of the model and the new ones, or remove labels by drop_classes"
             )
-        if self._adds_classes(classes):
+        if adds:
             if self._has_label_columns:
                 names = np.concatenate([self.classes_, names[is_new]])
             places = {label: place for place, label in enumerate(known)}

@@ -11,18 +11,16 @@ class LabelAxis:
 
     def relabeled(self, array, axis, labels, new):
         """Return a copy with the old labels `labels` along the axis, where -1 are new ones."""
-        n_entries = array.shape[axis]
-        one = (*array.shape[:axis], 1, *array.shape[axis + 1 :])
-        padded = np.concatenate([array, np.broadcast_to(new, one).astype(array.dtype)], axis)
-        others = np.arange(n_entries)
-        places = np.concatenate(
-            [
-                others[: self.before],
-                np.where(labels < 0, n_entries, labels + self.before),
-                others[n_entries - self.after :],
-            ]
-        )
-        return padded.take(places, axis)
+        n, shape = array.shape[axis], list(array.shape)
+        shape[axis] = 1
+        places = np.where(labels < 0, -1, labels + self.before)
+        places = np.array([*range(self.before), *places, *range(n - self.after, n)])
+        copy = array.take(np.maximum(places, 0), axis)
+        np.moveaxis(copy, axis, 0)[places < 0] = np.moveaxis(np.broadcast_to(new, shape), axis, 0)
+        return copy
+
+    def __repr__(self):
+        return "labels"
 
 
 LABELS = LabelAxis()

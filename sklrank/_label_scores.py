@@ -92,8 +92,8 @@ def as_relevant(y_true):
     bad = values[~((values == 0) | (values == 1))]
     if bad.size:
         raise ValueError(
-            f"y_true must hold 0 or 1 if it is 2-d, got {bad[0]}: binarize it, or pass class "
-            "labels as a 1-d array."
+            f"y_true must hold 0 or 1 if it is 2-d, got {bad[0]}: binarize it (lists of labels by "
+            "sklearn.preprocessing.MultiLabelBinarizer), or pass class labels as a 1-d array."
         )
     dense = y_true.toarray() if sparse.issparse(y_true) else y_true
     return dense.astype(bool)

@@ -14,7 +14,8 @@ cdef class LockedModel:
     cdef unsigned long owner        # identifier of this thread, if there are such calls
 
     # Begin a call, after a wait for calls of other threads if necessary. After a success, call the
-    # corresponding method `end_...` in the same thread. An interrupt by Ctrl-C ends the wait.
+    # corresponding method `end_...` in the same thread. Ctrl-C ends the wait. A call that would wait
+    # for itself raises RuntimeError.
     cdef int begin_shared(self) except -1
     cdef int begin_exclusive(self) except -1
     cdef void end_shared(self) noexcept
@@ -24,6 +25,8 @@ cdef class LockedModel:
     # is True from the second attempt on.
     cdef object try_shared(self, unsigned long thread, bint waited)
     cdef object try_exclusive(self, unsigned long thread)
+    cdef bint runs_in_callers(self, unsigned long thread) except -1
+    cdef int raise_blocked(self) except -1
     cdef object new_wait(self)
     cdef void leave_queue(self) noexcept
     cdef void wake(self) noexcept

@@ -9,7 +9,9 @@ learns ends, the shared calls that wait then go before the next one that learns.
 that predict all the time nor threads that learn all the time make the others wait for ever.
 
 A thread may nest calls of any kind in its own exclusive call, and shared calls in its own shared
-call. An exclusive call in a shared one would wait for itself, so it raises RuntimeError.
+call. An exclusive call in a shared one would wait for itself, so it raises RuntimeError. So does a
+call of a worker thread, such as that of a weak learner which uses its own booster, if it would wait
+for the call of which it is a part: see `part_of_call`.
 
 An estimator or a compiled learner inherits from `LockedModel`. While an estimator learns, its
 compiled learners are locked, too: they may be pickled, or be learners of another estimator. The
@@ -22,6 +24,9 @@ from cpython.pythread cimport PyThread_get_thread_ident
 
 from _thread import allocate_lock
 from functools import wraps
+
+# The thread that waits for each worker thread which runs part of its call.
+cdef dict CALLERS = {}
 
 
 @cython.auto_pickle(False)
@@ -47,6 +52,7 @@ cdef class LockedModel:
         self.n_turns = max(self.n_turns - 1, 0)
 
     cdef object try_shared(self, unsigned long thread, bint waited):
+        cdef bint blocks_itself = False
         wait = None
         with cython.critical_section(self):
             if self.readers is None:
@@ -54,8 +60,13 @@ cdef class LockedModel:
             if self.n_exclusive > 0 and self.owner == thread:
                 # Nothing else runs, so a single count is enough. See `end_shared`.
                 self.n_exclusive += 1
+            elif self.n_exclusive > 0 and self.runs_in_callers(thread):
+                blocks_itself = True
             elif self.n_exclusive > 0 or (
-                self.n_learners > 0 and self.n_turns == 0 and thread not in self.readers
+                self.n_learners > 0
+                and self.n_turns == 0
+                and thread not in self.readers
+                and not self.runs_in_callers(thread)
             ):
                 wait = self.new_wait()
                 self.n_waiting += not waited
@@ -63,7 +74,24 @@ cdef class LockedModel:
                 self.readers[thread] = self.readers.get(thread, 0) + 1
                 if waited:
                     self.leave_queue()
+        if blocks_itself:
+            self.raise_blocked()
         return wait
+
+    cdef bint runs_in_callers(self, unsigned long thread) except -1:
+        """Return whether a call runs in a thread that waits for this worker thread."""
+        caller = CALLERS.get(thread)
+        while caller is not None:
+            if caller in self.readers or (self.n_exclusive > 0 and self.owner == caller):
+                return True
+            caller = CALLERS.get(caller)
+        return False
+
+    cdef int raise_blocked(self) except -1:
+        raise RuntimeError(
+            f"a call of this {type(self).__name__} was made in a worker thread of its own call, "
+            "for which it would wait for ever: call it after the running call has ended"
+        )
 
     cdef int begin_exclusive(self) except -1:
         cdef unsigned long thread = PyThread_get_thread_ident()
@@ -83,24 +111,27 @@ cdef class LockedModel:
         return 0
 
     cdef object try_exclusive(self, unsigned long thread):
-        cdef bint reads = False
+        cdef bint reads = False, blocks_itself = False
         wait = None
         with cython.critical_section(self):
+            if self.readers is None:
+                self.readers = {}
             if self.n_exclusive > 0 and self.owner == thread:
                 self.n_exclusive += 1
-            elif self.n_exclusive > 0:
-                wait = self.new_wait()
-            elif not self.readers and self.n_turns == 0:
+            elif self.n_exclusive == 0 and not self.readers and self.n_turns == 0:
                 self.owner = thread
                 self.n_exclusive = 1
             else:
-                reads = thread in self.readers
+                reads = self.n_exclusive == 0 and thread in self.readers
+                blocks_itself = self.runs_in_callers(thread)
                 wait = self.new_wait()
         if reads:
             raise RuntimeError(
                 f"this {type(self).__name__} cannot learn inside of its own call that predicts or "
                 "is pickled, which runs in the same thread: let it learn after this call"
             )
+        if blocks_itself:
+            self.raise_blocked()
         return wait
 
     cdef object new_wait(self):
@@ -174,6 +205,22 @@ cdef class ExclusiveCalls:
         for i in range(self.n_begun):
             (<LockedModel>self.models[i]).end_exclusive()
         self.n_begun = 0
+
+
+def part_of_call(function):
+    """Return the function for a worker thread whose end the thread that calls this waits for."""
+    caller = PyThread_get_thread_ident()
+
+    def run(*args, **kwargs):
+        thread = PyThread_get_thread_ident()
+        if thread == caller:  # without a worker thread, as joblib runs a single job
+            return function(*args, **kwargs)
+        CALLERS[thread] = caller
+        try:
+            return function(*args, **kwargs)
+        finally:
+            del CALLERS[thread]
+    return run
 
 
 def shared_call(method):

@@ -27,11 +27,12 @@ def check_random_source(random_state):
 
     A sequence is the entropy of a SeedSequence. None is returned as it is.
     """
-    if random_state is None or isinstance(random_state, Integral | np.random.RandomState):
-        return None if random_state is None else check_random_state(random_state)
+    if random_state is None:
+        return None
+    if isinstance(random_state, Integral | np.random.RandomState):
+        return check_random_state(random_state)
     try:
-        if not isinstance(random_state, np.random.SeedSequence):
-            random_state = np.random.SeedSequence(random_state)
+        # PCG64 takes the numbers as the entropy of a SeedSequence.
         return np.random.RandomState(np.random.PCG64(random_state))
     except (TypeError, ValueError) as error:
         raise ValueError(

@@ -227,12 +227,11 @@ cdef class Archive:
         return self.checked_array(name, shape, dtype, self.copies, low, high)
 
     cdef object record(self, str name, object value, tuple shape, new):
-        array = np.array(value) if self.copies else np.asarray(value)
-        if self.labels is not None:
-            for axis, size in enumerate(shape):
-                if isinstance(size, LabelAxis):
-                    array = size.relabeled(array, axis, self.labels, new)
-        self.entries[name] = array
+        array = copied = np.asarray(value)
+        for axis, size in enumerate(shape if self.labels is not None else ()):
+            if isinstance(size, LabelAxis):
+                copied = size.relabeled(copied, axis, self.labels, new)
+        self.entries[name] = copied.copy() if self.copies and copied is array else copied
         return value
 
     cdef bint fits(self, size, Py_ssize_t given):
@@ -255,7 +254,7 @@ cdef class Archive:
         for i in range(len(shape) if fits else 0):
             fits = fits and self.fits(shape[i], given[i])
         if not fits:
-            expected = str(tuple(map(self.expected, shape))).replace("-1", "any")
+            expected = str(shape).replace("-1", "any")
             self.require(False, f"{name} has the shape {given}, expected {expected}")
         if value.dtype != dtype and (value.dtype.kind != dtype.kind or dtype.kind not in "fi"):
             self.require(False, f"{name} has the dtype {value.dtype}, expected {dtype}")
@@ -265,11 +264,6 @@ cdef class Archive:
         if copies and value.dtype == dtype:
             return value.copy()
         return np.ascontiguousarray(value, dtype=dtype)
-
-    def expected(self, size):
-        """Return the size of an axis for error messages."""
-        is_axis = isinstance(size, LabelAxis)
-        return self.n_labels + size.before + size.after if is_axis else size
 
 
 cdef class Persistent(LockedModel):

@@ -15,6 +15,8 @@ from libc.stdlib cimport calloc, free
 
 from threading import Thread
 
+from sklrank._model_lock import part_of_call
+
 cdef enum:
     STOP = -1           # a thread ends if it is started in this phase
 
@@ -81,7 +83,8 @@ cdef class ThreadTeam:
         self.phase = STOP       # if a thread cannot start, the threads started before must end
         try:
             for k in range(1, self.n_members):
-                thread = Thread(target=self.worker_loop, args=(k,), daemon=True)
+                target = part_of_call(self.worker_loop)
+                thread = Thread(target=target, args=(k,), daemon=True)
                 self.threads.append(thread)
                 thread.start()
         except BaseException:

@@ -161,21 +161,24 @@ class Target(NamedTuple):
     """Names `(n_labels,)` of the columns of an indicator matrix, if it is a data frame."""
 
 
+# What to do with lists of labels.
+BINARIZER = (
+    "give the labels of a sample as 0 and 1, in one column per label: pass "
+    "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)"
+)
+
+
 def check_target(y, *, multilabel: bool) -> Target:
     """Check `y`: class labels or, if `multilabel` is True, also an indicator matrix."""
     try:
         return _checked_target(y, multilabel)
-    except ValueError as error:
-        if not _holds_collections(y):
-            raise
-        remedy = (
-            "give the labels of a sample as 0 and 1, in one column per label: pass "
-            "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)"
-            if multilabel
-            else "this classifier takes one class label per sample, with its present parameters: "
-            "pass a 1-d y, or use a label ranker"
+    except ValueError:
+        single = (
+            "this classifier takes one class label per sample, with its present parameters: pass a "
+            "1-d y, or use a label ranker"
         )
-        raise ValueError(f"y holds collections of labels; {remedy}") from error
+        check_no_collections(y, BINARIZER if multilabel else single)
+        raise
 
 
 def _checked_target(y, multilabel):
@@ -223,15 +226,15 @@ def _is_indicator(y):
     return y.shape[1] > 1 and y.dtype.kind in "biuf" and bool(np.isin(y, (0, 1)).all())
 
 
-def _holds_collections(y):
-    """Return True if entries of an invalid `y` are sets, or lists that do not form an array."""
+def check_no_collections(y, remedy=BINARIZER):
+    """Raise if entries of `y` are sets, or lists that do not form an array."""
     in_list = isinstance(y, list | tuple)
     entries = list(y if in_list else np.ravel(y))
-    if any(isinstance(entry, set | frozenset) for entry in entries):
-        return True
+    sets = any(isinstance(entry, set | frozenset) for entry in entries)
     lengths = {len(entry) for entry in entries if isinstance(entry, list | tuple)}
     # A list of lists of equal length is an array; an array of lists is not.
-    return len(lengths) > in_list
+    if sets or len(lengths) > in_list:
+        raise ValueError(f"y holds collections of labels; {remedy}")
 
 
 # -- Classes.
@@ -314,7 +317,7 @@ def names_of(classes):
 
 def column_names(y):
     """Return the column names of a data frame, or None if they are not distinct strings."""
-    names = list(getattr(y, "columns", ()))
+    names = list(getattr(y, "column_names", getattr(y, "columns", ())))  # of pyarrow, of others
     named = names and all(isinstance(name, str) for name in names)
     return np.array(names) if named and len(set(names)) == len(names) else None
 

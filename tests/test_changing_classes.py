@@ -158,6 +158,38 @@ def test_a_class_added_later_is_one_that_was_never_seen(name, n_before, new):
     assert_array_equal(class_scores(later, everything), class_scores(before, everything))
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(CLASSIFIERS[name] for name in ("linucb", "linucb, diagonal", "banditron")),
+        RANKERS["adaptive, trees"],
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_label_that_is_not_available_until_later_is_one_that_is_added_later(model):
+    """The decisions are equal. (Models whose formulas contain the number of labels differ.)"""
+    later, before = clone(model), clone(model)
+    shown = [
+        later.explore(X, NAMES[:4], random_state=1),
+        before.explore(X, NAMES, available=NAMES[:4], random_state=1),
+    ]
+    assert_array_equal(shown[0].actions, shown[1].actions)
+    rewards = np.take_along_axis(RELEVANT, shown[0].actions.reshape(N, -1), axis=1)
+    later.partial_fit_feedback(X, shown[0], rewards)
+    before.partial_fit_feedback(X, shown[1], rewards, available=NAMES[:4])
+    shown = [one.explore(X, NAMES, random_state=2) for one in (later, before)]
+    assert_array_equal(shown[0].actions, shown[1].actions)
+    assert_array_equal(later.decision_function(X), before.decision_function(X))
+
+
+def test_averages_of_new_labels_contain_their_initial_weights():
+    model = clone(RANKERS["predtron, entropy"]).partial_fit(X, RELEVANT[:, :4], NAMES[:4])
+    before = model.coef_
+    model._check_same_classes(NAMES)
+    assert_allclose(model.coef_[:4], before, rtol=1e-12)
+    assert_allclose(np.c_[model.coef_, model.intercept_][4:], 1 / (D + 1), rtol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["bmr", "ada, trees", "semi", "predtron"])
 def test_columns_are_placed_by_name(name, fingerprint):
     model = clone(RANKERS[name]).partial_fit(X, RELEVANT[:, :4], NAMES[:4])
@@ -407,12 +439,19 @@ def test_other_threads_see_all_new_labels_or_none(name):
     assert shapes <= {(N, 4), (N, 6)}
 
 
+def test_models_that_change_their_labels_keep_the_generator_of_numpy():
+    model = BanditronClassifier().partial_fit(X, LABELS).drop_classes(["a"])
+    assert model._random_state is np.random.mtrand._rand
+
+
 # -- Axes of labels.
 
 
 @given(data=st.data())
 def test_label_axes_are_those_of_lists(data):
-    before, n, after, axis = (data.draw(st.integers(0, high)) for high in (2, 5, 2, 1))
+    before, n, after, axis = (
+        data.draw(st.integers(low, high)) for low, high in ((0, 2), (1, 5), (0, 2), (0, 1))
+    )
     labels = np.array(data.draw(st.lists(st.integers(-1, n - 1), max_size=6)), dtype=np.intp)
     shape = [3, 3]
     shape[axis] = before + n + after

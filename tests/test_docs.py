@@ -17,7 +17,10 @@ DOCS = ROOT / "docs"
 GALLERY = sorted((ROOT / "examples" / "gallery").rglob("plot_*.py"))
 RUNS = json.loads((DOCS / "results" / "runs.json").read_text(encoding="utf-8"))
 DESCRIPTION = {"name", "task", "title", "command", "data", "reading"}
-RESULTS = sorted(set((DOCS / "results").glob("*.json")) - {DOCS / "results" / "runs.json"})
+RESULTS = sorted(
+    set((DOCS / "results").glob("*.json"))
+    - {DOCS / "results" / name for name in ("runs.json", "charts.json")}
+)
 
 
 def public_names():
@@ -38,7 +41,8 @@ def map_pages(node):
 
 
 def test_api_reference_lists_each_public_name_once():
-    listed = re.findall(r"^   (sklrank\.\S+)$", (DOCS / "api.rst").read_text(), re.MULTILINE)
+    text = "".join(path.read_text() for path in (DOCS / "api").glob("*.rst"))
+    listed = re.findall(r"^   ~?(sklrank\.\S+)$", text, re.MULTILINE)
     assert sorted(listed) == sorted([*public_names(), *(f"sklrank.{name}" for name in FUNCTIONS)])
 
 
@@ -69,17 +73,43 @@ def test_names_of_runs_are_unique():
     assert len({run["name"] for run in RUNS}) == len(RUNS)
 
 
-def test_page_of_results_has_a_section_for_each_run():
-    spec = importlib.util.spec_from_file_location("page", DOCS / "_ext" / "results_page.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    lines = module.page().splitlines()
+@pytest.fixture
+def results_page(monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    return importlib.import_module("results_page")
+
+
+def test_pages_of_results_have_a_section_for_each_run(results_page):
+    pages = [path.read_text(encoding="utf-8") for path in (DOCS / "results").glob("*.md")]
+    tasks = [results_page.MARK.search(text)[1] for text in pages]
+    assert sorted(tasks) == sorted({run["task"] for run in RUNS})
+    lines = [line for task in tasks for line in results_page.page(task).splitlines()]
     recorded = {path.stem for path in RESULTS}
     for run in RUNS:
         start = lines.index(f"(result-{run['name'].replace('_', '-')})=")
-        assert lines[start + 1] == f"### {run['title']}"
+        assert lines[start + 1] == f"## {run['title']}"
         missing = f"Not recorded yet: `{run['command']}` prints it."
         assert (lines[start + 3] == missing) == (run["name"] not in recorded)
+
+
+def test_charts_show_recorded_figures(results_page):
+    charts = results_page.read("charts.json")
+    recorded = {result["name"]: result for result in results_page.results() if "output" in result}
+    assert set(charts) <= set(recorded)
+    for name, chart in charts.items():
+        tables = results_page.printed_tables(recorded[name])
+        groups = results_page.results_charts.groups_of(chart, tables)
+        assert all(chart["ours"][0] in points and len(points) > 1 for points in groups.values())
+    assert results_page.summary().count("\n") == len(charts) + 1
+
+
+def test_cells_of_charts_have_values_and_errors(results_page):
+    value_and_error = results_page.results_charts.value_and_error
+    assert value_and_error("0.760 +- 0.012 (0.108)") == (0.76, 0.012)
+    assert value_and_error("1,797") == (1797.0, 0.0)
+    assert value_and_error(".5", ".1") == (0.5, 0.1)
+    assert value_and_error("") == (None, 0.0)
 
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.naive_bayes import GaussianNB
 
 import sklrank
-from sklrank._model_lock import LockedModel, exclusive_call, shared_call
+from sklrank._model_lock import LockedModel, exclusive_call, part_of_call, shared_call
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -229,6 +229,64 @@ def test_learning_in_a_prediction_raises():
     elsewhere(model.learn)
 
 
+def in_a_worker_thread(call):
+    """Run a call in another thread as part of the running call, and return its error or None."""
+    errors = []
+
+    def run():
+        try:
+            call()
+        except RuntimeError as error:
+            errors.append(error)
+
+    worker = Background(part_of_call(run))
+    assert worker.ends()
+    return errors[0] if errors else None
+
+
+@pytest.mark.parametrize(
+    "outer, inner, waits",
+    [
+        ("learn", "learn", True),
+        ("learn", "predict", True),
+        ("predict", "learn", True),
+        ("predict", "predict", False),
+    ],
+)
+@pytest.mark.parametrize("depth", [1, 2])
+def test_worker_threads_do_not_wait_for_their_own_call(outer, inner, waits, depth):
+    """Nor do workers of workers; calls of other models, and later ones of this, succeed."""
+    model, other = Locked(), Locked()
+    call = getattr(model, inner)
+
+    def nested():
+        if depth == 2:
+            return in_a_worker_thread(lambda: errors.append(in_a_worker_thread(call)))
+        errors.append(in_a_worker_thread(call))
+        return in_a_worker_thread(other.learn)
+
+    errors = []
+    assert getattr(model, outer)(nested) is None
+    assert (errors[0] is not None) == waits
+    if waits:
+        assert "this Locked was made in a worker thread of its own call" in str(errors[0])
+    elsewhere(model.learn)
+    elsewhere(model.predict)
+
+
+def test_worker_threads_predict_while_another_thread_waits_to_learn():
+    """As calls of the thread that waits for them would do."""
+    model = Locked()
+
+    def running():
+        learner = Background(model.learn)
+        assert learner.waits()
+        assert in_a_worker_thread(model.predict) is None
+        return learner
+
+    assert model.predict(running).ends()
+
+
 def test_a_thread_that_waits_to_learn_goes_first():
     """New shared calls wait for it, but not those nested in a running one."""
     model, order = Locked(), []
@@ -267,7 +325,7 @@ def test_ctrl_c_ends_a_wait(tmp_path, held, waiting):
     code = f"""
 import signal, threading
 from sklearn.base import BaseEstimator
-from sklrank._model_lock import LockedModel, exclusive_call, shared_call
+from sklrank._model_lock import LockedModel, exclusive_call, part_of_call, shared_call
 class Locked(LockedModel):
     @exclusive_call
     def learn(self, call=None): return call and call()
@@ -340,6 +398,26 @@ def test_a_weak_learner_may_remove_the_learners():
     data = chunk(model, 0)
     model.fit(*data)
     elsewhere(lambda: model.fit(*data))
+
+
+@pytest.mark.parametrize("deed", ["partial_fit", "predict"])
+def test_a_weak_learner_in_a_worker_thread_may_not_use_its_booster(deed):
+    """It would wait for the round that waits for it."""
+
+    def use_model():
+        if threading.current_thread() is not callers[0]:
+            getattr(model, deed)(*data[: 1 + (deed == "partial_fit")])
+
+    def learn():
+        callers.append(threading.current_thread())
+        with pytest.raises(RuntimeError, match="this AdaOLMR was made in a worker thread"):
+            model.fit(*data)
+        ended.append(True)
+
+    model, callers, ended = AdaOLMR([Calls(use_model)], n_estimators=2, n_jobs=2), [], []
+    data = chunk(model, 0)
+    assert Background(learn).ends()
+    assert ended
 
 
 WEAK_LEARNERS = {

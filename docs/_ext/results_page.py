@@ -1,7 +1,9 @@
-"""Write the page of results from the JSON files that `docs/results/record.py` has written.
+"""Write the pages of results from the JSON files that `docs/results/record.py` has written.
 
-The page `results` has a line with `MARK`, which is replaced by a section for each task, with the
-recorded output of each command: as tables where it consists of aligned columns, else as printed.
+A page in `docs/results/` has a line `<!-- results: TASK -->`, which is replaced by the results of
+this task: the chart of `charts.json`, then the recorded output of each command, folded, as tables
+where it consists of aligned columns, else as printed. The line `<!-- summary -->` of the page
+`results` is replaced by a table of our recommended class and the best other method in each chart.
 """
 
 import json
@@ -9,21 +11,40 @@ import re
 from itertools import groupby
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[1] / "results"
-MARK = "<!-- results -->"
+import results_charts
+
+DOCS = Path(__file__).parents[1]
+FOLDER = DOCS / "results"
+CHARTS = "generated/charts"  # in the folder of the documentation
+MARK = re.compile(r"<!-- results: (.+) -->")
+SUMMARY = "<!-- summary -->"
+
+
+def read(name):
+    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
 
 
 def results():
-    """Return the results, in the order of `runs.json`.
+    """Return the results, in the order of `runs.json`, with its titles.
 
     An entry of `runs.json` without a recorded result is returned itself; it has no "output".
     """
-    runs = json.loads((FOLDER / "runs.json").read_text(encoding="utf-8"))
-    paths = [FOLDER / f"{run['name']}.json" for run in runs]
+    paths = {run["name"]: FOLDER / f"{run['name']}.json" for run in read("runs.json")}
     return [
-        json.loads(path.read_text(encoding="utf-8")) if path.exists() else run
-        for run, path in zip(runs, paths)
+        {**(read(paths[run["name"]]) if paths[run["name"]].exists() else {}), **run}
+        for run in read("runs.json")
     ]
+
+
+def printed_tables(result):
+    """Return the tables of an output, each with its caption: the line before it, up to a colon."""
+    tables = []
+    for block in blocks(result["output"]):
+        before, rows, _ = as_table(block)
+        if rows:
+            caption = before[-1] if before else rows[0][0]
+            tables.append((caption.partition(":")[0].strip(), rows))
+    return tables
 
 
 def cells(line):
@@ -130,14 +151,19 @@ def shown_output(lines):
 
 def section(result):
     """Yield the lines of the page for a result."""
+    yield from (f"({anchor(result)})=", f"## {result['title']}", "")
     if "output" not in result:
-        yield from (f"({anchor(result)})=", f"### {result['title']}", "")
         yield from (f"Not recorded yet: `{result['command']}` prints it.", "")
         return
+    chart = read("charts.json").get(result["name"])
+    if chart:
+        yield from (f"```{{image}} /{CHARTS}/{result['name']}.svg", ":class: chart")
+        yield from (f":alt: {chart['label']} of each method", "```", "")
+    yield from (result["reading"], "")
     versions = ", ".join(f"{name} {version}" for name, version in result["versions"].items())
-    yield from (f"({anchor(result)})=", f"### {result['title']}", "", result["reading"], "")
+    yield from (":::{dropdown} The figures", ":animate: fade-in", "")
     yield from shown_output(result["output"])
-    yield from ("```{rst-class} provenance", "```", "")
+    yield from (":::", "", "```{rst-class} provenance", "```", "")
     yield (
         f"Printed by `{result['command']}` on {result['date']}, in {result['seconds']} seconds. "
         f"Data: {result['data']}. Machine: {result['machine']}. "
@@ -150,23 +176,59 @@ def anchor(result):
     return "result-" + result["name"].replace("_", "-")
 
 
-def page():
-    """Return the sections of all results."""
-    lines = []
-    for task, group in groupby(results(), key=lambda result: result["task"]):
-        lines += [f"## {task}", ""]
-        for result in group:
-            lines += section(result)
+def page(task):
+    """Return the sections of the results of a task, the one with a chart first."""
+    found = [result for result in results() if result["task"] == task]
+    if not found:
+        raise ValueError(f"no run of runs.json has the task {task!r}")
+    found.sort(key=lambda result: result["name"] not in read("charts.json"))
+    return "\n".join(line for result in found for line in section(result))
+
+
+def summary():
+    """Return a table of the means of our recommended class and of the best other method."""
+    charts = read("charts.json")
+    lines = [
+        "| task | measure | our default | best other method | data sets |",
+        "| :-- | :-- | --: | --: | --: |",
+    ]
+    for result in results():
+        chart = charts.get(result["name"])
+        if not chart or "output" not in result:
+            continue
+        tables = printed_tables(result)
+        means = results_charts.means(chart, tables)
+        ours = chart["ours"][0]
+        others = {name: mean for name, mean in means.items() if name not in chart["ours"]}
+        best = (min if chart["lower"] else max)(others, key=others.get)
+        sign = "lower" if chart["lower"] else "higher"
+        n_groups = len(results_charts.groups_of(chart, tables))
+        lines.append(
+            f"| {{ref}}`{result['task']} <{anchor(result)}>` | {chart['label']}, {sign} is better "
+            f"| {ours}: {means[ours]:.3g} | {best}: {others[best]:.3g} | {n_groups} |"
+        )
     return "\n".join(lines)
 
 
 def write_page(app, docname, source):
-    if docname == "results":
-        source[0] = source[0].replace(MARK, page())
-        for path in FOLDER.glob("*.json"):
-            app.env.note_dependency(str(path))
+    if MARK.search(source[0]):
+        source[0] = MARK.sub(lambda match: page(match[1]), source[0])
+    elif SUMMARY in source[0]:
+        source[0] = source[0].replace(SUMMARY, summary())
+    else:
+        return
+    for path in FOLDER.glob("*.json"):
+        app.env.note_dependency(str(path))
+
+
+def draw_charts(app):
+    recorded = {result["name"]: result for result in results() if "output" in result}
+    for name, chart in read("charts.json").items():
+        path = DOCS / CHARTS / f"{name}.svg"
+        results_charts.draw(chart, printed_tables(recorded[name]), path)
 
 
 def setup(app):
+    app.connect("builder-inited", draw_charts)
     app.connect("source-read", write_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,6 +6,10 @@ Tutorial: from a data frame to a ranker
 In half an hour: a data frame of tagged photos becomes a ranker of tags that is tuned, validated,
 saved and monitored. The photos are generated, so that the page can be built anywhere; replace the
 first cell by your data frame.
+
+.. image:: /auto_examples/images/sphx_glr_plot_tutorial_001.png
+   :alt: Mean rank loss of each candidate on the photos so far.
+   :width: 560px
 """
 
 # %%

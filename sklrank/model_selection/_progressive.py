@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from reprlib import repr as shortened
 from time import perf_counter
 from typing import Any, overload
@@ -15,22 +15,34 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
 from sklrank._label_scores import as_label_columns, label_scores
-from sklrank._validation import check_sparse, check_weights, column_names, is_integer, names_of
-from sklrank.model_selection._evaluators import make_evaluators
+from sklrank._validation import (
+    check_no_collections,
+    check_sparse,
+    check_weights,
+    column_names,
+    is_integer,
+    names_of,
+)
+from sklrank.model_selection._evaluators import make_evaluators, scoring_name
 
 
 @overload
 def progressive_val_score(
-    estimator: Any, X: ArrayLike, y: ArrayLike, *, scoring: str | Callable = ..., **options: Any
+    estimator: Any,
+    X: Any,
+    y: ArrayLike | None = ...,
+    *,
+    scoring: str | Callable = ...,
+    **options: Any,
 ) -> np.ndarray: ...
 @overload
 def progressive_val_score(
-    estimator: Any, X: ArrayLike, y: ArrayLike, *, scoring: list[Any], **options: Any
+    estimator: Any, X: Any, y: ArrayLike | None = ..., *, scoring: list[Any], **options: Any
 ) -> dict[str, np.ndarray]: ...
 def progressive_val_score(
     estimator: Any,
-    X: ArrayLike,
-    y: ArrayLike,
+    X: ArrayLike | Iterator[tuple[Any, Any]],
+    y: ArrayLike | None = None,
     *,
     scoring: str | Callable | list[Any] = "rank_loss",
     classes: ArrayLike | None = None,
@@ -56,9 +68,10 @@ def progressive_val_score(
         is clear what `progressive_fit` returns: either it has a parameter `method`, or the model
         does not have both `decision_function` and `predict_proba`.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, in the order in which they are learned.
-    y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-        Class labels, or a 0/1 indicator matrix of the relevant labels.
+        Samples, in the order in which they are learned; or an iterator of batches (X, y), such as
+        :func:`~sklrank.streaming.iter_batches` returns, of which one is in memory at a time.
+    y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels), or None
+        Class labels, or a 0/1 indicator matrix of the relevant labels; None with an iterator.
     scoring : str, callable, or list of these, default="rank_loss"
         Value to compute from the scores or from the predicted label set of each sample. With a
         list, all values are computed in one pass.
@@ -140,6 +153,10 @@ def progressive_val_score(
     >>> print(f"first 50: {losses[:50].mean():.2f}, last 50: {losses[-50:].mean():.2f}")
     first 50: 0.20, last 50: 0.06
     """
+    if isinstance(X, Iterator):
+        if y is not None or sample_weight is not None:
+            raise ValueError("y and sample_weight must be None if X is an iterator of (X, y)")
+        return _score_batches(estimator, X, scoring, classes, chunk_size, verbose)
     check_sparse(X)
     check_sparse(y, "y")
     X, y = indexable(X, y)
@@ -185,10 +202,37 @@ def progressive_val_score(
     return values if several else values[name]
 
 
+def _score_batches(estimator, batches, scoring, classes, chunk_size, verbose):
+    """Return the values of all batches, which are those of all samples in one call."""
+    several = isinstance(scoring, list | tuple)
+    names = [scoring_name(each) for each in (scoring if several else [scoring])]
+    whole = [name for name in names if name.startswith(("f1_micro", "f1_macro", "psp@"))]
+    if whole:
+        raise ValueError(f"scoring={whole[0]!r} needs all samples: pass arrays, not an iterator")
+    found = {name: [] for name in names}
+    for X, y in batches:
+        if len(X) if not hasattr(X, "shape") else X.shape[0]:
+            values = progressive_val_score(
+                estimator, X, y, scoring=scoring, classes=classes, chunk_size=chunk_size
+            )
+            for name in names:
+                found[name].append(values[name] if several else values)
+    if not found[names[0]]:
+        raise ValueError("X has no samples to score: pass at least one.")
+    values = {name: np.concatenate(parts) for name, parts in found.items()}
+    if verbose > 0:
+        for name in names:
+            mean = values[name].mean()
+            print(f"[progressive_val_score] {len(values[name])} samples, mean {name} {mean:.6g}")
+    return values if several else values[names[0]]
+
+
 def _as_target(y):
     """Return the target as an array or a sparse matrix, and a single column as a 1-d array."""
     if sparse.issparse(y):
         return y
+    if isinstance(y, list | tuple) or getattr(y, "dtype", None) == np.dtype(object):
+        check_no_collections(y)
     given, y = y, np.asarray(y)
     if y.ndim == 2 and y.dtype.kind == "O":
         # The target is a dataframe with columns of mixed types or of pandas' extension types.

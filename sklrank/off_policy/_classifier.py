@@ -142,7 +142,10 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _fit_log(self, X, rewards, exploration, n_labels):
         if not has_fit_parameter(self.estimator, "sample_weight"):
-            raise ValueError(f"estimator={self.estimator!r} must accept sample_weight in `fit`")
+            raise ValueError(
+                f"estimator={self.estimator!r} must accept sample_weight in `fit`. A Pipeline does "
+                "not: put it around OffPolicyClassifier, as its last step"
+            )
         even = np.broadcast_to(1 / n_labels, (_num_samples(X), n_labels))
         log = check_log(rewards, exploration, even)
         known_X = _safe_indexing(X.tocsr() if sparse.issparse(X) else X, np.flatnonzero(log.known))

@@ -23,7 +23,7 @@ from sklrank._base_online import (
     timed_slices,
 )
 from sklrank._docstrings import shares_text
-from sklrank._model_lock import ExclusiveCalls
+from sklrank._model_lock import ExclusiveCalls, part_of_call
 from sklrank._online_rankers import BATCH, LabelSetRanker
 from sklrank._randomness import MAX_FEATURES_OR_AUTO
 from sklrank._sklearn import (
@@ -305,7 +305,7 @@ class OnlineBooster(LabelSetRanker):
         if len(blocks) == 1:
             return predict(X)
         blocks = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(predict)(X[batch]) for batch in blocks
+            delayed(part_of_call(predict))(X[batch]) for batch in blocks
         )
         return np.concatenate(blocks)
 

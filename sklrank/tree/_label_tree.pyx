@@ -129,8 +129,8 @@ cdef class LabelTree(Persistent):
     one label, and the chances of siblings are normalized.
     """
 
-    cdef readonly Py_ssize_t n_features, max_children, n_nodes
-    cdef Py_ssize_t n_allocated, n_learned
+    cdef readonly Py_ssize_t n_features, max_children, n_nodes, n_learned
+    cdef Py_ssize_t n_allocated
     cdef double alpha
     cdef bint exclusive
     cdef int[::1] leaves        # (n_labels,) nodes of the labels, or NONE
@@ -425,6 +425,7 @@ cdef class LabelTree(Persistent):
         self.max_children = archive.count("max_children", saved.max_children, 2, 2**15)
         self.alpha = archive.number("alpha", saved.alpha, 0.0)
         self.exclusive = archive.flag("exclusive", saved.exclusive)
+        self.n_learned = archive.count("n_learned", saved.n_learned, 0)
         n_labels = archive.label_count("n_labels", n_labels, 0, 2**31 - 1)
         nodes, features, values = (None, None, None) if archive.loads else saved.arrays()
         nodes = archive.array("nodes", nodes, (-1, 3), INT, NONE, 2**31 - 1)

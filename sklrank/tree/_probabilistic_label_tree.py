@@ -27,6 +27,7 @@ from sklrank.tree._label_tree import LabelTree
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+    from typing_extensions import Self
 
 # Bound of sample weights and of 1 / alpha. Sums of their products must not overflow in float32.
 MAX_SIZE = 1e9
@@ -74,6 +75,8 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
     classes_ : ndarray of shape (n_labels,)
         Class labels, or names of the columns of the indicator matrix. Labels that appear after the
         first call are appended.
+    n_rounds_ : int
+        Number of samples learned. Each sample of positive weight counts in each pass.
     n_iter_ : int
         Number of passes of `fit`. Defined only after `fit`.
     n_features_in_ : int
@@ -134,6 +137,51 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
         self.random_state = random_state
 
     _learn_rounds = CompiledClassifier._learn_rounds
+
+    @property
+    def n_rounds_(self) -> int:
+        """Number of samples learned."""
+        self._check_fitted()
+        return self._learner.n_learned
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Update the tree, learning one sample after the other. Labels may be new.
+
+        Passing the samples in one call or in several calls gives bit-identical models, also if
+        labels appear later. If the call is interrupted by Ctrl-C, the tree keeps what it has
+        learned before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+            Class labels, or an indicator matrix, as in the first call. Class labels may be new.
+            New columns of an indicator matrix follow the known ones.
+        classes : array-like of shape (n_classes,), default=None
+            All class labels, or the names of the columns: those so far, and then new ones. If None,
+            new columns must have names in a data frame, or the labels must be 0, 1, ....
+        sample_weight : array-like of shape (n_samples,), default=None
+            Importance weights. A sample of weight zero is skipped. If None, all weights are one.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data are invalid, or columns of known labels are missing or in another order. In
+            these cases, the tree does not change.
+        """
+        return super().partial_fit(X, y, classes, sample_weight)
 
     @shared_call
     def predict_proba(self, X: ArrayLike, labels: ArrayLike | None = None) -> np.ndarray:
@@ -280,6 +328,12 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
                     f"their order {shortened(known.tolist())}; name new labels after them"
                 )
             new = names[len(known) :]
+            if target.values.shape[1] != len(names):
+                raise ValueError(
+                    f"y has {target.values.shape[1]} label columns for {len(names)} labels: it "
+                    "needs a column for each label so far, then those of new labels, which "
+                    "`classes` names"
+                )
         else:
             names = target.values if classes is None else names_of(classes)
             names = names[np.sort(np.unique(names, return_index=True)[1])]

@@ -121,6 +121,27 @@ def test_logs_of_other_libraries_and_databases(k):
         Exploration.from_frame([])
 
 
+@pytest.mark.parametrize("k", [1, 3])
+def test_logs_in_parquet_files(k, tmp_path):
+    """A file keeps the record, missing rewards and other columns to the bit."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow")
+    scores = np.random.RandomState(1).normal(size=(5, 4))
+    shown = UniformRandomization(0.3).explore(scores, k, random_state=1)
+    names, rewards = np.array(["a", "b", "c", "d"]), np.arange(5.0 * k).reshape(5, k)
+    rewards[3, 0] = np.nan
+    frame = shown.to_frame(rewards, classes=names).assign(visitor=range(5), version="v2")
+    parquet.write_table(pyarrow.Table.from_pandas(frame), tmp_path / "log.parquet")
+    for log in (parquet.read_table(tmp_path / "log.parquet"), pd.read_parquet(tmp_path)):
+        record = Exploration.from_frame(log, classes=names)
+        assert_array_equal(record.actions.reshape(5, k), shown.actions)
+        assert_array_equal(record.propensities.ravel(), shown.propensities.ravel())
+        found = np.column_stack([np.asarray(log[f"reward_{i}"], dtype=float) for i in range(k)])
+        assert_array_equal(found, rewards)
+        assert np.asarray(log["visitor"]).tolist() == list(range(5))
+        assert set(np.asarray(log["version"])) == {"v2"}
+
+
 def test_tools_of_scikit_learn_divide_records():
     shown = Exploration(np.arange(12).reshape(6, 2), np.full((6, 2, 2), 0.5))
     assert shown.shape == (6, 2) and indexable(shown, np.ones(6))[0] is shown

@@ -356,6 +356,17 @@ def test_verbose(iris, multilabel, capsys):
         ({"y": np.zeros((60, 2, 2))}, ValueError, r"y must be class .* got shape \(60, 2, 2\)"),
         ({"y": np.zeros(3)}, ValueError, r"\[60, 3\]"),
         ({"y": np.full((60, 2), 2)}, ValueError, "y_true must hold 0 or 1 if it is 2-d, got 2"),
+        *(
+            ({"y": tags, "chunk_size": size}, ValueError, "MultiLabelBinarizer")
+            for size in (1, 7)
+            for tags in (
+                [["a", "b"], ["c"], []] * 20,
+                [["a", "b"], ["c", "a"]] * 30,
+                [{"a"}, {"b"}] * 30,
+                [(1, 2), (3,)] * 30,
+                pd.Series([["a", "b"], ["c", "a"]] * 30),
+            )
+        ),
         ({"X": np.empty((0, 4)), "y": []}, ValueError, "X has no samples"),
         ({"classes": ["ant", "bee"]}, ValueError, "y has the class 'cow'.*'ant', 'bee'.*`classes`"),
         (

@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn import config_context
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_digits
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from sklrank.feedback import Exploration
@@ -150,6 +153,37 @@ def test_scores_of_a_log_need_the_log():
     # Without a log, weights are those of samples.
     model.fit(X, rewards)
     assert model.score(X, 1 - rewards, sample_weight=np.ones(8)) == 0.0
+
+
+@pytest.mark.filterwarnings("ignore::sklrank.off_policy.OffPolicyWarning")
+def test_without_metadata_routing_a_search_reaches_fit_but_not_score():
+    """The scores are NaN, with an error that names the remedy."""
+    X, rewards, log, _ = make_log(300)
+    model, arguments = OffPolicyClassifier(DecisionTreeClassifier()), {"exploration": log}
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        cross_val_score(model, X, rewards, params=arguments, cv=2, error_score="raise")
+    with pytest.warns(UserWarning, match="Scoring failed"):
+        assert np.isnan(cross_val_score(model, X, rewards, params=arguments, cv=2)).all()
+    with config_context(enable_metadata_routing=True):
+        assert np.isfinite(cross_val_score(model, X, rewards, params=arguments, cv=2)).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklrank.off_policy.OffPolicyWarning")
+def test_a_pipeline_goes_around_the_classifier():
+    X, rewards, log, _ = make_log(300)
+    scaler, tree = StandardScaler(), DecisionTreeClassifier(max_depth=2, random_state=0)
+    with pytest.raises(ValueError, match="Pipeline does not: put it around OffPolicyClassifier"):
+        OffPolicyClassifier(make_pipeline(scaler, tree)).fit(X, rewards, exploration=log)
+    pipeline = make_pipeline(scaler, OffPolicyClassifier(tree))
+    expected = clone(pipeline[-1]).fit(scaler.fit_transform(X), rewards, exploration=log)
+    pipeline.fit(X, rewards, offpolicyclassifier__exploration=log)
+    labels = expected.predict(scaler.transform(X))
+    assert_array_equal(pipeline.predict(X), labels)
+    with config_context(enable_metadata_routing=True):
+        pipeline = clone(pipeline).fit(X, rewards, exploration=log)
+        assert_array_equal(pipeline.predict(X), labels)
+        value = policy_value(rewards, log, labels, method="snips").value
+        assert pipeline.score(X, rewards, exploration=log) == value
 
 
 def test_refuses_regressors():

@@ -240,11 +240,14 @@ def test_bad_input_is_refused_and_changes_nothing(model, call, fingerprint):
         [(1, 2), (0, 3)] * 30,
         pd.Series([[1, 2], [0, 3]] * 30),
         pd.Series([(1, 2), (3,)] * 30),
+        [["a", "b"], ["c"]] * 30,
+        [["a", "b"], ["c", "a"]] * 30,
     ],
 )
 def test_error_for_collections_of_labels_names_the_binarizer(y):
-    with pytest.raises(ValueError, match="MultiLabelBinarizer"):
-        AdaOLMR("trees", n_estimators=2).fit(X[:60], y)
+    for learn in ("fit", "partial_fit", "progressive_fit"):
+        with pytest.raises(ValueError, match="MultiLabelBinarizer"):
+            getattr(AdaOLMR("trees", n_estimators=2), learn)(X[:60], y)
     with pytest.raises(ValueError, match="one class label per sample|shape"):
         HoeffdingTreeClassifier().fit(X[:60], y)
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import make_classification, make_multilabel_classification
+from sklearn.exceptions import NotFittedError
 from sklrank.tree._label_tree import LabelTree
 
 from sklrank.online_boosting import AdaOLMR
@@ -329,9 +330,10 @@ def test_class_labels_that_appear_later():
 @pytest.mark.parametrize(
     ("target", "classes", "weight", "message"),
     [
-        ([[1, 0]], None, None, "2 label columns"),
+        ([[1, 0]], None, None, "y has 2 label columns for 3 labels: it needs a column for each"),
         ([[1, 0, 1]], ["a", "c", "b"], None, "must begin with the . labels so far"),
-        ([[1, 0, 1, 1]], None, None, "4 label columns"),
+        ([[1, 0, 1, 1]], None, None, "4 label columns for 3 labels: .*`classes` names"),
+        ([[1, 0, 1, 1]], list("abcde"), None, "4 label columns for 5 labels"),
         ([[1, 0, 1, 1]], ["a", "b", "c", "b"], None, "each once"),
         ([[1, 0, 1, 1]], ["a", "b", "d", "c"], None, "must begin with the . labels so far"),
         ([[1, 0, 1, 1]], ["a", "b", "c", "d"], [1e10], "sample_weight must be 1e"),
@@ -346,6 +348,20 @@ def test_invalid_targets_leave_the_model_unchanged(target, classes, weight, mess
     with pytest.raises(ValueError, match=message):
         model.partial_fit(X[:1], target, classes=classes, sample_weight=weight)
     assert fingerprint(model) == before
+
+
+def test_n_rounds_counts_the_samples_learned():
+    """In all passes and calls, also after pickling, but not those of weight zero."""
+    X, Y = make_data(30, 8)
+    weights = np.repeat([1.0, 0.0, 2.0], 10)
+    tree = ProbabilisticLabelTree(max_children=3, max_iter=4).fit(X, Y, weights)
+    assert tree.n_rounds_ == 4 * 20
+    tree = pickle.loads(pickle.dumps(tree)).partial_fit(X[:7], Y[:7])
+    tree.progressive_fit(X[:2], Y[:2])
+    assert pickle.loads(pickle.dumps(tree)).n_rounds_ == 89
+    assert tree.fit(X[:10], Y[:10]).n_rounds_ == 40
+    with pytest.raises(NotFittedError):
+        ProbabilisticLabelTree().n_rounds_  # noqa: B018
 
 
 def test_labels_of_another_type(fingerprint):

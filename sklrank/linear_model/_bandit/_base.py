@@ -80,8 +80,8 @@ feature_names_in_ : ndarray of shape (n_features,)
 The parameters are read in `fit` and, if the model is not fitted, in the first call of
 `partial_fit`, `progressive_fit`, `explore` or `partial_fit_feedback`. Later changes do not affect
 the model until `fit` is called, except for that of `random_state`. Classes may be added by the
-argument `classes` of these methods, and removed by `drop_classes`. What "auto" stands for is that
-of the first number of classes.
+argument `classes` of these methods, and removed by `drop_classes`. What ``alpha="auto"`` stands
+for remains; other formulas contain the present number of classes.
 """,
 }
 

@@ -1,0 +1,207 @@
+"""Training on data that do not fit into memory: batches of arrays, files and data frames."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from scipy import sparse
+
+from sklrank._sklearn import print_progress
+from sklrank._validation import is_integer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+__all__ = ["fit_batches", "iter_batches"]
+
+
+def iter_batches(
+    data: Any, *, target: str | list[str] | None = None, batch_size: int = 10_000
+) -> Iterator[tuple[Any, Any]]:
+    """Yield batches (X, y) of a table or of a pair of arrays, one in memory at a time.
+
+    Parameters
+    ----------
+    data : table, or tuple (X, y)
+        Samples. A table with the columns of the samples and of the target: a data frame of pandas,
+        polars (also lazy) or dask, or a table, dataset or reader of record batches of pyarrow. Or a
+        pair of arrays with equal numbers of rows: NumPy arrays, memory maps, CSR matrices or dask
+        arrays.
+    target : str or list of str, default=None
+        Column of the class labels, or columns of an indicator matrix. Required for tables.
+    batch_size : int, default=10000
+        Maximum number of samples in a batch. A table is read in its own parts (the partitions of
+        dask, the batches of Arrow), so that batches may be smaller.
+
+    Yields
+    ------
+    X : array or table of shape (n_batch_samples, n_features)
+        Samples, of the type of `data`; those of dask are computed.
+    y : array or table of shape (n_batch_samples,) or (n_batch_samples, n_labels)
+        Their target.
+
+    Raises
+    ------
+    ValueError
+        If `batch_size` is not a positive integer, `target` is missing or given without need, or the
+        arrays differ in length.
+    TypeError
+        If `data` is of another type.
+
+    See Also
+    --------
+    fit_batches : Train a model on batches.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklrank.streaming import iter_batches
+    >>> X, y = np.zeros((25, 3)), np.arange(25) % 2
+    >>> [len(part) for part, _ in iter_batches((X, y), batch_size=10)]
+    [10, 10, 5]
+    """
+    if not is_integer(batch_size) or batch_size < 1:
+        raise ValueError(f"batch_size must be a positive integer, got {batch_size!r}")
+    is_pair = isinstance(data, tuple)
+    if is_pair and (len(data) != 2 or data[0].shape[0] != data[1].shape[0]):
+        raise ValueError("data must be a pair (X, y) with equal numbers of rows")
+    if is_pair != (target is None):
+        what = "leave target out for a pair of arrays" if is_pair else "name it for a table"
+        raise ValueError(f"target must be the columns of the target of a table: {what}")
+    return _pairs(*data, batch_size) if is_pair else _split_tables(data, target, batch_size)
+
+
+def _pairs(X, y, size):
+    # Other sparse formats have no rows.
+    X, y = (each.tocsr() if sparse.issparse(each) else each for each in (X, y))
+    for start in range(0, X.shape[0], size):
+        parts = X[start : start + size], y[start : start + size]
+        yield tuple(part.compute() if hasattr(part, "compute") else part for part in parts)
+
+
+def _split_tables(data, target, size):
+    columns = [target] if isinstance(target, str) else list(target)
+    for table in _tables(data, size):
+        if not len(table):
+            continue
+        if hasattr(table, "drop_columns"):  # pyarrow
+            X, y = table.drop_columns(columns), table.select(columns)
+        else:
+            X = table.drop(columns=columns) if hasattr(table, "iloc") else table.drop(columns)
+            y = table[columns]
+        yield X, y[target].to_numpy() if isinstance(target, str) else y
+
+
+def _tables(data, size):
+    """Yield the rows of a table of any library in parts of at most `size` rows."""
+    if hasattr(data, "to_delayed"):  # dask
+        for part in data.partitions:
+            yield from _slices(part.compute(), size)
+    elif hasattr(data, "collect_batches"):  # lazy frame of polars
+        yield from data.collect_batches(chunk_size=size, maintain_order=True)
+    elif hasattr(data, "to_batches") or hasattr(data, "read_next_batch"):  # pyarrow
+        import pyarrow
+
+        is_dataset = hasattr(data, "scanner")
+        batches = data.to_batches(batch_size=size) if is_dataset else data
+        if isinstance(data, pyarrow.Table):
+            batches = data.to_batches()
+        for batch in batches:
+            yield from _slices(pyarrow.Table.from_batches([batch]), size)
+    elif hasattr(data, "columns") and hasattr(data, "shape"):
+        yield from _slices(data, size)
+    else:
+        raise TypeError(
+            "data must be a pair (X, y) of arrays, a data frame of pandas, polars or dask, or a "
+            f"table, dataset or reader of pyarrow, got {type(data).__name__}"
+        )
+
+
+def _slices(table, size):
+    rows = getattr(table, "iloc", table)
+    for start in range(0, len(table), size):
+        part = slice(start, start + size)
+        yield table.slice(start, size) if hasattr(table, "drop_columns") else rows[part]
+
+
+def fit_batches(
+    estimator: Any,
+    batches: Iterable[tuple[ArrayLike, ArrayLike]],
+    *,
+    classes: ArrayLike | None = None,
+    verbose: int = 0,
+) -> Any:
+    """Train a model by `partial_fit` on batches, in the order in which they come.
+
+    One batch is in memory at a time. If an error or Ctrl-C ends the call, the model keeps the
+    batches that it has learned.
+
+    Parameters
+    ----------
+    estimator : object
+        Model with `partial_fit`. It is updated in place; if it is fitted already, it continues to
+        learn.
+    batches : iterable of tuple (X, y)
+        Batches, such as those of :func:`iter_batches`. Those without samples are skipped.
+    classes : array-like of shape (n_classes,), default=None
+        All class labels, or the names of the columns of an indicator matrix; passed to
+        `partial_fit` if not None. Class labels that are missing from the first batch require them.
+    verbose : int, default=0
+        If positive, print the number of samples so far after every so many seconds.
+
+    Returns
+    -------
+    object
+        The estimator.
+
+    Raises
+    ------
+    TypeError
+        If the estimator has no `partial_fit`.
+    ValueError
+        If a batch is not a pair, or is invalid; the message names its number.
+
+    See Also
+    --------
+    iter_batches : Batches of tables and arrays.
+    sklrank.model_selection.progressive_val_score : Score batches before they are learned.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from sklrank.online_boosting import AdaOLMR
+    >>> from sklrank.streaming import fit_batches, iter_batches
+    >>> data = make_multilabel_classification(500, random_state=0)
+    >>> model = fit_batches(AdaOLMR(random_state=0), iter_batches(data, batch_size=100))
+    >>> model.n_rounds_
+    500
+    """
+    if not hasattr(estimator, "partial_fit"):
+        raise TypeError(f"estimator must have partial_fit, got {estimator!r}")
+    params = {} if classes is None else {"classes": classes}
+    n_samples, start = 0, perf_counter()
+    printed = start
+    for number, batch in enumerate(batches):
+        if not isinstance(batch, tuple) or len(batch) != 2:
+            raise ValueError(f"batch {number} must be a tuple (X, y), got {type(batch).__name__}")
+        X, y = batch
+        n_batch = X.shape[0] if hasattr(X, "shape") else len(X)
+        if not n_batch:
+            continue
+        try:
+            estimator.partial_fit(X, y, **params)
+        except ValueError as error:
+            raise ValueError(f"batch {number}, after {n_samples} samples: {error}") from error
+        n_samples += n_batch
+        if verbose > 0 and perf_counter() - printed >= verbose:
+            printed = perf_counter()
+            figures = {
+                "seconds": printed - start,
+                "samples a second": n_samples / (printed - start),
+            }
+            print_progress("fit_batches", f"{n_samples} samples", figures)
+    return estimator
