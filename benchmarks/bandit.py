@@ -7,11 +7,16 @@
    machine and of this machine.
 2. Rounds per CPU second on samples with few nonzero features, dense and as CSR matrices.
 3. One sample at a time: microseconds of `explore` and `partial_fit_feedback` together.
+4. Latency of one visitor, the same two calls: median and 99th percentile for 10, 200 and 10,000
+   items and 20 features. Of 10,000 items, 100 are available, if the release knows `available`. To
+   compare with another checkout, run it with the other one in PYTHONPATH.
 
 Libraries that are not installed are left out.
 
     python benchmarks/bandit.py [--quick] [--only 1 3]
 """
+
+from inspect import signature
 
 import numpy as np
 from _bandit_peers import play_river
@@ -20,7 +25,8 @@ from _common import Stopwatch, least_seconds, print_table, run_parts
 from scipy import sparse
 from sklearn.base import clone
 
-from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
+from sklrank.linear_model import BanditronClassifier, LinUCBClassifier, SemiBanditRanker
+from sklrank.online_boosting import TopKBBM
 
 N_FEATURES, N_CLASSES = 64, 10
 MODELS = {
@@ -122,7 +128,49 @@ def one_by_one(quick):
     print_table("3. One sample: explore, partial_fit_feedback", ["", "microseconds"], rows)
 
 
-PARTS = {1: speed, 2: sparse_speed, 3: one_by_one}
+def latencies(model, n_items, n_visitors):
+    """Return the CPU microseconds of each visitor, after the first tenth of them."""
+    random, found = np.random.RandomState(0), []
+    model = clone(model).set_params(random_state=0)
+    available = {}
+    if n_items > 1000 and "available" in signature(model.explore).parameters:
+        available = {"available": np.arange(n_items) % (n_items // 100) == 0}
+    X = random.normal(size=(n_visitors, 20))
+    model.explore(X[:1], classes=range(n_items))
+    for i in range(n_visitors):
+        with Stopwatch() as watch:
+            shown = model.explore(X[i : i + 1], **available)
+            model.partial_fit_feedback(X[i : i + 1], shown, (shown.actions % 7 == i % 7) * 1)
+        found.append(1e6 * watch.seconds)
+    return found[n_visitors // 10 :]
+
+
+def latency(quick):
+    models = {
+        "Banditron": (BanditronClassifier(), 10_000),
+        "LinUCB": (LinUCBClassifier(), 10_000),
+        "LinUCB, linear": (LinUCBClassifier(kernel="linear"), 10_000),
+        "LinUCB, diagonal": (LinUCBClassifier(covariance="diagonal"), 10_000),
+        "SemiBanditRanker": (SemiBanditRanker(), 10_000),
+        "TopKBBM": (TopKBBM(), 200),
+        'TopKBBM, "labels"': (TopKBBM(cost_estimate="labels"), 200),
+    }
+    rows = []
+    for name, (model, most) in models.items():
+        row = [name]
+        for n_items in (10, 200, 10_000):
+            try:
+                times = latencies(model, n_items, 200 if quick else 2000) if n_items <= most else []
+            except (ValueError, MemoryError):  # The matrices do not fit into memory.
+                times = []
+            row += [f"{q:.0f}" for q in np.percentile(times, [50, 99])] if times else ["-", "-"]
+        rows.append(row)
+    columns = ["microseconds"]
+    columns += [f"{n} items, {name}" for n in (10, 200, "10,000") for name in ("median", "99 %")]
+    print_table("4. One visitor", columns, rows)
+
+
+PARTS = {1: speed, 2: sparse_speed, 3: one_by_one, 4: latency}
 
 
 if __name__ == "__main__":

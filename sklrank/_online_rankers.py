@@ -464,11 +464,11 @@ class ShownLabelsRanker(LabelSetRanker):
         with self._memory.borrow(arguments, partial(make_sampler, *arguments)) as sampler:
             sampler.change_exploration(rate)
             shown = [
-                self._show(X[rows], sampler, mask_rows(available, rows), generator)
-                for rows in timed_slices(slices(X.shape[0], BATCH))
+                self._show(X[batch], sampler, mask_rows(available, batch), generator)
+                for batch in timed_slices(slices(X.shape[0], BATCH))
             ]
-        arrays = shown[0] if len(shown) == 1 else map(np.concatenate, zip(*shown))
-        return Exploration(*arrays, self.classes_)
+        shown = shown[0] if len(shown) == 1 else map(np.concatenate, zip(*shown))
+        return Exploration(*shown, self.classes_)
 
     @shared_call
     def propensities(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:

@@ -292,7 +292,8 @@ def check_exploration(
     k = actions.shape[1]
     # The checks below name what is wrong, but take longer than learning a sample.
     if (
-        (len(actions), actions.dtype, propensities.dtype) == (n_samples, np.intp, np.float64)
+        not renames
+        and (len(actions), actions.dtype, propensities.dtype) == (n_samples, np.intp, np.float64)
         and (k == 1 if single else 1 <= k <= n_labels)
         and actions.flags.c_contiguous
         and propensities.flags.c_contiguous

@@ -567,6 +567,7 @@ BAD_PARAMETERS = {
         "bonus": [-1, None],
         "alpha": [0, 1e-11, None],
         "clip": [0, -1, "no"],
+        "item_features": [3],
         "drift_threshold": [0, -1, "no"],
         "warm_up": [0, 1.5, "auto"],
         "item_features": [3],

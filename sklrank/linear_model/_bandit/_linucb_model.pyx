@@ -551,7 +551,7 @@ cdef class SharedLinUCB(LinUCBModel):
     cdef int exchange(self, Archive archive) except -1:
         cdef SharedLinUCB saved = archive.source
         LinUCBModel.exchange(self, archive)
-        self.items = archive.floats("items", saved.items, (self.n_classes, -1))
+        self.items = archive.floats("items", saved.items, (LABELS, -1))
         cdef Py_ssize_t n = self.items.shape[1]
         self.parts = archive.floats("parts", saved.parts, (n, self.width))
         shape = n * self.width, n * self.width
