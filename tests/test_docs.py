@@ -104,6 +104,16 @@ def test_charts_show_recorded_figures(results_page):
     assert results_page.summary().count("\n") == len(charts) + 1
 
 
+def test_chart_of_many_labels_has_all_recorded_points(results_page, tmp_path):
+    chart = importlib.import_module("growth_chart")
+    chart.draw(tmp_path / "chart.svg")
+    assert (tmp_path / "chart.svg").stat().st_size > 10_000
+    tables = results_page.printed_tables(results_page.read("many_labels.json"))
+    for (_, (header, *rows)), size in zip(tables, ("labels", "columns"), strict=True):
+        assert {size, *chart.MEASURES} <= set(header)
+        assert {row[0] for row in rows} == set(chart.STYLES)
+
+
 def test_cells_of_charts_have_values_and_errors(results_page):
     value_and_error = results_page.results_charts.value_and_error
     assert value_and_error("0.760 +- 0.012 (0.108)") == (0.76, 0.012)
