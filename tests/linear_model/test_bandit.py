@@ -570,7 +570,6 @@ BAD_PARAMETERS = {
         "item_features": [3],
         "drift_threshold": [0, -1, "no"],
         "warm_up": [0, 1.5, "auto"],
-        "item_features": [3],
         "exploration": [-0.1, 1.5, "ag4", None],
         "randomization": ["greedy", None],
         "fit_intercept": ["yes", None],
