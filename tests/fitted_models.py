@@ -8,6 +8,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklrank._state import Persistent
 
+from sklrank._online_rankers import WorkingMemory
+
 N_SAMPLES, N_FEATURES = 60, 4
 
 
@@ -65,6 +67,8 @@ def persistent_objects(thing, found=None):
     elif isinstance(thing, list | tuple):
         for value in thing:
             persistent_objects(value, found)
+    elif isinstance(thing, WorkingMemory):
+        pass
     elif isinstance(thing, BaseEstimator) or type(thing).__module__.startswith("sklrank"):
         persistent_objects(vars(thing), found)
     return found

@@ -22,7 +22,7 @@ from test_common import ESTIMATORS
 
 import sklrank
 from sklrank.feedback import SelfTunedExploration
-from sklrank.linear_model import BanditronClassifier
+from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
 from sklrank.linear_model._bandit._base import BaseBanditClassifier
 from sklrank.linear_model._predtron._base import BasePredtron
 from sklrank.online_boosting import AdaOLMR
@@ -131,6 +131,7 @@ MODELS = [
     BanditronClassifier(exploration=decreasing_rate),
     BanditronClassifier(exploration=SelfTunedExploration(power=0.5)),
     BanditronClassifier(kernel="poly"),
+    LinUCBClassifier(item_features=np.size),
     AdaOLMR(GaussianNB(), n_estimators=1),
 ]
 

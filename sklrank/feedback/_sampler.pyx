@@ -503,7 +503,7 @@ cdef class ThompsonSampler(PlackettLuceSampler):
             high = max(high, scores[l] + 6.0 * self.deviation(l))
         for i in range(N_CELLS + 1):
             self.ends[i] = low + i * (high - low) / N_CELLS
-        for i in range(N_REFINEMENTS):
+        for _ in range(N_REFINEMENTS):
             self.compute_cdf(scores)
             self.refine()
         self.compute_cdf(scores)

@@ -317,8 +317,8 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
         if self.rates is not None:
             self.sampler.set_exploration(self.rates[t])
         self.sampler.draw_labels(
-            scores, NULL, mask_of(self.available, t), &self.uniforms[t, 0], &self.shown_actions[0, 0],
-            &self.shown_propensities[0, 0, 0],
+            scores, NULL, mask_of(self.available, t), &self.uniforms[t, 0],
+            &self.shown_actions[0, 0], &self.shown_propensities[0, 0, 0],
         )
         for i in range(self.k):
             self.shown_rewards[0, i] = contains(

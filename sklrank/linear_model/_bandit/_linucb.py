@@ -11,7 +11,7 @@ import numpy as np
 from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_frequencies
 from sklrank._sklearn import HasMethods, Interval, StrOptions
-from sklrank.feedback import DecayingExploration
+from sklrank.feedback import SCHEDULES, DecayingExploration, SelfTunedExploration
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB, SharedLinUCB
 
@@ -99,8 +99,8 @@ class LinUCBClassifier(BaseBanditClassifier):
         Features of the regressions. With "linear", they are the standardized features. With "rbf",
         they are the standardized features and random features of a Gaussian kernel; the model then
         standardizes all samples, and converts sparse samples to dense arrays in blocks. "auto"
-        means "rbf" if `covariance` is "full" and the samples are dense and standardized, and
-        "linear" otherwise.
+        means "rbf" if `covariance` is "full", the samples are dense and standardized, and there are
+        no `item_features`, and "linear" otherwise.
     n_components : int or "auto", default="auto"
         Number of random features for the "rbf" kernel. If "auto", it is 200, or fewer so that
         ``n_classes * m**2`` is at most 500,000. With many classes or features, it is thus 0, and
@@ -235,8 +235,10 @@ class LinUCBClassifier(BaseBanditClassifier):
         "kernel": [StrOptions({"auto", "linear", "rbf"})],
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "exploration": [
-            *BaseBanditClassifier._parameter_constraints["exploration"],
-            StrOptions({"auto"}),
+            Interval(Real, 0, 1, closed="both"),
+            StrOptions({*SCHEDULES, "auto"}),
+            SelfTunedExploration,
+            callable,
         ],
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "bonus": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
@@ -294,7 +296,8 @@ class LinUCBClassifier(BaseBanditClassifier):
             )
         kernel = self.kernel
         if kernel == "auto":
-            kernel = "rbf" if standardize and self.covariance == "full" else "linear"
+            curved = standardize and self.covariance == "full" and items is None
+            kernel = "rbf" if curved else "linear"
         n_features = self.n_features_in_
         n_components = self.n_components
         if n_components == "auto":

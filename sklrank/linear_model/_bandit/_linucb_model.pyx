@@ -197,7 +197,7 @@ cdef class LinUCBModel(BanditModel):
         cdef double n = max(self.n_seen, 1.0), mean, deviation
         cdef double* z = scratch + self.n_features + self.n_components
         cdef Row features = row[0]
-        cdef Py_ssize_t j, k
+        cdef Py_ssize_t j
         features.constant = 0.0
         if self.clip > 0.0:
             for j in range(row.n):

@@ -36,9 +36,9 @@ cdef class BanditModel(Persistent):
     # score with the same model. `scratch` (n_scratch,) may be overwritten.
     cdef void score(self, const Row* row, double* scores, double* scratch) noexcept nogil
 
-    # Write the value of showing each class into `values`, its score into `estimates`, and the standard
-    # error of the score into `errors`. Return the class with the largest value. Classes outside of
-    # the mask `available` are left out, unless it is NULL. The model does not learn.
+    # Write the value of showing each class into `values`, its score into `estimates`, and the
+    # standard error of the score into `errors`. Return the class with the largest value. Classes
+    # outside of the mask `available` are left out, unless it is NULL. The model does not learn.
     cdef Py_ssize_t choose(self, const Row* row, const char* available) noexcept nogil
 
     # Prepare to learn from a sample without a choice of a class, which takes most of the time.
