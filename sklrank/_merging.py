@@ -57,6 +57,21 @@ class Merging:
         """Return the values of a function of the states of the models, and that of the base."""
         return list(map(function, self.states)), function(self.base) if self.base else untrained
 
+    def are_fixed(self, is_fixed, name):
+        """Return whether the statistics that scale samples are fixed, and the same, in all states.
+
+        Raise ValueError if there is no base, though these models must have started from one.
+        """
+        arrays = [state[name] for state in self.states]
+        if not all(map(is_fixed, self.states)) or np.ptp(arrays, axis=0).any():
+            return False
+        if self.base is None and np.any(arrays):
+            raise ValueError(
+                "the models scale samples by the same statistics, so that they are copies of one "
+                "that had learned samples: pass this one as `base`, or its samples count repeatedly"
+            )
+        return True
+
     def pooled(self, function):
         """Return the means and the sums of squared deviations of all samples.
 

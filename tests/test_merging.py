@@ -46,6 +46,11 @@ def workers(model, n=4, X=X, start=None):
     return [learn(deepcopy(model if start is None else start), rows[i::n], X) for i in range(n)]
 
 
+def item_features(label):
+    """Return features of a class."""
+    return np.cos([label, 2 * label, 3 * label])
+
+
 EXACT = {
     "ridge": OnlineRidgeClassifier(standardize=False),
     "ridge-norm": OnlineRidgeClassifier(standardize=False, normalize="l2", alpha=0.1),
@@ -54,6 +59,7 @@ EXACT = {
     "ridge-sketch": OnlineRidgeClassifier(sketch_size=20, warm_up=N_FIRST, random_state=0),
     "linucb": LinUCBClassifier(warm_up=150, n_components=30, random_state=0),
     "linucb-linear": LinUCBClassifier(warm_up=150, kernel="linear", clip=None),
+    "linucb-items": LinUCBClassifier(warm_up=150, kernel="linear", item_features=item_features),
 }
 
 
@@ -347,6 +353,18 @@ def test_models_that_do_not_add_up_are_refused_by_name(name, fingerprint):
     with pytest.raises(ValueError, match=f"{expected} cannot be merged"):
         first.merge(second)
     assert (fingerprint(first), fingerprint(second)) == before
+
+
+@pytest.mark.parametrize("name", ["ridge-warm-up", "linucb", "linucb-linear"])
+def test_a_base_that_was_left_out_is_noticed(name, fingerprint):
+    start = learn(deepcopy(EXACT[name]), np.arange(N_FIRST))
+    first, second = workers(None, 2, X, start)
+    before = fingerprint(first)
+    with pytest.raises(ValueError, match="pass this one as `base`"):
+        first.merge(second)
+    assert fingerprint(first) == before
+    fresh, other = workers(EXACT[name], 2)
+    fresh.merge(other)
 
 
 def test_models_must_agree(fingerprint):

@@ -160,9 +160,7 @@ cdef class LinUCBModel(BanditModel):
     def _merge_entries(merging):
         """Return the statistics of all samples, unless they are fixed."""
         first, names = merging.states[0], ("n_seen", "sum_squares", "linear_sum_squares")
-        if min(state["n_seen"] - state["warm_up"] for state in merging.states) >= 0.0 and all(
-            state["sum_squares"] == first["sum_squares"] for state in merging.states
-        ):
+        if merging.are_fixed(lambda state: state["n_seen"] >= state["warm_up"], "sum_squares"):
             return {name: first[name] for name in (*names, "means", "m2", "minima", "maxima")}
         means, m2 = merging.pooled(lambda state: (state["n_seen"], state["means"], state["m2"]))
         return {name: merging.total(name) for name in names} | {

@@ -419,9 +419,7 @@ cdef class FeatureMap:
         states, first = merging.states, merging.states[0]
         changed = {name: merging.total(name) for name in ("n_nonzero", "n_nonzero_of")}
         changed["slots"], changed["n_taken"], _ = merge_slots(states)
-        if min(state["count"] - state["warm_up"] for state in states) >= 0.0 and all(
-            np.array_equal(state["m2"], first["m2"]) for state in states
-        ):
+        if merging.are_fixed(lambda state: state["count"] >= state["warm_up"], "m2"):
             names = ("mean", "m2", "inverse_scale", "centered", "centers")
             return changed | {name: first[name] for name in names}
         n = merging.total("count")
