@@ -327,10 +327,10 @@ class LinUCBClassifier(BaseBanditClassifier):
         )
 
     def unlearn(self, X: ArrayLike, exploration: Exploration, rewards: ArrayLike) -> Self:
-        """Remove rounds that were learned, as if the model had never learned them.
+        """Remove rounds, as if the model had never learned them.
 
-        The rounds must have been learned after the scaling was fixed, see `warm_up`, and not be
-        older than the last drift. The standard deviation of the errors does not change.
+        They must have been learned after the scaling was fixed, see `warm_up`, and after the last
+        drift. The standard deviation of the errors, a factor of the bonus, does not change.
 
         Parameters
         ----------
@@ -350,7 +350,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         ------
         ValueError
             If the scaling still changes, the covariances are diagonal, or the rounds cannot have
-            been learned. In these cases, the model does not change.
+            been learned. Then the model does not change.
         """
         model = self._fitted_rounds().model
         return self._unlearn(

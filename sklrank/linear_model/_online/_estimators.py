@@ -448,10 +448,10 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
             )
 
     def unlearn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Remove samples that were learned, as if the model had never learned them.
+        """Remove samples, as if the model had never learned them.
 
-        The samples must have been learned after the scaling was fixed, see `warm_up`, and not be
-        older than the last drift. The shares of several values of `alpha` do not change exactly.
+        They must have been learned after the scaling was fixed, see `warm_up`, and after the last
+        drift. The shares of several values of `alpha` are approximate.
 
         Parameters
         ----------
@@ -470,8 +470,8 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         Raises
         ------
         ValueError
-            If the scaling still changes, or the samples cannot have been learned. In these cases,
-            the model does not change.
+            If the scaling still changes, or the samples cannot have been learned. Then the model
+            does not change.
         """
         self._check_fitted()
         return self._unlearn(
