@@ -133,18 +133,19 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
             If the models differ in parameters or features, did not start from `base`, or have parts
             that do not add up, such as trees. Then, and after Ctrl-C, no model has changed.
         """
-        others = [others] if isinstance(others, BaseOnline) else others
+        others = others if isinstance(others, list | tuple) else [others]
         # Each is locked by itself, so that two threads can merge two models with each other.
         self._merge([copy_of(other) for other in others], None if base is None else copy_of(base))
         return self
 
     @exclusive_call
     def _merge(self, others, base):
-        models = {"the model": self}
-        models |= {f"model {i} of others": other for i, other in enumerate(others)}
-        start = 0 if base is None else base._count_rounds()
-        learned = []
-        for name, model in [*models.items(), *([] if base is None else [("base", base)])]:
+        start, learned = 0, []
+        if base is not None:
+            check_alike(self, base, "base")
+            start = base._count_rounds()
+        for i, model in enumerate([self, *others]):
+            name = f"model {i - 1} of others" if i else "the model"
             check_alike(learned[0][0] if learned else self, model, name)
             n_rounds = model._count_rounds() - start
             if n_rounds < 0:

@@ -15,6 +15,7 @@ which are merged in the same way, or must be equal.
 """
 
 from copy import copy
+from numbers import Real
 
 import numpy as np
 from joblib import hash as hash_of
@@ -140,7 +141,9 @@ def check_alike(model, other, name):
 
 
 def _is_equal(one, other):
-    return one is other or hash_of(one) == hash_of(other)
+    if one is other or (isinstance(one, Real) and one == other):
+        return True
+    return hash_of(one) == hash_of(other)
 
 
 def _state_of(thing):

@@ -380,6 +380,13 @@ def test_models_must_agree(fingerprint):
     for message, bad in wrong.items():
         with pytest.raises(ValueError, match=message):
             model.merge([other, bad])
+    for bad in (None, "model", np.ones(3)):
+        with pytest.raises(ValueError, match="not a OnlineRidgeClassifier"):
+            model.merge(bad)
+        if bad is not None:
+            with pytest.raises(ValueError, match="base is a"):
+                model.merge(other, base=bad)
+    deepcopy(model).merge(learn(OnlineRidgeClassifier(drift_threshold=None, alpha=1), np.arange(5)))
     with pytest.raises(ValueError, match="learned 50 rounds, and base 100: it did not"):
         deepcopy(model).merge(other, base=model)
     assert fingerprint(model) == before
