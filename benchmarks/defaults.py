@@ -1,21 +1,17 @@
 """Quality of default settings, compared with those of another checkout of the package.
 
-Each class is fitted with its defaults to a part of each data set of SKLRANK_DATA, and evaluated on
-the rest, once for each seed:
+Each class is fitted with its defaults to at most `--rows` rows of each data set of SKLRANK_DATA:
 
-- multilabel: rank loss of the online boosters after one pass over two thirds of the rows;
-- label_ranking: Kendall's tau on a third of the rankings;
+- multilabel, label_ranking, classes: rank loss, Kendall's tau, accuracy on a third of the rows;
+- few_labels: accuracy, where one in ten of the other rows is labeled;
 - documents: NDCG@10 on each part of MQ2008, trained on the next one;
-- classes: accuracy on a third of the rows;
-- few_labels: the same, where one in ten of the other rows is labeled;
 - bandits: share of the rows of one pass for which the class shown was right.
 
-Missing entries are replaced by means. The table has the mean over data sets, its difference to the
-other checkout with the standard error over data sets, and the number of data sets on which the
-installed package is worse. The other checkout must be compiled. Without it, values of data sets are
-printed.
+Missing entries are replaced by means. Printed are the mean over data sets, the difference to the
+other checkout, which must be compiled, with its standard error over data sets, and the number of
+data sets on which the installed package is worse.
 
-    SKLRANK_DATA=folder python benchmarks/defaults.py [CHECKOUT] [--tasks documents] [--rows 1000]
+    SKLRANK_DATA=folder python benchmarks/defaults.py CHECKOUT [--tasks documents] [--rows 1000]
 """
 
 import argparse
@@ -34,19 +30,18 @@ from sklrank.metrics import kendall_tau_score, ndcg_score, rank_loss
 
 
 def load(path, *names):
-    """Return arrays with the rows of the training and of the test part."""
-    arrays, found = np.load(path), []
-    for name in names:
-        keys = [key for key in (name, f"{name}_train", f"{name}_test") if key in arrays]
-        found.append(np.concatenate([arrays[key] for key in keys]))
-    X = found[0].astype(np.float64)
-    return np.where(np.isnan(X), np.nanmean(X, axis=0), X), *found[1:]
+    """Return X and other arrays, with the rows of the training and of the test part."""
+    arrays, ends = np.load(path), ("", "_train", "_test")
+    X, *others = (
+        np.concatenate([arrays[name + end] for end in ends if name + end in arrays])
+        for name in ("X", *names)
+    )
+    X = X.astype(np.float64)
+    return np.where(np.isnan(X), np.nanmean(X, axis=0), X), *others
 
 
 def split(path, target, rows, seed):
-    X, X_test, y, y_test = train_test_split(
-        *load(path, "X", target), test_size=1 / 3, random_state=seed
-    )
+    X, X_test, y, y_test = train_test_split(*load(path, target), test_size=1 / 3, random_state=seed)
     return X[:rows], X_test, y[:rows], y_test
 
 
@@ -62,9 +57,9 @@ def label_ranking(model, path, rows, seed):
 
 def documents(model, path, rows, seed):
     paths = sorted(path.parent.glob("*.npz"))
-    X, y, qid = load(paths[(paths.index(path) + 1) % len(paths)], "X", "y", "qid")
+    X, y, qid = load(paths[(paths.index(path) + 1) % len(paths)], "y", "qid")
     few = np.isin(qid, qid[:rows])
-    X_test, y_test, qid_test = load(path, "X", "y", "qid")
+    X_test, y_test, qid_test = load(path, "y", "qid")
     scores = model.fit(X[few], y[few], qid[few]).predict(X_test)
     return ndcg_score(y_test, scores, qid=qid_test, k=10)
 
@@ -82,7 +77,7 @@ def few_labels(model, path, rows, seed):
 
 def bandits(model, path, rows, seed):
     X, _, y, _ = split(path, "y", rows, seed)
-    names, n_right = np.unique(y), 0
+    names, n_right = np.unique(y), 0.0
     for x, label in zip(X[:, np.newaxis], y):
         shown = model.explore(x, classes=names)
         reward = (names[shown.actions] == label).astype(float)
@@ -91,72 +86,62 @@ def bandits(model, path, rows, seed):
     return n_right / len(y)
 
 
-# The folder of the data, the sign of an improvement, and classes of subpackages.
 RANKERS = "LabelwiseRanker", "PairwiseRanker", "PlackettLuceRanker", "StackedRanker"
+# The folder of the data, the sign of an improvement, and classes of a subpackage.
 TASKS = {
-    multilabel: ("multilabel", -1, {"online_boosting": ("AdaOLMR", "OnlineBMR")}),
-    label_ranking: ("labelranking", 1, {"label_ranking": RANKERS}),
-    documents: ("letor", 1, {"boosting": ("HistGradientBoostingRanker", "NDCGBoost", "AdaRank")}),
-    classes: ("multiclass", 1, {"tree": ("HoeffdingTreeClassifier", "HonestForestClassifier")}),
-    few_labels: ("multiclass", 1, {"semi_supervised": ("PooledLabelSpreading", "MCSSBClassifier")}),
-    bandits: ("multiclass", 1, {"linear_model": ("LinUCBClassifier", "BanditronClassifier")}),
+    multilabel: ("multilabel", -1, ("online_boosting", ["AdaOLMR", "OnlineBMR"])),
+    label_ranking: ("labelranking", 1, ("label_ranking", RANKERS)),
+    documents: ("letor", 1, ("boosting", ["HistGradientBoostingRanker", "NDCGBoost"])),
+    classes: ("multiclass", 1, ("tree", ["HoeffdingTreeClassifier", "HonestForestClassifier"])),
+    few_labels: ("multiclass", 1, ("semi_supervised", ["PooledLabelSpreading", "MCSSBClassifier"])),
+    bandits: ("multiclass", 1, ("linear_model", ["LinUCBClassifier", "BanditronClassifier"])),
 }
 BY_NAME = {task.__name__: task for task in TASKS}
 
 
-def evaluate(options):
+def evaluate(tasks, rows, seeds):
     """Return the values of data sets by class, of the classes that the package has."""
     values = {}
-    for task in map(BY_NAME.get, options.tasks):
-        folder, _, rooms = TASKS[task]
-        names = [(room, name) for room, names in rooms.items() for name in names]
+    for task in map(BY_NAME.get, tasks):
+        folder, _, (room, names) = TASKS[task]
+        kinds = [getattr(import_module(f"sklrank.{room}"), name, None) for name in names]
         for path in sorted((Path(os.environ["SKLRANK_DATA"]) / folder).glob("*.npz")):
-            for room, name in names:
-                if kind := getattr(import_module(f"sklrank.{room}"), name, None):
-                    models = [kind() for _ in range(options.seeds)]
-                    for seed, model in enumerate(models):
-                        if "random_state" in model.get_params():
-                            model.set_params(random_state=seed)
-                    found = [task(model, path, options.rows, i) for i, model in enumerate(models)]
-                    of_class = values.setdefault(f"{task.__name__} {name}", {})
-                    of_class[path.stem] = float(np.mean(found))
+            for kind in filter(None, kinds):
+                found = [task(seeded(kind(), i), path, rows, i) for i in range(seeds)]
+                of_class = values.setdefault(f"{task.__name__} {kind.__name__}", {})
+                of_class[path.stem] = float(np.mean(found))
     return values
 
 
-def row(name, here, there):
-    mean = f"{np.mean(list(here.values())):.4f}"
-    if not there:
-        return [name, len(here), mean, "new", ""]
-    added = np.array([value - there[key] for key, value in here.items()])
-    error, sign = added.std(ddof=1) / len(added) ** 0.5, TASKS[BY_NAME[name.split()[0]]][1]
-    return [name, len(here), mean, f"{added.mean():+.4f} +- {error:.4f}", sum(sign * added < 0)]
+def seeded(model, seed):
+    return model.set_params(**{"random_state": seed} if hasattr(model, "random_state") else {})
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("checkout", nargs="?", help="folder of the other checkout")
+    parser.add_argument("checkout", help="folder of the other checkout")
     parser.add_argument("--tasks", nargs="+", choices=BY_NAME, default=list(BY_NAME))
-    parser.add_argument("--rows", type=int, default=2000, help="most rows of a training part")
+    parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--json", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    data_file("multilabel", "birds")  # It says how to get the data.
+    arguments = options.tasks, options.rows, options.seeds
     if options.json:
-        print(json.dumps(evaluate(options)))
+        print(json.dumps(evaluate(*arguments)))
         return
+    data_file("multilabel", "birds")  # It says how to get the data.
     print_header(peers=())
-    here, there = evaluate(options), {}
-    if options.checkout is None:
-        for name, values in here.items():
-            print_table(name, ("data set", "value"), [(k, f"{v:.4f}") for k, v in values.items()])
-        return
     # The same command, in a process that imports the package from the other checkout.
     paths = {**os.environ, "PYTHONPATH": str(Path(options.checkout).resolve())}
     command = [sys.executable, *sys.argv, "--json"]
     done = subprocess.run(command, env=paths, stdout=subprocess.PIPE, text=True, check=True)
-    there = json.loads(done.stdout)
+    there, here, rows = json.loads(done.stdout), evaluate(*arguments), []
+    for name, values in ((name, here[name]) for name in here if name in there):
+        added = np.array([value - there[name][key] for key, value in values.items()])
+        error, sign = added.std(ddof=1) / len(added) ** 0.5, TASKS[BY_NAME[name.split()[0]]][1]
+        means = f"{np.mean(list(values.values())):.4f}", f"{added.mean():+.4f} +- {error:.4f}"
+        rows.append([name, len(values), *means, np.sum(sign * added < 0)])
     columns = ("task and class", "sets", "mean", "difference", "worse")
-    rows = [row(name, values, there.get(name)) for name, values in here.items()]
     print_table("Defaults of the installed package", columns, rows)
 
 

@@ -274,10 +274,9 @@ class ChangingClasses:
     def drop_classes(self, classes: ArrayLike) -> Self:
         """Remove labels from the model.
 
-        What was learned of the other labels does not change. A label that is added again by the
-        argument `classes` of a training method starts anew. A record of `explore` names its labels,
-        so that those that were dropped do not teach the model another label when their rewards
-        arrive.
+        What was learned of the other labels does not change. A label that the argument `classes` of
+        another method adds again is a new one. Rewards of labels that were dropped, which arrive
+        later, are refused.
 
         Parameters
         ----------
@@ -292,8 +291,8 @@ class ChangingClasses:
         Raises
         ------
         ValueError
-            If `classes` has entries that are not in `classes_`, if fewer than two labels would
-            remain, or if a weak learner cannot change its labels. Then the model does not change.
+            If `classes` has other entries, if fewer than two labels would remain, or if a weak
+            learner cannot change its labels. Then the model does not change.
         NotFittedError
             If the model has no labels yet.
         """
@@ -311,10 +310,7 @@ class ChangingClasses:
         return self
 
     def _set_classes(self, classes, labels):
-        """Replace the model by a copy with these classes.
-
-        `labels` `(n_classes,)` are their labels in the model so far, or -1 for new classes.
-        """
+        """Replace the model by a copy that has its labels `labels`, or new ones (-1)."""
         memo, shared = Relabeling(labels), np.random.mtrand._rand
         memo[id(shared)] = shared  # NumPy's global generator, if random_state is None.
         attributes = self._copied_attributes(memo)
@@ -330,10 +326,7 @@ class ChangingClasses:
         return classes is not None and np.size(classes) > len(self.classes_)
 
     def _check_same_classes(self, classes):
-        """Check that an argument `classes` has all labels of the model, and add those that are new.
-
-        New columns of indicator matrices are the last ones. Class labels remain sorted.
-        """
+        """Check that an argument `classes` has all labels of the model, and add the new ones."""
         names = check_label_names(classes) if self._has_label_columns else sorted_classes(classes)
         adds = self._adds_classes(classes)
         if not adds and np.array_equal(names, self.classes_):
@@ -355,16 +348,10 @@ class ChangingClasses:
             self._set_classes(names, labels)
 
     def _named_columns(self, classes, names, n_columns):
-        """Return the columns of a target by labels, or None if they are in the order of the labels.
+        """Return the columns of a target that `classes` names, in the order of the labels.
 
-        Parameters
-        ----------
-        classes : array-like of shape (n_columns,) or None
-            Argument that names the columns. New labels are added to the model.
-        names : ndarray of shape (n_columns,) or None
-            Names of the columns of a data frame.
-        n_columns : int
-            Number of columns of the target.
+        New labels are added to the model. `names` are those of a data frame, or None. Return None
+        if the columns are in this order already.
         """
         if classes is None:
             return None
@@ -614,6 +601,15 @@ class BaseOnlineClassifier(ChangingClasses, ClassifierMixin, BaseOnline):
             target = self._check_same_labels(target, classes)
         self._check_weights(weights)
         return X, *relevance_lists(target, self.classes_), weights
+
+    def _start_and_explore(self, X, classes, *arguments, indicators):
+        """Return the result of `_explore`. If it raises, no model is started and no label added."""
+        if hasattr(self, "classes_") and not self._adds_classes(classes):
+            X = self._check_X_and_start(X, classes, indicators=indicators)
+            return self._explore(X, *arguments)
+        with ExclusiveCalls([self]), unchanged_on_error(self):
+            X = self._check_X_and_start(X, classes, indicators=indicators)
+            return self._explore(X, *arguments)
 
     def _check_X_and_start(self, X, classes, *, indicators):
         """Check samples without targets, and create a model for `classes` if there is none yet."""

@@ -110,6 +110,10 @@ class Objective(ABC):
         self.set_scores(scores)
         return self.value
 
+    def held_out_value(self, scores):
+        """Return the number by which rankings of held-out samples are compared, small if good."""
+        return self.value_at(scores)
+
     def step_weights(self, hypothesis):
         """Return the weights of the correct and of the incorrect predictions, two numbers >= 0."""
         raise NotImplementedError

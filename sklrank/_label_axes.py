@@ -14,7 +14,7 @@ class LabelAxis:
         n, shape = array.shape[axis], list(array.shape)
         shape[axis] = 1
         places = np.where(labels < 0, -1, labels + self.before)
-        places = np.array([*range(self.before), *places, *range(n - self.after, n)])
+        places = np.concatenate([np.r_[: self.before], places, np.r_[n - self.after : n]])
         copy = array.take(np.maximum(places, 0), axis)
         np.moveaxis(copy, axis, 0)[places < 0] = np.moveaxis(np.broadcast_to(new, shape), axis, 0)
         return copy
@@ -27,13 +27,7 @@ LABELS = LabelAxis()
 
 
 class Relabeling(dict):
-    """Memo of a deep copy that has other labels.
-
-    Parameters
-    ----------
-    labels : ndarray of shape (n_labels,), dtype intp
-        For each label of the copy, the label of the original, or -1 if it is new.
-    """
+    """Memo of a deep copy whose labels are those of the original `labels`, or new ones (-1)."""
 
     def __init__(self, labels):
         self.labels = labels

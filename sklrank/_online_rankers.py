@@ -453,8 +453,7 @@ class ShownLabelsRanker(LabelSetRanker):
             If there is no model yet and `classes` is None.
         """
         generator = check_random_source(random_state)
-        X = self._check_X_and_start(X, classes, indicators=True)
-        return self._explore(X, available, generator)
+        return self._start_and_explore(X, classes, available, generator, indicators=True)
 
     @shared_call
     def _explore(self, X, available, generator):

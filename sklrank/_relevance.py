@@ -16,16 +16,16 @@ NO_TARGET = "a ranker requires y to be passed, but the target y is None"
 NUMBERS = "relevance, numbers of 0 or more"
 
 
-def check_relevance(y, n_samples, *, judgements=False, names=("y", "X")):
+def check_relevance(y, n_samples, *, judgements=False, signed=False, names=("y", "X")):
     """Check the relevance of documents; return it as float64 of shape `(n_samples,)`.
 
-    If `judgements` is True, negative numbers and NaN are allowed. Error messages contain the
-    `names` of the relevance and of the samples.
+    If `judgements` is True, negative numbers and NaN are allowed; if `signed` is True, negative
+    numbers. Error messages contain the `names` of the relevance and of the samples.
     """
     name, of_samples = names
     if y is None:
         raise ValueError(NO_TARGET)
-    y = as_numbers(y, name, "numbers" if judgements else NUMBERS)
+    y = as_numbers(y, name, "numbers" if judgements or signed else NUMBERS)
     finite = "allow-nan" if judgements else True
     y = check_array(y, ensure_2d=False, ensure_all_finite=finite, input_name=name)
     y = column_or_1d(y, warn=True)
@@ -38,7 +38,7 @@ def check_relevance(y, n_samples, *, judgements=False, names=("y", "X")):
         raise ValueError(
             "y is NaN for all samples: nothing is judged; pass the relevance of some documents"
         )
-    if not judgements:
+    if not (judgements or signed):
         _check_not_negative(y, name)
     return y
 

@@ -73,6 +73,11 @@ def check_rows(estimator, X, *, reset, **check_params):
     return canonical_csr(checked)
 
 
+def is_frame(X):
+    """Return True if `X` is a data frame, whose columns have names and data types."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
 def check_sparse(X, name="X"):
     """Raise if the index arrays of a sparse matrix contradict each other.
 
@@ -480,34 +485,34 @@ def check_random_state(random_state):
         ) from error
 
 
-def check_weights(sample_weight, n_samples: int, *, positive: bool):
+def check_weights(sample_weight, n_samples: int, *, positive: bool, name="sample_weight"):
     """Return the sample weights `(n_samples,)` as float64 after a check that none is negative.
 
-    If `positive` is True, raise if all weights are zero.
+    If `positive` is True, raise if all weights are zero. Errors call the weights `name`.
     """
     if sample_weight is None:
         return np.ones(n_samples)
     if is_number(sample_weight):
         sample_weight = np.full(n_samples, sample_weight)
     elif isinstance(sample_weight, bool):
-        raise ValueError(f"sample_weight must be numbers, got {sample_weight}")
+        raise ValueError(f"{name} must be numbers, got {sample_weight}")
     weights = check_array(
-        sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name="sample_weight"
+        sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name=name
     )
     if weights.shape != (n_samples,):
-        raise ValueError(f"sample_weight must have the shape ({n_samples},), got {weights.shape}")
+        raise ValueError(f"{name} must have the shape ({n_samples},), got {weights.shape}")
     if np.any(weights < 0):
         raise ValueError(
-            f"sample_weight must not be negative, got {weights.min():g}; ignore samples by weight 0"
+            f"{name} must not be negative, got {weights.min():g}; ignore samples by weight 0"
         )
     if np.any(weights > MAX_WEIGHT):
         raise ValueError(
-            f"sample_weight must be {MAX_WEIGHT:g} or less, got {weights.max():g}: larger ones "
+            f"{name} must be {MAX_WEIGHT:g} or less, got {weights.max():g}: larger ones "
             "would overflow"
         )
     if positive and not np.any(weights > 0):
         raise ValueError(
-            "Sample weights must contain at least one non-zero number; sample_weight is all zeros"
+            f"Sample weights must contain at least one non-zero number; {name} is all zeros"
         )
     return weights
 

@@ -337,7 +337,16 @@ ODD_TARGETS = [
 ]
 ARGUMENTS = {
     "sample_weight": ["w{}", "None", "0 * w{}", "1e-310 * w{}", "1e150 * w{}"],
-    "classes": ["range(4)", "range(3)", "names", "[0, 1]", "None", "np.arange(4.0)"],
+    "classes": [
+        "range(4)",
+        "range(3)",
+        "range(-1, 5)",
+        "names",
+        "[0, 1]",
+        "None",
+        "np.arange(4.0)",
+    ],
+    "random_state": ["3", "[3, 4]", "np.random.RandomState(3)", "None"],
     "qid": ["q{}", "q{}", "None", "names[q{}]", "q{}.tolist()", "pd.Series(q{})"],
     "k": ["1", "2", "3"],
     "rewards": ["(Y{}[:, :2])", "(y{} > 0)", "np.ones(len(X{}))", "Y{}[:, :2] > 0"],
@@ -655,6 +664,9 @@ def draw_statement(owner, kind, rng):
         return draw_call(rng.choice(learning(owner)), owner, kind, rng)
     if chance < 0.4 and hasattr(owner, "explore"):
         return replace(draw_call("explore", owner, kind, rng), target="shown")
+    if chance < 0.42 and hasattr(owner, "drop_classes"):
+        dropped = rng.choice(["[0]", "[3, 2]", "names[1:2]", "[7]", "None"])
+        return Statement("result", "model.drop_classes", (("", dropped),))
     if chance < 0.45:
         return Statement("model", "pickle.loads", (("", "pickle.dumps(model)"),))
     if chance < 0.5:

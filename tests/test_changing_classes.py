@@ -274,6 +274,20 @@ def test_the_mean_weight_of_known_labels_is_that_of_all_labels():
     assert_allclose(state["mean_known_weight"], state["known_weight"].mean(), rtol=1e-12)
 
 
+@explorers
+def test_exploring_that_fails_starts_nothing_and_adds_nothing(model, fingerprint):
+    model = clone(model)
+    before = fingerprint(model)
+    with pytest.raises(ValueError, match="available"):
+        model.explore(X, NAMES[:4], available=["z"])
+    assert fingerprint(model) == before
+    model.explore(X, NAMES[:4])
+    before = fingerprint(model)
+    with pytest.raises(ValueError, match="available"):
+        model.explore(X, NAMES, available=["z"])
+    assert fingerprint(model) == before
+
+
 # -- Labels that go.
 
 

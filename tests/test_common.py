@@ -23,6 +23,7 @@ import sklrank
 from sklrank._estimator import DOCUMENTATION
 from sklrank.boosting import (
     AdaRank,
+    ConformalDocumentList,
     HistGradientBoostingRanker,
     NDCGBoost,
     RankBoost,
@@ -190,7 +191,7 @@ ESTIMATORS = [
     ),
     NDCGBoost(n_estimators=10),
     HistGradientBoostingRanker(max_iter=10),
-    HistGradientBoostingRanker("expected-ndcg", max_iter=5, max_leaf_nodes=4, linear_start=True),
+    HistGradientBoostingRanker("expected-ndcg", max_iter=5, max_leaf_nodes=4, init="linear"),
     NDCGBoost(HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1), 5),
     RankBoost(HistogramTreeClassifier(min_samples_leaf=2), 5),
     NDCGBoost(LogisticRegression(), 5),
@@ -199,6 +200,8 @@ ESTIMATORS = [
     AdaRank(),
     AdaRank(metric="map", rule="printed"),
     AdaRank(DecisionTreeClassifier(max_depth=3), 5),
+    # One held-out query is enough for this level.
+    ConformalDocumentList(Ridge(), alpha=0.8),
     ResidualRefiner(0),
     RankingRefiner(0, n_estimators=5),
     RankingRefiner(

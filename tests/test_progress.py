@@ -650,7 +650,7 @@ def test_without_callbacks_a_loop_is_not_wrapped():
 def test_verbose_of_early_stopping(capsys):
     """The grades of the validation set are in the opposite order, so that its loss rises."""
     ranker = HistGradientBoostingRanker(
-        max_leaf_nodes=4, linear_start=False, early_stopping=True, n_iter_no_change=2, verbose=1
+        max_leaf_nodes=4, init=None, early_stopping=True, n_iter_no_change=2, verbose=1
     )
     X, y, options = training_data(ranker)
     ranker.fit(X, y, **options, X_val=X, y_val=y.max() - y, qid_val=options["qid"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,11 @@ from sklrank._boosting_rounds import Objective, of_boosters
 from sklrank._document_metrics import average_precision_of_queries, choose, ndcg_of_queries
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._weak_learners import Learner
-from sklrank.boosting._document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._document_ranker import SupervisedDocumentRanker, of_documents
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
 
 METRICS = {"ndcg": ndcg_of_queries, "map": average_precision_of_queries}
 
@@ -47,10 +51,11 @@ RULES = {
 class QueryObjective(Objective):
     r"""The loss of AdaRank.
 
-    The mean of :math:`\exp(-E(q, F))` over queries q, where E, the *performance*, is a metric of
-    the ranking of a query. The weight of a query is the proportion of the loss that is due to it
-    (Algorithm 4 of Valizadegan 2010, line 7). It is divided equally among its documents, whose
-    labels are their relevance. No bound guarantees that a step decreases the objective.
+    The mean of :math:`\exp(-E(q, F))` over queries q, which may have weights. E, the *performance*,
+    is a metric of the ranking of a query. In a round, the weight of a query is the proportion of
+    the loss that is due to it (Algorithm 4 of Valizadegan 2010, line 7). It is divided equally
+    among its documents, whose labels are their relevance. No bound guarantees that a step decreases
+    the objective.
 
     `metric` is a key of `METRICS`, cut at rank `k`, and `step_weights` is that of a :class:`Rule`.
     Queries without a relevant document are ignored. With `must_beat_chance`, the step of a
@@ -60,7 +65,8 @@ class QueryObjective(Objective):
     objective together with other features.)
     """
 
-    def __init__(self, y, queries, metric, k, step_weights, *, must_beat_chance=False):
+    def __init__(self, target, metric, k, step_weights, *, must_beat_chance=False):
+        y, queries = target.y, target.queries
         self._queries = queries
         self._metric = METRICS[metric](queries, y, choose("standard", gain="exponential"), k)
         self._step_weights = step_weights
@@ -73,6 +79,8 @@ class QueryObjective(Objective):
                 f"grade is {y.max():g}: let the grades be 1 or more where relevant"
             )
         self._chance = chance[self._is_counted]
+        weights = target.query_weights[self._is_counted]
+        self._shares = weights / weights.sum()
         self.labels = np.unique(y, return_inverse=True)[1]
 
     def performance(self, scores):
@@ -81,9 +89,9 @@ class QueryObjective(Objective):
 
     def set_scores(self, scores):
         self.scores = scores
-        losses = np.exp(-self.performance(scores))
-        self.value = losses.mean()
-        self.query_weights = losses / losses.sum()
+        losses = self._shares * np.exp(-self.performance(scores))
+        self.value = losses.sum()
+        self.query_weights = losses / self.value
         weights = np.zeros(self._queries.n_queries)
         weights[self._is_counted] = self.query_weights / self._queries.sizes[self._is_counted]
         self.weights = weights[self._queries.codes]
@@ -102,7 +110,7 @@ class QueryObjective(Objective):
         return self._step_weights(self.query_weights, self.performance(hypothesis))
 
     def value_at(self, scores):
-        return np.exp(-self.performance(scores)).mean()
+        return self._shares @ np.exp(-self.performance(scores))
 
 
 class FeatureRanker(NamedTuple):
@@ -281,10 +289,42 @@ class AdaRank(SupervisedDocumentRanker):
         self.weighting = weighting
         self.random_state = random_state
 
-    def _make_objective(self, y, queries):
+    @of_documents
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        *,
+        query_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the ranker.
+
+        Documents have no weights: the loss is a function of the rankings of whole queries.
+
+        Parameters
+        ----------
+        {documents}
+        {query_weight}
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If `y` has negative entries; if no query has documents of different relevance; if
+            weights are negative, or those of a query differ; if the lengths of the arguments
+            differ; or if the input contains infinities, or NaN that the weak learner does not
+            accept.
+        """
+        return super().fit(X, y, qid, query_weight=query_weight)
+
+    def _make_objective(self, target):
         return QueryObjective(
-            y,
-            queries,
+            target,
             self.metric,
             self.k,
             RULES[self.rule].step_weights,

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosting_rounds import Booster
 from sklrank._docstrings import shares_text
-from sklrank._queries import Queries
+from sklrank._queries import Queries, check_query_weights
 from sklrank._relevance import check_relevance, check_something_to_learn
 from sklrank._sklearn import _fit_context
-from sklrank._validation import check_rows, input_tags_of, unchanged_on_error
+from sklrank._validation import check_rows, check_weights, input_tags_of, unchanged_on_error
 from sklrank._weak_learners import make_classifier_learner
 from sklrank.base import DocumentRankerMixin
+from sklrank.boosting._peer_names import explains_peer_names
 from sklrank.tree import HistogramTreeClassifier
 
 if TYPE_CHECKING:
@@ -38,8 +39,69 @@ qid : array-like of shape (n_samples,), default=None
     documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning. The
     documentation of :class:`~sklrank.model_selection.QueryKFold` shows how to pass `qid`
     through hyperparameter searches.
-"""
+""",
+    sample_weight="""
+sample_weight : array-like of shape (n_samples,), default=None
+    Weights of the documents: a document of weight 2 counts as two documents, so that the weight
+    of a pair is the product of those of its documents, and documents of weight 0 are left out.
+    If None, all documents have weight 1.
+""",
+    query_weight="""
+query_weight : array-like of shape (n_samples,), default=None
+    Weight of the query of each document, the same for all documents of a query: a query of
+    weight 2 counts as two queries, and queries of weight 0 are left out. If None, all queries
+    have weight 1.
+""",
 )
+
+
+class Target(NamedTuple):
+    """The target of document rankers: relevance, queries and weights.
+
+    The weights are positive; :meth:`check` leaves out documents of weight 0.
+    """
+
+    y: np.ndarray
+    """Relevance of each document."""
+    queries: Queries
+    weights: np.ndarray
+    """Weight of each document."""
+    query_weights: np.ndarray
+    """Weight of each query, in the order of `queries.names`."""
+
+    @classmethod
+    def check(cls, y, queries, sample_weight=None, query_weight=None):
+        """Check the weights. Return the target, and the samples of positive weight or None."""
+        weights = check_weights(sample_weight, len(y), positive=True)
+        target = cls.of(y, queries, weights, check_query_weights(query_weight, queries))
+        seen = (weights > 0) & (target.query_weights[queries.codes] > 0)
+        if seen.all():
+            return target, None
+        if not seen.any():
+            raise ValueError(
+                "sample_weight and query_weight leave no document: each has one of weight 0; let "
+                "both be positive for some documents"
+            )
+        samples = np.flatnonzero(seen)
+        return target.take(samples), samples
+
+    @classmethod
+    def of(cls, y, queries, weights=None, query_weights=None):
+        """Return a target whose weights are 1 if they are None."""
+        weights = np.ones(len(y)) if weights is None else weights
+        query_weights = np.ones(queries.n_queries) if query_weights is None else query_weights
+        return cls(y, queries, weights, query_weights)
+
+    def take(self, samples):
+        """Return the target of some of the samples."""
+        codes = self.queries.codes[samples]
+        queries = Queries.from_qid(codes, len(samples))
+        weights = self.weights[samples], self.query_weights[queries.names]
+        return Target(self.y[samples], queries, *weights)
+
+    def check_something_to_learn(self, part="given", *, names=("y", "qid")):
+        """Raise a ValueError if no query has documents of different relevance."""
+        check_something_to_learn(self.y, self.queries, part, names=names)
 
 
 class DocumentRanker(DocumentRankerMixin, Booster):
@@ -57,6 +119,21 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         if self.estimator is not None:
             return self.estimator
         return HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)
+
+    @property
+    def _failed_checks(self):
+        # See `expected_failed_checks`.
+        reason = "the weak learner counts samples, draws them, or raises them at random"
+        if (
+            getattr(self._weak_learner(), "min_samples_leaf", None) == 1
+            and self.weighting != "resampling"
+            and getattr(self, "response_method", "predict") == "predict"
+        ):
+            return {}
+        return {
+            f"check_sample_weight_equivalence_on_{kind}_data": reason
+            for kind in ("dense", "sparse")
+        }
 
     def _make_learner(self, X, objective):
         """Return the learner that fits weak learners to an objective on the samples `X`."""
@@ -116,21 +193,35 @@ class DocumentRanker(DocumentRankerMixin, Booster):
 class SupervisedDocumentRanker(DocumentRanker):
     """Base class of document rankers that are fitted to the relevance of all documents.
 
-    A subclass defines `_make_objective(y, queries)`, which returns its objective.
+    A subclass defines `_make_objective(target)`, which returns its objective.
     """
 
-    @abstractmethod
-    def _make_objective(self, y, queries):
-        """Return the objective for these training samples."""
+    # Whether relevance may be negative; the objective may refuse it, too.
+    _signed_relevance = False
 
+    @abstractmethod
+    def _make_objective(self, target):
+        """Return the objective for this :class:`Target`."""
+
+    @explains_peer_names
     @_fit_context(prefer_skip_nested_validation=False)
     @of_documents
-    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        query_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit the ranker.
 
         Parameters
         ----------
         {documents}
+        {sample_weight}
+        {query_weight}
 
         Returns
         -------
@@ -140,30 +231,24 @@ class SupervisedDocumentRanker(DocumentRanker):
         Raises
         ------
         ValueError
-            If `y` has negative entries; if no query has documents of different relevance; if the
-            lengths of `qid` and `X` differ; or if the input contains infinities, or NaN that the
-            weak learner does not accept.
+            If `y` has negative entries; if no query has documents of different relevance; if
+            weights are negative, or those of a query differ; if the lengths of the arguments
+            differ; or if the input contains infinities, or NaN that the weak learner does not
+            accept.
         """
         with unchanged_on_error(self):
-            X, y, queries = self._check_training_set(X, y, qid)
-            check_something_to_learn(y, queries)
+            X, target = self._check_training_set(X, y, qid, sample_weight, query_weight)
+            target.check_something_to_learn()
             self._start_rounds()
-            self._boost_samples(X, y, queries)
+            objective = self._make_objective(target)
+            self._boost(objective, self._make_learner(X, objective))
         return self
 
-    def _check_training_set(self, X, y, qid):
-        """Check the training samples, and return them with their queries."""
+    def _check_training_set(self, X, y, qid, sample_weight=None, query_weight=None):
+        """Check the training samples; return those of positive weight with their target."""
         X = self._check_training_X(X)
-        y = check_relevance(y, X.shape[0])
+        y = check_relevance(y, X.shape[0], signed=self._signed_relevance)
         queries = Queries.from_qid(qid, len(y))
         self._set_fitted_with_qid(qid, len(y))
-        return X, y, queries
-
-    def _boost_samples(self, X, y, queries, after_round=None):
-        objective = self._make_objective(y, queries)
-        self._boost(objective, self._make_learner(X, objective), after_round)
-
-
-def queries_of(queries, samples):
-    """Return the queries of some of the samples."""
-    return Queries.from_qid(queries.codes[samples], len(samples))
+        target, samples = Target.check(y, queries, sample_weight, query_weight)
+        return X if samples is None else X[samples], target

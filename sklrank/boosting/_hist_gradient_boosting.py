@@ -4,27 +4,56 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._document_metrics import gains_of
 from sklrank._queries import Queries
 from sklrank._randomness import draw_seed
-from sklrank._relevance import check_relevance, check_something_to_learn
-from sklrank._sklearn import Interval, StrOptions, _fit_context, print_progress
-from sklrank._validation import check_rows, unchanged_on_error
+from sklrank._relevance import check_relevance
+from sklrank._sklearn import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    _check_monotonic_cst,
+    _fit_context,
+    print_progress,
+)
+from sklrank._validation import check_rows, check_weights, is_frame, unchanged_on_error
 from sklrank._weak_learners import TreeLearner
+from sklrank.boosting._click_models import relevance_from_clicks
 from sklrank.boosting._document_ranker import (
     SupervisedDocumentRanker,
+    Target,
     of_documents,
-    queries_of,
 )
-from sklrank.boosting._model_json import write_model
-from sklrank.boosting._objectives import LOSSES
-from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race
+from sklrank.boosting._feature_columns import (
+    CategoryEncoder,
+    find_categorical,
+    warn_if_untransformed,
+)
+from sklrank.boosting._model_json import NumericalTree, write_model
+from sklrank.boosting._objectives import (
+    LOSSES,
+    FunctionObjective,
+    from_smallest,
+    loss_gains,
+    mean_rank_correlation,
+)
+from sklrank.boosting._peer_names import explains_peer_names
+from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race, scores_of
+from sklrank.metrics import (
+    average_precision_scorer,
+    hit_rate_scorer,
+    ndcg_scorer,
+    precision_at_k_scorer,
+    recall_at_k_scorer,
+    reciprocal_rank_scorer,
+)
 from sklrank.tree import HistogramTreeRegressor
 
 if TYPE_CHECKING:
@@ -33,15 +62,28 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
+SCORERS = {
+    "ndcg": ndcg_scorer,
+    "average_precision": average_precision_scorer,
+    "precision_at_k": precision_at_k_scorer,
+    "recall_at_k": recall_at_k_scorer,
+    "hit_rate": hit_rate_scorer,
+    "reciprocal_rank": reciprocal_rank_scorer,
+}
 OF_TREES = HistogramTreeRegressor._parameter_constraints
+
+
+def categorical_mask(given, n_features):
+    """Return whether each feature is categorical, of indices, a mask or None."""
+    return HistogramTreeRegressor(categorical_features=given)._categorical_mask(n_features)
 
 
 class HistGradientBoostingRanker(SupervisedDocumentRanker):
     r"""Document ranker of boosted regression trees that are grown from histograms of the features.
 
     The scores :math:`F` of the documents are linear scores, if these help, plus the values of
-    trees, which are fitted one after another. By default, they decrease a logistic loss of the
-    pairs of documents of each of n queries q,
+    trees, which are fitted one after another, as in scikit-learn's `HistGradientBoostingRegressor`.
+    By default, they decrease a logistic loss of the pairs of documents of each of n queries q,
 
     .. math:: \frac{1}{n} \sum_{q=1}^n \frac{1}{Z_q} \sum_{G_i > G_j} (G_i - G_j)
               \log(1 + \exp(F_j - F_i)),
@@ -51,7 +93,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     ARP-Loss2 [2]_. A leaf adds half of the ratio of two sums over its documents to the scores: the
     negative gradient, and the total weight of the pairs. This is a lower estimate of the step that
     minimizes a bound on the loss in the leaf, as the steps of confidence-rated classifiers [3]_.
-    The loss never increases, except with monotonic constraints.
+    The loss never increases, except with monotonic constraints; in queries of more than 300
+    relevant documents, scores are rounded, so that this holds up to rounding.
 
     Held-out queries decide whether boosting starts from linear scores or from 0, how large the
     trees are, and how many of them are fitted; see the notes. Linear scores minimize the same loss
@@ -60,9 +103,26 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     Parameters
     ----------
-    loss : {"logistic", "expected-ndcg"}, default="logistic"
-        Loss: the logistic loss of pairs, or the bound on the expected loss of NDCG of
-        :class:`NDCGBoost` ([4]_, Equation 3.11).
+    loss : str or callable, default="logistic"
+        Loss. The time of all of them grows with the number n of documents of a query at most as
+        :math:`n \log n`, if there are more than 300 relevant documents.
+
+        - "logistic": the logistic loss of pairs above.
+        - "lambda": the same, where each pair is also weighted by the difference of the discounts of
+          the current ranks of its documents, so that it has the weight of the NDCG that depends on
+          it: LambdaMART [5]_. It changes from round to round, and may increase.
+        - "expected-ndcg": the bound on the expected loss of NDCG of :class:`NDCGBoost` ([4]_,
+          Equation 3.11).
+        - "xe-ndcg": the cross entropy of the shares of the documents in the gains of their query
+          and of the softmax of their scores [6]_.
+        - "spearman": the squared error of the scores as predictions of the ranks within the query,
+          divided by that of equal scores. It is recommended for real-valued relevance, which may be
+          negative; `gain` is not used. Held-out queries are judged by 1 minus the rank correlation
+          of Spearman, which is also `score`.
+        - a function ``loss(y, scores, query)`` of three arrays of shape `(n_samples,)`, where
+          `query` has the indices of the queries. It returns the gradient and the positive hessian,
+          two such arrays. As its value is not known, nothing is chosen by held-out queries unless
+          `scoring` is a metric.
     learning_rate : float, default=0.5
         Learning rate that multiplies the values of the leaves, 2 at most. Smaller values need more
         trees.
@@ -70,6 +130,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Maximum number of trees.
     max_leaf_nodes : "auto" or int, default="auto"
         Maximum number of leaves of each tree, at least 2. If "auto", it is 2, 8 or 31.
+    max_depth : int or None, default=None
+        Maximum number of splits from the root of a tree to a leaf; None for no limit.
     min_samples_leaf : "auto" or int, default="auto"
         Minimum number of documents in each leaf. If "auto", it is 20, or a hundredth of the
         documents if there are fewer than 2000.
@@ -80,17 +142,27 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         of the features, "sqrt", "log2", or None for all features.
     max_bins : int, default=255
         Maximum number of bins of each feature, at most 255; missing values have a bin of their own.
-    categorical_features : array-like of int or bool, or None, default=None
-        Indices of the categorical features, or a mask of shape `(n_features,)`; see
+    categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
+            default="from_dtype"
+        Categorical features: a mask of shape `(n_features,)`, indices, or names of columns. If
+        "from_dtype", they are the columns of a data frame with the data type `category` of pandas,
+        or `Categorical` or `Enum` of polars. In data frames, categories may be strings; in arrays
+        they are numbers. Categories that are not in the training samples, and all but the
+        `max_bins` most frequent ones, are treated as missing values; see
         :class:`~sklrank.tree.HistogramTreeRegressor`. They are not used in linear scores.
-    monotonic_cst : array-like of int of shape (n_features,), or None, default=None
+    monotonic_cst : array-like of int of shape (n_features,), dict of str to int, or None, \
+            default=None
         Constraints of the scores: 1 if they must not decrease with the feature, -1 if they must not
-        increase, and 0 if there is no constraint. If None, there are no constraints.
-    linear_start : "auto" or bool, default="auto"
-        Whether boosting starts from linear scores. If "auto", held-out queries decide.
+        increase, and 0 if there is no constraint; a dict has the names of the features that have
+        constraints. If None, there are no constraints.
+    init : {"auto", "linear"}, estimator or None, default="auto"
+        Scores from which boosting starts: linear scores, the predictions of a regressor or ranker,
+        which is fitted to the same samples, or 0 if None. If "auto", held-out queries choose linear
+        scores or 0.
     gain : {"exponential", "linear"} or callable, default="exponential"
         Gain of a document of relevance r: :math:`2^r - 1` ("exponential"), r ("linear"), or the
-        value of a function of r. It is the gain of the loss and of `score`.
+        value of a function of r. It is the gain of the loss and of `score`. Relevance may be
+        negative if it is "linear".
     k : int or None, default=None
         Number of top-ranked documents that matter: `score` is NDCG@k, and :math:`Z_q` is the ideal
         DCG of the first `k` documents, so that queries with more than `k` relevant documents weigh
@@ -102,8 +174,14 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         smallest loss; the trees are not fitted to these queries. If False, `max_iter` trees are
         fitted. If `X_val` is passed to `fit`, its queries are the held-out queries, also those that
         decide the start and the size of the trees.
+    scoring : str or callable, default="loss"
+        What decreases or increases on held-out queries: the loss, or a metric: "ndcg",
+        "average_precision", "precision_at_k", "recall_at_k", "hit_rate" or "reciprocal_rank", at
+        `k`, or a scorer, called as ``scorer(estimator, X, y, qid=qid)``. The loss varies less from
+        query to query than a metric does.
     validation_fraction : float, default=0.1
-        Fraction of the queries that are held out with ``early_stopping=True``.
+        Fraction of the queries that are held out with ``early_stopping=True``; of the documents,
+        if there is a single query.
     n_iter_no_change : int, default=10
         Number of rounds with ``early_stopping=True``.
     tol : float, default=1e-7
@@ -125,8 +203,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Trees. They predict numbers from -1 to 1.
     estimator_weights_ : ndarray of shape (n_rounds,)
         Number by which the values of each tree are multiplied, half of the learning rate.
+    init_ : object or None
+        Fitted model of the scores from which boosting started: an estimator, linear scores, or None
+        if it started from 0.
     linear_ : object or None
-        Linear scores from which boosting started; None if it started from 0. The attributes `coef`,
+        Linear scores from which boosting started, or None. The attributes `coef`,
         `mean`, `low` and `high` have an entry for each feature. The score is the sum of the
         differences of the features to their means, multiplied by the coefficients. Values outside
         the range from low to high are replaced by the nearest bound, and missing values by the
@@ -137,14 +218,26 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Number of trees that `predict` uses. With ``early_stopping=True``, later trees are in
         `estimators_`, too, and a warm start adds trees to them.
     loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Loss before the first round and after each round.
+        Loss before the first round and after each round; NaN for a function as loss.
     stop_reason_ : str
         Reason why boosting stopped.
     validation_loss_curve_ : ndarray of shape (n_rounds + 1,)
-        Loss of the held-out queries or of `X_val`, before the first round and after each round;
-        empty without ``early_stopping=True`` and `X_val`.
+        Loss of the held-out queries or of `X_val`, or minus their metric if `scoring` is one,
+        before the first round and after each round; empty without ``early_stopping=True`` and
+        `X_val`.
     feature_importances_ : ndarray of shape (n_features,)
         Fraction of the total decrease of the loss by the trees and the linear scores.
+    is_categorical_ : ndarray of bool of shape (n_features,), or None
+        Mask of the categorical features; None if there are none.
+    click_model_ : str
+        Model of the user: "position" or "cascade"; see the notes. It and the next two attributes
+        are defined only after a fit with `position`.
+    position_propensities_ : ndarray of shape (n_positions,)
+        Probability that the user examines each position, relative to the largest one; NaN for
+        positions that do not occur.
+    position_intervals_ : ndarray of shape (n_positions, 2)
+        Bounds of 95 % intervals of the propensities. They are from the jackknife, which leaves out
+        each fifth of the lists in turn, and do not include errors of the model of the user.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -152,6 +245,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     See Also
     --------
+    sklrank.datasets.make_clicks : Simulates clicks.
     NDCGBoost : Boosting of any classifier for NDCG.
     sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
 
@@ -162,12 +256,28 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     1. Trees of each size are boosted on four fifths of the queries, from linear scores and from
        scores of 0, and the loss of the other queries is computed after each round.
     2. With fewer than 15,000 documents, several of the five parts of the queries are held out in
-       turn, up to all of them. Of more than 60,000 documents, only queries with as many documents
+       turn, up to all of them. Of more than 30,000 documents, only queries with as many documents
        are used.
     3. The start, the size and the number of trees with the smallest loss of the held-out queries
        are used for all queries.
-    4. If there are fewer than five queries, nothing is held out, the trees have 8 leaves, and
-       boosting starts from 0.
+    4. If there are fewer than five queries, a fifth of the documents is held out instead of a fifth
+       of the queries. If there are also fewer than 100 documents, nothing is held out, the trees
+       have 8 leaves, and boosting starts from 0.
+
+    Users click on documents because they are relevant, and because they are at the top. With
+    `position`, regression trees and a model of the user are fitted to the clicks together, by
+    regression EM [7]_. A user clicks on relevant documents that he examines, and on others by
+    mistake. Two models compete by their likelihoods:
+
+    - "position": each position is examined with its own probability, independently of the other
+      positions, and mistakes are more likely at some positions than at others (trust bias [8]_);
+    - "cascade": positions are examined from the first to the last one, until the user leaves, most
+      likely after a click on a relevant document [9]_.
+
+    The ranker is fitted to the estimated probabilities that documents are relevant. Rows with equal
+    features count as the same document, and sessions that show the same documents as one query,
+    whose weight is the number of sessions. So `early_stopping=True` holds out such queries. `score`
+    knows no positions: pass it relevance, not clicks.
 
     References
     ----------
@@ -179,6 +289,15 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
        predictions", Machine Learning 37, 1999.
     .. [4] H. Valizadegan, "Boosting and online learning for classification and ranking",
        PhD thesis, Michigan State University, 2010, chapter 3.
+    .. [5] C. Burges, "From RankNet to LambdaRank to LambdaMART: an overview",
+       Microsoft Research, 2010.
+    .. [6] S. Bruch, "An alternative cross entropy loss for learning-to-rank",
+       WWW 2021.
+    .. [7] X. Wang et al., "Position bias estimation for unbiased learning to rank in personal
+       search", WSDM 2018.
+    .. [8] A. Agarwal et al., "Addressing trust bias for unbiased learning-to-rank", WWW 2019.
+    .. [9] O. Chapelle and Y. Zhang, "A dynamic Bayesian network click model for web search
+       ranking", WWW 2009.
 
     Examples
     --------
@@ -195,21 +314,25 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     True
     """
 
+    __metadata_request__fit = {"position": True}
+
     _parameter_constraints = {
-        "loss": [StrOptions(set(LOSSES))],
+        "loss": [StrOptions(set(LOSSES)), callable],
         "learning_rate": [Interval(Real, 0, 2, closed="right")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "max_leaf_nodes": [*OF_TREES["max_leaf_nodes"], StrOptions({"auto"})],
+        "max_depth": OF_TREES["max_depth"],
         "min_samples_leaf": [*OF_TREES["min_samples_leaf"], StrOptions({"auto"})],
         "l2_regularization": OF_TREES["l2_regularization"],
         "max_features": OF_TREES["max_features"],
         "max_bins": OF_TREES["max_bins"],
-        "categorical_features": OF_TREES["categorical_features"],
-        "monotonic_cst": OF_TREES["monotonic_cst"],
-        "linear_start": ["boolean", StrOptions({"auto"})],
+        "categorical_features": [*OF_TREES["categorical_features"], StrOptions({"from_dtype"})],
+        "monotonic_cst": [*OF_TREES["monotonic_cst"], dict],
+        "init": [StrOptions({"auto", "linear"}), HasMethods(["fit", "predict"]), None],
         "gain": [StrOptions({"exponential", "linear"}), callable],
         "k": [Interval(Integral, 1, None, closed="left"), None],
         "early_stopping": ["boolean", StrOptions({"auto"})],
+        "scoring": [StrOptions({"loss", *SCORERS}), callable],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -219,23 +342,27 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         "n_jobs": OF_TREES["n_jobs"],
     }
 
+    @explains_peer_names
     def __init__(
         self,
-        loss: Literal["logistic", "expected-ndcg"] = "logistic",
+        loss: Literal["logistic", "lambda", "expected-ndcg", "xe-ndcg", "spearman"]
+        | Callable = "logistic",
         *,
         learning_rate: float = 0.5,
         max_iter: int = 100,
         max_leaf_nodes: Literal["auto"] | int = "auto",
+        max_depth: int | None = None,
         min_samples_leaf: Literal["auto"] | int = "auto",
         l2_regularization: float = 0.0,
         max_features: MaxFeatures = None,
         max_bins: int = 255,
-        categorical_features: ArrayLike | None = None,
-        monotonic_cst: ArrayLike | None = None,
-        linear_start: Literal["auto"] | bool = "auto",
+        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
+        monotonic_cst: ArrayLike | dict[str, int] | None = None,
+        init: Literal["auto", "linear"] | Any | None = "auto",
         gain: Literal["exponential", "linear"] | Callable = "exponential",
         k: int | None = None,
         early_stopping: Literal["auto"] | bool = "auto",
+        scoring: str | Callable = "loss",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
@@ -248,16 +375,18 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         self.learning_rate = learning_rate
         self.max_iter = max_iter
         self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
         self.max_features = max_features
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
-        self.linear_start = linear_start
+        self.init = init
         self.gain = gain
         self.k = k
         self.early_stopping = early_stopping
+        self.scoring = scoring
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.tol = tol
@@ -266,12 +395,27 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    _signed_relevance = True
+    # The leaves of small data may have one sample.
+    _failed_checks = {}
+
     def _weak_learner(self):
         return HistogramTreeRegressor()
 
-    def _make_objective(self, y, queries):
-        return LOSSES[self.loss](gains_of(self.gain, y), queries, self.k)
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
+    def _make_objective(self, target):
+        if callable(self.loss):
+            return FunctionObjective(self.loss, target)
+        loss = LOSSES[self.loss]
+        if not loss.uses_gains:
+            return loss(target, self.k)
+        return loss(loss_gains(self.gain, target), target, self.k)
+
+    @explains_peer_names
     @_fit_context(prefer_skip_nested_validation=False)
     @of_documents
     def fit(
@@ -279,7 +423,10 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         X: ArrayLike,
         y: ArrayLike,
         qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         *,
+        query_weight: ArrayLike | None = None,
+        position: ArrayLike | None = None,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
         qid_val: ArrayLike | None = None,
@@ -289,15 +436,24 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Parameters
         ----------
         {documents}
+        {sample_weight}
+        {query_weight}
+        position : array-like of int of shape (n_samples,), default=None
+            Position of each document in the list that was shown; 1 is the first. If it is passed,
+            `y` are clicks, 0 or 1, and `qid` names the sessions. The ranker learns from the
+            relevance that a model of the user estimates, see the notes; weights must not be passed.
+            Predictions need no positions.
         X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
             Documents of the queries that take the place of held-out queries. The ranker is fitted
             to all queries of `X`, and their objective is stored in `validation_loss_curve_`.
-            Without early stopping, they are only evaluated. Searches of scikit-learn raise
+            Without early stopping, they are only evaluated. The steps of a pipeline transform them
+            with ``Pipeline(..., transform_input=["X_val"])`` only; a warning is given if most
+            features have values outside of those of `X`. Searches of scikit-learn raise
             `UnsetMetadataPassedError` unless it is requested by ``set_fit_request(X_val=True,
             y_val=True, qid_val=True)``. If `X_val` has as many rows as `X`, they split it as they
             split `X`: give it another number of rows.
         y_val : array-like of shape (n_val_samples,), default=None
-            Relevance of the documents `X_val`.
+            Relevance of the documents `X_val`, also if `y` are clicks.
         qid_val : array-like of shape (n_val_samples,), default=None
             Query id of each document of `X_val`. If None, they belong to one query.
 
@@ -309,28 +465,45 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         Raises
         ------
         ValueError
-            If `y` has negative entries; if no query has documents of different relevance; if the
-            documents that are held out, or those of `X_val`, all have the gain 0; if the lengths of
-            `qid` and `X` differ; if only one of `X_val` and `y_val` is given; or if the input
-            contains infinities, or NaN that the weak learner does not accept.
+            If `y` has negative entries and `gain` is not linear; if no query has documents of
+            different relevance; if the documents that are held out, or those of `X_val`, all have
+            the gain 0; if `loss` does not return finite arrays of the right shape; if weights are
+            negative, or those of a query differ; if the lengths of the arguments differ; if only
+            one of `X_val` and `y_val` is given; if `position` has entries that are not integers
+            from 1, or the same entry twice in a session, or is passed with other `y` than 0 and 1
+            or with weights; or if the input contains infinities.
         """
         with unchanged_on_error(self):
-            X, y, queries = self._check_training_set(X, y, qid)
+            X, target = self._check_training_set(X, y, qid, sample_weight, query_weight)
+            self._check_function()
             validation = self._check_validation_set(X_val, y_val, qid_val)
+            if validation is not None:
+                X_val, target_val = validation
+                n_queries = target.queries.n_queries, target_val.queries.n_queries
+                warn_if_untransformed(X, X_val, n_queries, self.is_categorical_)
             self._start_rounds()
+            for name in ("click_model_", "position_propensities_", "position_intervals_"):
+                vars(self).pop(name, None)
+            if position is not None:
+                if sample_weight is not None or query_weight is not None:
+                    raise ValueError(
+                        "sample_weight and query_weight must be None if position is passed: the "
+                        "weight of a query is the number of its sessions"
+                    )
+                X, target = self._learn_relevance(X, target, position)
             evaluated = validation
             fraction = self.validation_fraction if validation is None and self._stops_early else 0.0
             if fraction:
-                train, held_out = self._split(y, queries)
-                evaluated = X[held_out], y[held_out], queries_of(queries, held_out)
-                X, y, queries = X[train], y[train], queries_of(queries, train)
-            check_something_to_learn(y, queries)
-            bins = None if self.estimators_ else self._choose(X, y, queries, validation)
+                train, held_out = self._split(target)
+                evaluated = X[held_out], target.take(held_out)
+                X, target = X[train], target.take(train)
+            target.check_something_to_learn()
+            bins = None if self.estimators_ else self._choose(X, target, validation)
             n_rounds = len(self.estimators_)
             after_round = self._after_round(evaluated)
             # A warm start adds no rounds if boosting was stopped early before.
             if self._early_stopping_reason() is None:
-                objective = self._make_objective(y, queries)
+                objective = self._make_objective(target)
                 tree = self._winner.tree
                 bins = tree._bin(X, self._random_state) if bins is None else bins
                 self._boost(objective, TreeLearner(tree, X, bins), after_round)
@@ -341,32 +514,85 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 print_progress(type(self).__name__, done, self.stop_reason_)
         return self
 
+    def _check_function(self):
+        """Refuse parameters that need the value of a loss of which only derivatives are known."""
+        if not callable(self.loss):
+            return
+        if isinstance(self.init, str) and self.init == "linear":
+            raise ValueError(
+                "init='linear' needs the value of the loss, but loss is a function that returns "
+                "derivatives only; use an estimator as init, or None"
+            )
+        if self.early_stopping is True and self.scoring == "loss":
+            raise ValueError(
+                "scoring='loss' needs the value of the loss, but loss is a function that returns "
+                "derivatives only; for early stopping use a metric, such as scoring='ndcg'"
+            )
+
+    def _learn_relevance(self, X, target, position):
+        """Return documents and their relevance, estimated from clicks."""
+
+        def make_tree(n_samples):
+            trees = self._make_trees(n_samples)
+            return trees[len(trees) // 2]
+
+        estimate = relevance_from_clicks(
+            X, target.y, target.queries, position, make_tree, self._split_seed
+        )
+        self.click_model_ = estimate.model
+        self.position_propensities_ = estimate.propensities
+        self.position_intervals_ = estimate.intervals
+        target = Target.of(
+            estimate.relevance, estimate.queries, query_weights=estimate.query_weights
+        )
+        return X[estimate.samples], target
+
     def _is_warm_start(self):
         return self.warm_start and hasattr(self, "estimators_")
 
     def _check_training_X(self, X):
-        dtype = [np.float64, np.float32]
-        return check_rows(self, X, reset=not self._is_warm_start(), dtype=dtype)
+        if self._is_warm_start():
+            return self._check_documents(X, reset=False)
+        given, self._encoder = find_categorical(X, self.categorical_features), None
+        if is_frame(X) and (mask := categorical_mask(given, X.shape[1])).any():
+            self._encoder = CategoryEncoder(X, mask)
+        X = self._check_documents(X, reset=True)
+        mask = categorical_mask(given, X.shape[1])
+        self.is_categorical_ = mask if mask.any() else None
+        return X
+
+    def _check_X(self, X):
+        check_is_fitted(self)
+        return self._check_documents(X, reset=False)
+
+    def _check_documents(self, X, *, reset):
+        """Return documents as a dense array, in which the categories of frames are numbers."""
+        if self._encoder is not None:
+            return self._encoder.encode(check_rows(self, X, reset=reset, skip_check_array=True))
+        X = check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+        return X.toarray() if sparse.issparse(X) else X
 
     def _check_validation_set(self, X_val, y_val, qid_val):
-        """Return X, y and the queries of the validation set, or None if there is none."""
+        """Return X and the target of the validation set, or None if there is none."""
         if X_val is None and y_val is None and qid_val is None:
             return None
         if X_val is None or y_val is None:
             raise ValueError("X_val and y_val must be passed together, and qid_val with qid")
         if qid_val is None and self._fitted_with_qid:
             raise ValueError("qid_val is None, but qid was given: pass the queries of X_val")
-        X_val = check_rows(self, X_val, reset=False, dtype=[np.float64, np.float32])
-        y_val = check_relevance(y_val, X_val.shape[0], names=("y_val", "X_val"))
+        X_val = self._check_documents(X_val, reset=False)
+        names = "y_val", "X_val"
+        y_val = check_relevance(y_val, X_val.shape[0], signed=True, names=names)
         queries = Queries.from_qid(qid_val, len(y_val), "qid_val")
-        self._check_evaluated(y_val, queries, "of X_val", names=("y_val", "qid_val"))
-        return X_val, y_val, queries
+        target = Target.of(y_val, queries)
+        self._check_evaluated(target, "of X_val", names=("y_val", "qid_val"))
+        return X_val, target
 
-    def _check_evaluated(self, y, queries, part, *, names=("y", "qid")):
+    def _check_evaluated(self, target, part, *, names=("y", "qid")):
         """Raise a ValueError if rounds cannot be evaluated on "the samples {part}"."""
-        check_something_to_learn(y, queries, part, names=names)
-        objective = self._make_objective(y, queries)
-        objective.set_scores(np.zeros(len(y)))
+        target.check_something_to_learn(part, names=names)
+        objective = self._make_objective(target)
+        objective.set_scores(np.zeros(len(target.y)))
         if not objective.weights.any():
             raise ValueError(
                 f"{names[0]} has no documents of different gain in the samples {part}, so that "
@@ -387,7 +613,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 "so far; with warm_start=True it can only grow"
             )
 
-    def _split(self, y, queries):
+    def _split(self, target):
         """Return the samples of the queries to learn from, and those of the held-out queries.
 
         They are the same in each warm start.
@@ -399,35 +625,33 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 "learned from; for a warm start it must not exceed that of the fit before, "
                 f"{self._held_out_fraction}; use early_stopping='auto' or False, or pass X_val"
             )
-        if queries.n_queries < 2:
-            raise ValueError(
-                "early stopping holds out a part of the queries, but qid has one query only; "
-                "use early_stopping='auto' or False, or give queries"
-            )
+        codes = target.queries.codes
+        # A part of the documents of a single query is a query, too.
+        groups = codes if target.queries.n_queries > 1 else np.arange(len(codes))
         splitter = GroupShuffleSplit(1, test_size=fraction, random_state=self._split_seed)
-        [(train, held_out)] = splitter.split(y, groups=queries.codes)
-        check_something_to_learn(y[train], queries_of(queries, train), "to learn from")
-        self._check_evaluated(y[held_out], queries_of(queries, held_out), "held out")
+        [(train, held_out)] = splitter.split(target.y, groups=groups)
+        target.take(train).check_something_to_learn("to learn from")
+        self._check_evaluated(target.take(held_out), "held out")
         return train, held_out
 
     def _after_round(self, evaluated):
         """Return the function that computes the loss of `evaluated`, if any, after each round.
 
-        The losses of the rounds so far are computed now. `evaluated` holds X, y and queries.
+        The losses of the rounds so far are computed now. `evaluated` holds X and a target.
         """
         if evaluated is not None:
-            X, *target = evaluated
-            objective = self._make_objective(*target)
+            X, target = evaluated
+            judge = self._make_judge(self._make_objective(target), X, target)
             losses = []
             for scores in self._staged_scores(X):
-                losses.append(objective.value_at(scores))
+                losses.append(judge(scores))
             self.validation_loss_curve_ = np.array(losses)
 
         def after_round(model, step):
             figures = {"objective": float(self.loss_curve_[-1]), "step": float(step)}
             if evaluated is not None:
                 scores[:] += step * self._hypothesis(model, X)
-                loss = figures["validation loss"] = float(objective.value_at(scores))
+                loss = figures["validation loss"] = float(judge(scores))
                 self.validation_loss_curve_ = np.append(self.validation_loss_curve_, loss)
             if self.verbose:
                 done = f"round {len(self.estimators_)} of {self.max_iter}"
@@ -455,24 +679,103 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     def _n_rounds_to_predict(self):
         return self.n_iter_
 
-    def _choose(self, X, y, queries, validation):
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the mean NDCG, or the mean rank correlation with ``loss="spearman"``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Documents.
+        y : array-like of shape (n_samples,)
+            Relevance of each document. It may be negative with ``loss="spearman"``, and with
+            ``gain="linear"``; the gains are then counted from the smallest one of the query.
+        qid : array-like of shape (n_samples,), default=None
+            Query id of each document. If None, all documents belong to one query; this is allowed
+            only if the ranker was fitted without `qid`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples. The weight of a query is the mean of the weights of its samples.
+
+        Returns
+        -------
+        float
+            Mean over the queries of NDCG@k by `gain`; with ``loss="spearman"``, of the rank
+            correlation of Spearman, from -1 to 1. Queries for which it is not defined are left out.
+
+        Raises
+        ------
+        ValueError
+            If `qid` is None although the ranker was fitted to several queries; if no query has
+            relevant documents, or documents of different relevance; or if the lengths of the
+            arguments differ.
+        """
+        scores = self._scores_by_query(X, qid)
+        y = check_relevance(y, len(scores), signed=True)
+        target = Target.of(y, Queries.from_qid(qid, len(y)))
+        if self.loss == "spearman":
+            weights = check_weights(sample_weight, len(y), positive=True)
+            return mean_rank_correlation(target, scores, weights)
+        if self.gain == "linear":
+            y = from_smallest(target)
+        return self._mean_ndcg(check_relevance(y, len(y)), scores, qid, sample_weight)
+
+    def _choose(self, X, target, validation):
         """Choose the start, the size and the number of the trees; return the bins of `X`."""
-        trees = self._make_trees(len(y))
+        n_samples = len(target.y)
+        trees = self._make_trees(n_samples)
         bins = trees[0]._bin(X, self._random_state)
         bounds = self._linear_bounds(trees[0], bins)
-        data = RaceData(X, y, queries, self._make_objective, bounds, self._split_seed)
+        is_auto = isinstance(self.init, str) and self.init == "auto"
+        starts = (None, "linear") if is_auto else (self.init,)
+        if is_auto and callable(self.loss):
+            starts = (None,)
+        parts = starts, self._make_objective, self._make_judge, bounds, self._split_seed
+        data = RaceData(X, target, *parts)
         self._winner = self._race(trees, data, bins, validation)
-        self.linear_ = None
-        if self._winner.is_linear:
-            linear = data.fit_linear(np.arange(len(y)))
-            objective = self._make_objective(y, queries)
+        start = self._winner.start
+        self.init_ = data.fit_start(start, np.arange(n_samples))
+        self.linear_ = self.init_ if start == "linear" else None
+        if start == "linear":
+            objective = self._make_objective(target)
             # Linear scores that were fitted to a part of the queries could increase the loss.
-            if objective.value_at(linear.predict(X)) < objective.value_at(np.zeros(len(y))):
-                self.linear_ = linear
+            if not objective.value_at(self.init_.predict(X)) < objective.value_at(
+                np.zeros(n_samples)
+            ):
+                self.init_ = self.linear_ = None
         return bins
+
+    def _make_judge(self, objective, X, target):
+        """Return the function of the scores of held-out queries that should be small."""
+        if self.scoring == "loss":
+            return objective.held_out_value
+        scorer, options = self.scoring, {}
+        if isinstance(scorer, str):
+            scorer = clone(SCORERS[scorer])
+            known = scorer.get_params()
+            given = {"k": self.k, "gain": self.gain}
+            scorer.set_params(**{n: v for n, v in given.items() if n in known and v is not None})
+        if (target.query_weights != 1).any() or (target.weights != 1).any():
+            options["sample_weight"] = target.weights * target.query_weights[target.queries.codes]
+        qid = target.queries.codes
+
+        def judge(scores):
+            value = scorer(FixedScores(scores), X, target.y, qid=qid, **options)
+            if not np.isfinite(value):
+                raise ValueError(f"scoring must return a finite number, got {value}")
+            return -float(value)
+
+        return judge
 
     def _make_trees(self, n_samples):
         """Return a tree of each size that races."""
+        monotonic_cst = self.monotonic_cst
+        if isinstance(monotonic_cst, dict):
+            monotonic_cst = _check_monotonic_cst(self, monotonic_cst)
         min_samples_leaf = self.min_samples_leaf
         if min_samples_leaf == "auto":
             min_samples_leaf = max(1, min(20, n_samples // 100))
@@ -480,15 +783,22 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             HistogramTreeRegressor(
                 max_leaf_nodes=number,
                 min_samples_leaf=min_samples_leaf,
+                max_depth=self.max_depth,
                 l2_regularization=self.l2_regularization,
                 max_features=self.max_features,
                 max_bins=self.max_bins,
-                categorical_features=self.categorical_features,
-                monotonic_cst=self.monotonic_cst,
+                categorical_features=self.is_categorical_,
+                monotonic_cst=monotonic_cst,
                 n_jobs=self.n_jobs,
             )
             for number in (LEAF_NUMBERS if self.max_leaf_nodes == "auto" else [self.max_leaf_nodes])
         ]
+
+    def _categories_of(self, feature, numbers):
+        """Return the categories that are represented by these numbers in the trees."""
+        if self._encoder is None:
+            return numbers.tolist()
+        return [self._encoder.categories[feature][int(number)] for number in numbers]
 
     def _linear_bounds(self, tree, bins):
         """Return the bounds of the weights of linear scores, or None if there are none."""
@@ -502,21 +812,23 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     def _race(self, trees, data, bins, validation):
         """Return the winner of the race, if there is something to choose."""
-        starts = (False, True) if self.linear_start == "auto" else (self.linear_start,)
         folds = []
-        if len(trees) > 1 or any(starts) or self.early_stopping == "auto":
+        # Without a value of the loss, nothing can be compared.
+        is_judged = self.scoring != "loss" or not callable(self.loss)
+        n_choices = len(trees) * len(data.starts)
+        if is_judged and (n_choices > 1 or self.early_stopping == "auto"):
             folds = data.folds(bins, validation)
         if folds:
             return run_race(
-                trees, starts, folds, self.max_iter, self.learning_rate, self._random_state
+                trees, data.starts, folds, self.max_iter, self.learning_rate, self._random_state
             )
-        return Winner(self.linear_start is True, trees[len(trees) // 2], None)
+        return Winner(data.starts[0], trees[len(trees) // 2], None)
 
     def _n_rounds_to_fit(self):
         if self.early_stopping != "auto" or self._winner.n_trees is None:
             return self.max_iter
-        # Without linear scores, a tree is needed to rank at all.
-        return min(self.max_iter, max(self._winner.n_trees, int(self.linear_ is None)))
+        # Without initial scores, a tree is needed to rank at all.
+        return min(self.max_iter, max(self._winner.n_trees, int(self.init_ is None)))
 
     def _reason_for_all_rounds(self):
         if self._n_rounds_to_fit() < self.max_iter:
@@ -524,7 +836,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         return "max_iter rounds were fitted"
 
     def _initial_scores(self, X):
-        return super()._initial_scores(X) if self.linear_ is None else self.linear_.predict(X)
+        return scores_of(self.init_, X)
 
     @property
     def max_leaf_nodes_(self) -> int:
@@ -560,10 +872,14 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
           `missing`, the index of the next node for small, large and missing values; and `gain`, the
           decrease of the loss by the split, times 2. A numerical feature has a `threshold`: values
           up to it are small, and all values if it is null. A categorical feature has
-          `left_categories` and `right_categories`; other values are missing. The `count` of a node
-          is its number of training documents.
+          `left_categories` and `right_categories`, which are strings if those of the data frame
+          were; other values are missing. The `count` of a node is its number of training documents.
 
-        ``examples/exported_ranker.py`` computes scores and Shapley values from this text.
+        A model that was fitted in a pipeline is that of the transformed features. Their names are
+        in it if the transformers return data frames, ``pipeline.set_output(transform="pandas")``:
+        ``pipeline[-1].export_json()``.
+
+        ``examples/exported_ranker.py`` computes scores from this text.
 
         Returns
         -------
@@ -571,3 +887,52 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             The text.
         """
         return write_model(self)
+
+    def export_shap(self) -> dict:
+        """Return the trees in the format of `shap.TreeExplainer`, which explains scores.
+
+        The explainer reads documents as numbers, `encode(X)`, and explains the scores of the trees.
+        Linear scores are sums already, of the terms ``linear_.terms(encode(X))``;
+        ``examples/lightgbm_drop_in.py`` adds both. A split on categories is written as several
+        numerical splits, which have the same Shapley values.
+
+        Returns
+        -------
+        dict
+            A list of trees, `trees`, each of them a dict of arrays.
+
+        Raises
+        ------
+        ValueError
+            If a feature has so many categories that a tree would have a million nodes.
+        """
+        check_is_fitted(self)
+        rounds = self._fitted_rounds()
+        return {"trees": [NumericalTree(model, step).content for model, step in rounds]}
+
+    def encode(self, X: ArrayLike) -> np.ndarray:
+        """Return documents as numbers, as the trees read them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            The features. Categories are replaced by their index among the sorted categories, and by
+            NaN if the trees do not distinguish them.
+        """
+        X = self._check_X(X)
+        return self.estimators_[0]._encode_categories(X) if self.estimators_ else X
+
+
+class FixedScores(NamedTuple):
+    """A fitted ranker for scorers, whose predictions are known."""
+
+    scores: np.ndarray
+
+    def predict(self, X):
+        """Return a copy of the scores."""
+        return self.scores.copy()

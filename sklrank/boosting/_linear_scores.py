@@ -35,6 +35,10 @@ class LinearScorer:
         self.coef = coef
         self.gain = gain
 
+    def terms(self, X):
+        """Return the part of the scores that is due to each feature, of the shape of `X`."""
+        return self._centered(X) * self.coef
+
     def predict(self, X):
         """Return the scores of an array `X`."""
         scores = np.empty(len(X))
@@ -54,11 +58,12 @@ class LinearScorer:
 
 
 @one_blas_thread
-def fit_linear(X, objective, bounds=None):
+def fit_linear(X, objective, bounds=None, weights=None):
     """Return a LinearScorer of the samples `X`, whose objective is given.
 
     Entries of `X` may be NaN. The scores of the objective are changed. `bounds`, of shape
-    `(n_features, 2)`, are the least and the largest weight of each feature, or None.
+    `(n_features, 2)`, are the least and the largest weight of each feature, or None. The `weights`
+    of the samples, or None, are those of the means and deviations of the features.
     """
     X = np.ascontiguousarray(X)
     is_known = ~np.isnan(X)
@@ -66,9 +71,11 @@ def fit_linear(X, objective, bounds=None):
     high = np.max(X, axis=0, where=is_known, initial=-np.inf)
     # A feature without values has an empty range and NaN as mean.
     with np.errstate(all="ignore"):
-        mean = np.sum(X, axis=0, dtype=np.float64, where=is_known) / is_known.sum(axis=0)
+        weights = np.ones(len(X)) if weights is None else weights
+        known = np.where(is_known, X, 0.0)
+        mean = (weights @ known) / (weights @ is_known)
         centered = LinearScorer(low, high, mean, None, None)._centered(X)
-        deviation = np.sqrt(np.mean(centered**2, axis=0))
+        deviation = np.sqrt(np.average(centered**2, axis=0, weights=weights))
     # The squares and reciprocals of other deviations are not finite.
     is_used = (deviation > 1e-150) & (deviation < 1e150)
     unit = np.where(is_used, deviation, 1.0)

@@ -129,5 +129,5 @@ class NDCGBoost(SupervisedDocumentRanker):
         # trees with 2 to 31 leaves of at least 1 to 20 documents and learning rates of .5, 1 and 2.
         return HistogramTreeClassifier(max_leaf_nodes=8, min_samples_leaf=5)
 
-    def _make_objective(self, y, queries):
-        return NDCGObjective(gains_of(self.gain, y), queries, self.k)
+    def _make_objective(self, target):
+        return NDCGObjective(gains_of(self.gain, target.y), target, self.k)

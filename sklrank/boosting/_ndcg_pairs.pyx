@@ -12,6 +12,9 @@ The division dominates the cost of a pair. Two relevant documents a and b share 
 their pairs with the same third document j: 1 / s_a = s_b / (s_a s_b) and 1 / s_b = s_a / (s_a s_b),
 where s_a = e^F_a + e^F_j and s_b = e^F_b + e^F_j.
 
+Documents have weights, and the weight of a pair is the product of those of its documents. In the
+functions for NDCG_Boost, `gains` are those of the documents times their weights.
+
 The *hessian* of a document is the sum of the same terms as its negative gradient, all of them with
 a positive sign.
 
@@ -20,7 +23,9 @@ The functions whose names start with `logistic` belong to another objective, the
 derivative with respect to F_j is (g_i - g_j) p_ij.
 """
 
-from libc.math cimport log1p
+from libc.math cimport fabs, log1p
+
+import numpy as np
 
 # A product of this number and e^600 is finite.
 cdef double LARGE = 1e40
@@ -29,6 +34,7 @@ cdef double LARGE = 1e40
 def loss_and_negative_gradient(
     const double[::1] exp_scores,
     const double[::1] gains,
+    const double[::1] weights,
     const Py_ssize_t[::1] starts,
     const Py_ssize_t[::1] n_relevant,
     double[::1] negative_gradient,
@@ -48,11 +54,21 @@ def loss_and_negative_gradient(
         for q in range(starts.shape[0] - 1):
             stop = starts[q] + n_relevant[q]
             for i in range(starts[q], stop):
-                loss += add_relevant_pairs(exp_scores, gains, i, stop, negative_gradient, hessians)
+                loss += add_relevant_pairs(
+                    exp_scores, gains, weights, i, stop, negative_gradient, hessians
+                )
             for i in range(starts[q], stop, 2):
                 other = i + 1 if i + 1 < stop else i
                 loss += add_irrelevant_pairs(
-                    exp_scores, gains, i, other, stop, starts[q + 1], negative_gradient, hessians
+                    exp_scores,
+                    gains,
+                    weights,
+                    i,
+                    other,
+                    stop,
+                    starts[q + 1],
+                    negative_gradient,
+                    hessians,
                 )
     return loss
 
@@ -60,6 +76,7 @@ def loss_and_negative_gradient(
 cdef inline double add_relevant_pairs(
     const double[::1] exp_scores,
     const double[::1] gains,
+    const double[::1] weights,
     Py_ssize_t i,
     Py_ssize_t stop,
     double[::1] negative_gradient,
@@ -69,17 +86,19 @@ cdef inline double add_relevant_pairs(
     cdef Py_ssize_t j
     cdef double exp_i = exp_scores[i], gain = gains[i], gradient_i = 0.0, loss = 0.0
     cdef double reciprocal, j_first, i_first, gamma, slope, weight, hessian = 0.0
+    cdef double gain_of_i, gain_of_j
     for j in range(i + 1, stop):
         reciprocal = 1.0 / (exp_i + exp_scores[j])
         j_first, i_first = reciprocal * exp_scores[j], reciprocal * exp_i
         gamma = j_first * i_first
-        slope = (gain - gains[j]) * gamma
-        weight = (gain + gains[j]) * gamma
+        gain_of_i, gain_of_j = gain * weights[j], gains[j] * weights[i]
+        slope = (gain_of_i - gain_of_j) * gamma
+        weight = (gain_of_i + gain_of_j) * gamma
         negative_gradient[j] -= slope
         gradient_i += slope
         hessians[j] += weight
         hessian += weight
-        loss += gain * j_first + gains[j] * i_first
+        loss += gain_of_i * j_first + gain_of_j * i_first
     negative_gradient[i] += gradient_i
     hessians[i] += hessian
     return loss
@@ -88,6 +107,7 @@ cdef inline double add_relevant_pairs(
 cdef inline double add_irrelevant_pairs(
     const double[::1] exp_scores,
     const double[::1] gains,
+    const double[::1] weights,
     Py_ssize_t a,
     Py_ssize_t b,
     Py_ssize_t start,
@@ -109,8 +129,8 @@ cdef inline double add_irrelevant_pairs(
     for j in range(start, stop):
         sum_a, sum_b = exp_a + exp_scores[j], exp_b + exp_scores[j]
         reciprocal = 1.0 / (sum_a * sum_b)
-        before_a = reciprocal * sum_b * exp_scores[j]
-        before_b = reciprocal * sum_a * exp_scores[j]
+        before_a = weights[j] * (reciprocal * sum_b * exp_scores[j])
+        before_b = weights[j] * (reciprocal * sum_a * exp_scores[j])
         gamma_a = before_a * (reciprocal * sum_b * exp_a)
         gamma_b = before_b * (reciprocal * sum_a * exp_b)
         total_before_a += before_a
@@ -130,6 +150,7 @@ cdef inline double add_irrelevant_pairs(
 def step_weights(
     const double[::1] exp_scores,
     const double[::1] gains,
+    const double[::1] weights,
     const Py_ssize_t[::1] starts,
     const Py_ssize_t[::1] n_relevant,
     const double[::1] hypothesis,
@@ -140,8 +161,8 @@ def step_weights(
 
     alpha_1 is the sum of the gain of i times gamma_ij over the pairs (i, j) for which i is raised
     (hypothesis 1) and j is kept (0). alpha_2 is the sum over the pairs for which i is kept and j is
-    raised. `raised` and `kept` are buffers for the `exp_scores` and `gains` of the documents of a
-    query, separated by the hypothesis.
+    raised. `raised` and `kept` are buffers for the `exp_scores`, `gains` and `weights` of the
+    documents of a query, separated by the hypothesis.
     """
     cdef Py_ssize_t q, a, i, n_raised, n_kept, n_raised_relevant, n_kept_relevant
     cdef double correct = 0.0, incorrect = 0.0
@@ -151,10 +172,12 @@ def step_weights(
             for i in range(starts[q], starts[q + 1]):
                 if hypothesis[i] > 0.0:
                     raised[0, n_raised], raised[1, n_raised] = exp_scores[i], gains[i]
+                    raised[2, n_raised] = weights[i]
                     n_raised += 1
                     n_raised_relevant += i < starts[q] + n_relevant[q]
                 else:
                     kept[0, n_kept], kept[1, n_kept] = exp_scores[i], gains[i]
+                    kept[2, n_kept] = weights[i]
                     n_kept += 1
                     n_kept_relevant += i < starts[q] + n_relevant[q]
             for a in range(0, n_raised_relevant, 2):
@@ -183,8 +206,8 @@ cdef inline double weighted_gammas(
         sum_a, sum_b = exp_a + others[0, j], exp_b + others[0, j]
         reciprocal = 1.0 / (sum_a * sum_b)
         reciprocal_a, reciprocal_b = reciprocal * sum_b, reciprocal * sum_a
-        total_a += reciprocal_a * reciprocal_a * others[0, j]
-        total_b += reciprocal_b * reciprocal_b * others[0, j]
+        total_a += reciprocal_a * reciprocal_a * others[0, j] * others[2, j]
+        total_b += reciprocal_b * reciprocal_b * others[0, j] * others[2, j]
     if b == a:
         exp_b = 0.0
     return documents[1, a] * exp_a * total_a + documents[1, b] * exp_b * total_b
@@ -193,6 +216,7 @@ cdef inline double weighted_gammas(
 def logistic_pair_weights(
     const double[::1] exp_scores,
     const double[::1] gains,
+    const double[::1] weights,
     const Py_ssize_t[::1] ends,
     const Py_ssize_t[::1] starts,
     const Py_ssize_t[::1] n_relevant,
@@ -214,9 +238,9 @@ def logistic_pair_weights(
                 exp_i, total = exp_scores[i], 0.0
                 start = ends[i] if i < starts[q] + n_relevant[q] else starts[q + 1]
                 while start < starts[q + 1]:
-                    weight = gains[i] - gains[start]
+                    weight = (gains[i] - gains[start]) * weights[i]
                     for j in range(start, ends[start]):
-                        slope = weight * exp_scores[j] / (exp_i + exp_scores[j])
+                        slope = weight * weights[j] * exp_scores[j] / (exp_i + exp_scores[j])
                         second[j] += slope
                         total += slope
                     start = ends[start]
@@ -226,6 +250,7 @@ def logistic_pair_weights(
 def logistic_loss(
     const double[::1] exp_scores,
     const double[::1] gains,
+    const double[::1] weights,
     const Py_ssize_t[::1] ends,
     const Py_ssize_t[::1] starts,
     const Py_ssize_t[::1] n_relevant,
@@ -235,15 +260,24 @@ def logistic_loss(
     The ratio of two `exp_scores` of a query must be at most e^600.
     """
     cdef Py_ssize_t q, i, start
-    cdef double loss = 0.0
+    cdef double loss = 0.0, weight
+    cdef bint is_weighted = False
     with nogil:
+        for i in range(weights.shape[0]):
+            is_weighted = is_weighted or weights[i] != 1.0
         for q in range(starts.shape[0] - 1):
             for i in range(starts[q], starts[q] + n_relevant[q]):
                 start = ends[i]
                 while start < starts[q + 1]:
-                    loss += (gains[i] - gains[start]) * sum_of_logistic(
-                        1.0 / exp_scores[i], exp_scores, start, ends[start]
-                    )
+                    weight = (gains[i] - gains[start]) * weights[i]
+                    if is_weighted:
+                        loss += weight * weighted_sum_of_logistic(
+                            1.0 / exp_scores[i], exp_scores, weights, start, ends[start]
+                        )
+                    else:
+                        loss += weight * sum_of_logistic(
+                            1.0 / exp_scores[i], exp_scores, start, ends[start]
+                        )
                     start = ends[start]
     return loss
 
@@ -280,3 +314,134 @@ cdef inline double sum_of_logistic(
     a += b + a * b
     c += d + c * d
     return loss + log1p(a + c + a * c)
+
+
+cdef inline double weighted_sum_of_logistic(
+    double factor,
+    const double[::1] exp_scores,
+    const double[::1] weights,
+    Py_ssize_t start,
+    Py_ssize_t stop,
+) noexcept nogil:
+    """Return the same sum, in which each document has a weight."""
+    cdef double loss = 0.0
+    cdef Py_ssize_t j
+    for j in range(start, stop):
+        loss += weights[j] * log1p(factor * exp_scores[j])
+    return loss
+
+
+def lambda_pairs(
+    const double[::1] exp_scores,
+    const double[::1] gains,
+    const double[::1] weights,
+    const Py_ssize_t[::1] ends,
+    const Py_ssize_t[::1] starts,
+    const Py_ssize_t[::1] n_relevant,
+    const double[::1] discounts,
+    double[::1] first,
+    double[::1] second,
+):
+    """Do the same as `logistic_pair_weights` and `logistic_loss`, for pairs with another factor.
+
+    It is the absolute difference of the discounts of both documents. If `first` is empty, the loss
+    is returned, otherwise the derivative is written.
+    """
+    cdef Py_ssize_t q, i, j
+    cdef double exp_i, weight, slope, total, loss = 0.0
+    cdef bint has_loss = first.shape[0] == 0
+    with nogil:
+        if not has_loss:
+            first[:] = 0.0
+            second[:] = 0.0
+        for q in range(starts.shape[0] - 1):
+            for i in range(starts[q], starts[q] + n_relevant[q]):
+                exp_i, total = exp_scores[i], 0.0
+                if has_loss:
+                    for j in range(ends[i], starts[q + 1]):
+                        weight = weights[j] * (gains[i] - gains[j])
+                        weight *= fabs(discounts[i] - discounts[j])
+                        total += weight * log1p(exp_scores[j] / exp_i)
+                    loss += weights[i] * total
+                    continue
+                for j in range(ends[i], starts[q + 1]):
+                    weight = weights[i] * weights[j] * (gains[i] - gains[j])
+                    weight *= fabs(discounts[i] - discounts[j])
+                    slope = weight * exp_scores[j] / (exp_i + exp_scores[j])
+                    second[j] += slope
+                    total += slope
+                first[i] = total
+    return loss
+
+
+def sums_over_grid(
+    const double[:, ::1] table,
+    const int[::1] left,
+    const int[::1] right,
+    const double[::1] share,
+    const double[::1] gains,
+    const double[::1] weights,
+    const Py_ssize_t[::1] ends,
+    bint of_lower,
+    double[::1] sums,
+):
+    """Write for each document i the sum of |g_i - g_j| w_j table[i, j] over documents j.
+
+    These are the documents of smaller gains if `of_lower` is True, else those of larger gains. The
+    documents of a query are sorted by their gains, the largest first, and `ends` contains for each
+    of them the index of the first one with a smaller gain. The table has the values at the points
+    of a grid. A document has the `share` of its weight at the point `right`, the rest at `left`.
+    """
+    cdef Py_ssize_t n_points = table.shape[0], n_samples = left.shape[0]
+    cdef Py_ssize_t start = n_samples if of_lower else 0, stop, i, point
+    cdef double gain, low, sign = 1.0 if of_lower else -1.0
+    # The sums of w_j and of w_j g_j at each point, and the sum for a document at each point.
+    cdef double[:, ::1] buffers = np.zeros((3, n_points))
+    cdef double[::1] total = buffers[0], total_gain = buffers[1], at_points = buffers[2]
+    with nogil:
+        while start > 0 if of_lower else start < n_samples:
+            if of_lower:
+                stop = start
+                start = stop - 1
+                while start > 0 and ends[start - 1] == stop:
+                    start -= 1
+            else:
+                stop = ends[start]
+            gain = gains[start]
+            if stop - start > n_points:
+                for point in range(n_points):
+                    at_points[point] = sum_over_grid(
+                        table[point], table[point], 0.0, total, total_gain, gain
+                    )
+                for i in range(start, stop):
+                    low = at_points[left[i]]
+                    sums[i] = sign * (low + share[i] * (at_points[right[i]] - low))
+            else:
+                for i in range(start, stop):
+                    sums[i] = sign * sum_over_grid(
+                        table[left[i]], table[right[i]], share[i], total, total_gain, gain
+                    )
+            for i in range(start, stop):
+                total[left[i]] += weights[i] * (1.0 - share[i])
+                total_gain[left[i]] += weights[i] * (1.0 - share[i]) * gain
+                total[right[i]] += weights[i] * share[i]
+                total_gain[right[i]] += weights[i] * share[i] * gain
+            if not of_lower:
+                start = stop
+
+
+cdef inline double sum_over_grid(
+    const double[::1] left,
+    const double[::1] right,
+    double share,
+    const double[::1] total,
+    const double[::1] total_gain,
+    double gain,
+) noexcept nogil:
+    cdef double result = 0.0
+    cdef Py_ssize_t point
+    for point in range(left.shape[0]):
+        result += (left[point] + share * (right[point] - left[point])) * (
+            gain * total[point] - total_gain[point]
+        )
+    return result

@@ -44,6 +44,16 @@ def exp_scores(scores, queries, max_gap):
     return exp_pos, 1 / exp_pos
 
 
+def weighted_exp(exponentials, target):
+    """Return e^F and e^-F times weights, which give each pair its weight.
+
+    It is the product of the weights of the documents of the pair and of that of their query.
+    """
+    exp_pos, exp_neg = exponentials
+    weights = target.weights
+    return exp_pos * weights * target.query_weights[target.queries.codes], exp_neg * weights
+
+
 class GradedPairLoss:
     """Loss with V_ij = 1 if i has a higher grade than j, and 0 otherwise.
 
@@ -51,6 +61,7 @@ class GradedPairLoss:
     """
 
     def __init__(self, grades, queries):
+        self.grades = grades
         judged = np.flatnonzero(~np.isnan(grades))
         self._order = order = judged[np.lexsort((grades[judged], queries.codes[judged]))]
         codes, grades = queries.codes[order], grades[order]
@@ -125,7 +136,10 @@ def check_pairs(pairs, queries):
 
 
 class AllPairLoss:
-    """Loss with V_ij = 1 for all pairs of documents of a query, including i = j."""
+    """Loss with V_ij = 1 for all pairs of documents of a query, including i = j.
+
+    The documents may have weights, by which e^F and e^-F are multiplied; see `weighted_exp`.
+    """
 
     def __init__(self, queries):
         self._queries = queries

@@ -8,7 +8,12 @@ import numpy as np
 
 from sklrank._boosting_rounds import Objective, of_boosters
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
-from sklrank.boosting._pair_losses import MAX_PAIR_SCORE_GAP, GradedPairLoss, exp_scores
+from sklrank.boosting._pair_losses import (
+    MAX_PAIR_SCORE_GAP,
+    GradedPairLoss,
+    exp_scores,
+    weighted_exp,
+)
 
 # RankBoost stops when its loss, which starts at 1, is below this value. If scores grew further,
 # they would be clipped to the distance above, and documents would be tied.
@@ -19,18 +24,21 @@ class PairObjective(Objective):
     r"""The loss of RankBoost.
 
     The mean of :math:`\exp(F_j - F_i)` over all pairs (i, j) of documents of the same query in
-    which i is more relevant than j.
-
+    which i is more relevant than j. The weight of a pair is the product of those of its documents
+    and that of its query.
     """
 
-    def __init__(self, y, queries):
-        self._queries = queries
-        self._pairs = GradedPairLoss(y, queries)
-        ones = np.ones(len(y))
-        self._n_pairs, _ = self._pairs.loss_and_negative_gradient(ones, ones)
+    def __init__(self, target):
+        self._target = target
+        self._pairs = GradedPairLoss(target.y, target.queries)
+        ones = np.ones(len(target.y))
+        self._n_pairs, _ = self._pairs.loss_and_negative_gradient(
+            *weighted_exp((ones, ones), target)
+        )
 
     def set_scores(self, scores):
-        self._exp_scores = exp_scores(scores, self._queries, MAX_PAIR_SCORE_GAP)
+        exponentials = exp_scores(scores, self._target.queries, MAX_PAIR_SCORE_GAP)
+        self._exp_scores = weighted_exp(exponentials, self._target)
         loss, negative_gradient = self._pairs.loss_and_negative_gradient(*self._exp_scores)
         self.value = loss / self._n_pairs
         self._set_gradient(negative_gradient)
@@ -120,5 +128,5 @@ class RankBoost(SupervisedDocumentRanker):
         self.weighting = weighting
         self.random_state = random_state
 
-    def _make_objective(self, y, queries):
-        return PairObjective(y, queries)
+    def _make_objective(self, target):
+        return PairObjective(target)

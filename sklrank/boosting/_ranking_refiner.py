@@ -13,7 +13,7 @@ from sklrank._relevance import check_relevance
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import is_integer, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
-from sklrank.boosting._document_ranker import DocumentRanker
+from sklrank.boosting._document_ranker import DocumentRanker, Target, of_documents
 from sklrank.boosting._pair_losses import (
     MAX_PAIR_SCORE_GAP,
     AllPairLoss,
@@ -22,6 +22,7 @@ from sklrank.boosting._pair_losses import (
     GradedPairLoss,
     JudgementLoss,
     exp_scores,
+    weighted_exp,
 )
 
 if TYPE_CHECKING:
@@ -44,17 +45,19 @@ class RefinementObjective(Objective):
 
     The losses are err_w of the base ranker and err_t of the judgements, sums over all queries.
     `balance` is the weight of the loss of the base ranker in the sum, which is called gamma in
-    Equation 4.9. If it is None, the objective is the product.
+    Equation 4.9. If it is None, the objective is the product. The weight of a pair is the product
+    of those of its documents and that of its query.
     """
 
-    def __init__(self, base_loss, judgement_loss, queries, balance=None):
+    def __init__(self, base_loss, judgement_loss, target, balance=None):
         self._base_loss = base_loss
         self._judgement_loss = judgement_loss
-        self._queries = queries
+        self._target = target
         self._balance = balance
 
     def set_scores(self, scores):
-        self._exp_scores = exp_scores(scores, self._queries, MAX_PAIR_SCORE_GAP)
+        exponentials = exp_scores(scores, self._target.queries, MAX_PAIR_SCORE_GAP)
+        self._exp_scores = weighted_exp(exponentials, self._target)
         base, base_gradient = self._base_loss.loss_and_negative_gradient(*self._exp_scores)
         judged, judged_gradient = self._judgement_loss.loss_and_negative_gradient(*self._exp_scores)
         if self._balance is None:
@@ -170,7 +173,8 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     incorrectly, from which the step is computed, are replaced by their expected values
     :math:`\sum \gamma_{ij} h_i (1 - h_j)` and :math:`\sum \gamma_{ij} (1 - h_i) h_j`. If all
     :math:`h_i` are 0 or 1, these are the weights of Algorithm 6. The bound holds because the
-    exponential is convex, so that the objective never increases.
+    exponential is convex, so that the objective never increases. The copies for which the weight of
+    a document stands are raised together.
 
     In a hyperparameter search, do not set `scoring`. The default, :meth:`score`, considers judged
     documents only, while :data:`~sklrank.metrics.ndcg_scorer` raises an error for NaN.
@@ -240,6 +244,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
+    @of_documents
     @of_refiners
     def fit(
         self,
@@ -248,6 +253,9 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         qid: ArrayLike | None = None,
         base_scores: ArrayLike | None = None,
         pairs: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        query_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit the ranker to the scores of the base ranker and the judgements.
 
@@ -262,7 +270,9 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         {qid}
         pairs : array-like of int of shape (n_pairs, 2), default=None
             Judgements, which are given instead of `y`. Each row contains the indices of two samples
-            of the same query, the better document first.
+            of the same query, the better document first. Weights of 0 are then not possible.
+        {sample_weight}
+        {query_weight}
 
         Returns
         -------
@@ -282,6 +292,16 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
             queries = Queries.from_qid(qid, X.shape[0])
             judgements = check_judgements(y, pairs, queries)
             base_scores = self._base_scores(X_given, X, base_scores)
+            grades = np.zeros(X.shape[0]) if y is None else judgements.grades
+            target, seen = Target.check(grades, queries, sample_weight, query_weight)
+            if seen is not None:
+                if pairs is not None:
+                    raise ValueError(
+                        "sample_weight and query_weight must be positive if pairs are given, which "
+                        "name documents by their indices; leave out documents of weight 0"
+                    )
+                X, base_scores, queries = X[seen], base_scores[seen], target.queries
+                judgements = GradedPairLoss(target.y, queries)
             if self.noise == 0 and judgements.is_empty:
                 raise ValueError(
                     "noise=0, but no query has documents of different judgements: there is nothing "
@@ -291,12 +311,12 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
             self._start_rounds()
             self._response_method = self.response_method
             auto = self.noise == "auto"
-            self.noise_ = auto_noise(judgements, queries) if auto else float(self.noise)
-            self.confidence_ = base_confidence(base_scores, queries)
+            self.noise_ = auto_noise(judgements, target) if auto else float(self.noise)
+            self.confidence_ = base_confidence(base_scores, target)
             objective = RefinementObjective(
                 BaseRankerLoss(base_scores, self.confidence_, queries),
                 JudgementLoss(judgements, self.noise_, queries),
-                queries,
+                target,
                 self.balance if self.combination == "sum" else None,
             )
             self._boost(objective, self._make_learner(X, objective))
@@ -343,12 +363,17 @@ def check_judgements(y, pairs, queries):
     return ExplicitPairLoss(pairs, queries)
 
 
-def base_confidence(scores, queries):
-    """Return lambda, 1 / (standard deviation of the ten highest scores), of each query."""
-    best_first = scores[np.lexsort((-scores, queries.codes))]
+def base_confidence(scores, target):
+    """Return lambda, 1 / (standard deviation of the ten highest scores), of each query.
+
+    The weights of the documents are their numbers of copies.
+    """
+    queries = target.queries
+    order = np.lexsort((-scores, queries.codes))
+    best_first, weights = scores[order], target.weights[order]
     deviations = np.array(
         [
-            standard_deviation(best_first[first : min(first + 10, last)])
+            standard_deviation(best_first[first:last], weights[first:last])
             for first, last in zip(queries.starts[:-1], queries.starts[1:])
         ]
     )
@@ -356,15 +381,19 @@ def base_confidence(scores, queries):
         return 1 / deviations
 
 
-def standard_deviation(values):
-    """Return the standard deviation without overflow or underflow of the squares."""
+def standard_deviation(values, weights, n_counted=10):
+    """Return the standard deviation of the first values without overflow of the squares."""
+    counted = np.diff(np.minimum(np.cumsum(weights), n_counted), prepend=0)
+    values, counted = values[counted > 0], counted[counted > 0]
     unit = np.abs(values).max() or 1.0
-    return (values / unit).std() * unit
+    values = values / unit
+    mean = np.average(values, weights=counted)
+    return np.sqrt(np.average((values - mean) ** 2, weights=counted)) * unit
 
 
-def auto_noise(judgements, queries):
+def auto_noise(judgements, target):
     """Return the eta for which the judged pairs contribute half of the sum of T; 1 if none is."""
-    exp_zero = np.ones((2, len(queries.codes)))
+    exp_zero = weighted_exp(np.ones((2, len(target.y))), target)
     n_judged, _ = judgements.loss_and_negative_gradient(*exp_zero)
-    n_all, _ = AllPairLoss(queries).loss_and_negative_gradient(*exp_zero)
+    n_all, _ = AllPairLoss(target.queries).loss_and_negative_gradient(*exp_zero)
     return float(2 * n_judged / (2 * n_judged + n_all)) if n_judged else 1.0

@@ -32,8 +32,8 @@ def base_loss_and_negative_gradient(
         negative_gradient[:] = 0.0
         for q in range(starts.shape[0] - 1):
             for i in range(starts[q], starts[q + 1]):
-                # The pair (i, i) costs W_ii e^0 = 1/2.
-                ratio, gradient_i, loss_i = 1.0, 0.0, 0.5
+                # The pair (i, i) costs W_ii e^0 = 1/2, if the weight of the document is 1.
+                ratio, gradient_i, loss_i = 1.0, 0.0, 0.5 * exp_pos[i] * exp_neg[i]
                 for j in range(i + 1, starts[q + 1]):
                     ratio *= ratios[j]
                     weight = 1.0 / (1.0 + ratio)

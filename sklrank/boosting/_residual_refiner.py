@@ -16,6 +16,7 @@ from sklrank._relevance import check_relevance
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
+from sklrank.boosting._document_ranker import Target, of_documents
 from sklrank.boosting._pair_losses import GradedPairLoss
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         self.base_ranker = base_ranker
 
     @_fit_context(prefer_skip_nested_validation=False)
+    @of_documents
     @of_refiners
     def fit(
         self,
@@ -126,6 +128,9 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         y: ArrayLike,
         qid: ArrayLike | None = None,
         base_scores: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        query_weight: ArrayLike | None = None,
     ) -> Self:
         """Fit the correction of the base scores to the judgements.
 
@@ -137,6 +142,8 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
             Judgements: the graded relevance of each document, or NaN if it is not judged. Only the
             order of the grades is used; -1 is a valid grade.
         {qid}
+        {sample_weight}
+        {query_weight}
 
         Returns
         -------
@@ -155,20 +162,27 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
             grades = check_relevance(y, X.shape[0], judgements=True)
             base_scores = self._base_scores(X_given, X, base_scores)
             self._set_fitted_with_qid(qid, X.shape[0])
-            judged, wins = standardized_wins(grades, queries)
-            _, codes, counts = np.unique(
-                queries.codes[judged], return_inverse=True, return_counts=True
-            )
-            unit = inverse_deviation(base_scores, queries)
-            scale = scales_of(X)
+            target, seen = Target.check(grades, queries, sample_weight, query_weight)
+            if seen is not None:
+                X, base_scores = X[seen], base_scores[seen]
+            judged, wins = standardized_wins(target)
+            names, codes = np.unique(target.queries.codes[judged], return_inverse=True)
+            # Copies of a sample have the weight of its square root in a least-squares problem.
+            weights = all_weights(target)
+            counts = weights[judged]
+            unit = inverse_deviation(base_scores, target)
+            scale = scales_of(X, weights)
             scale *= np.sqrt(max(1, np.isfinite(scale).sum()))
             rows = X[judged].toarray() if sparse.issparse(X) else X[judged]
             values = np.column_stack([unit * base_scores[judged], rows / scale])
-            sums = np.zeros((len(counts), values.shape[1]))
-            np.add.at(sums, codes, values)
-            values -= (sums / counts[:, np.newaxis])[codes]
+            sums = np.zeros((len(names), values.shape[1]))
+            np.add.at(sums, codes, counts[:, np.newaxis] * values)
+            values -= (sums / np.bincount(codes, counts)[:, np.newaxis])[codes]
+            residuals = wins[:, np.newaxis] - values[:, :1] * SLOPES
+            root = np.sqrt(counts)[:, np.newaxis]
+            n_contrasts = counts.sum() - target.query_weights[names].sum()
             slope, weights, self.correction_probability_ = posterior_means(
-                values[:, 1:], wins[:, np.newaxis] - values[:, :1] * SLOPES, len(wins) - len(counts)
+                root * values[:, 1:], root * residuals, n_contrasts
             )
             self.base_weight_ = slope * unit
             self.coef_ = weights / scale
@@ -250,42 +264,53 @@ def posterior_means(features, residuals, n_contrasts):
     return float(models.sum(axis=0) @ SLOPES), weights, float(models[1:].sum())
 
 
-def standardized_wins(grades, queries):
+def all_weights(target):
+    """Return the weight of each document, times that of its query."""
+    return target.weights * target.query_weights[target.queries.codes]
+
+
+def standardized_wins(target):
     """Return the judged documents, and the number of their wins minus losses, standardized.
 
     Documents of queries in which no document was judged to be better than another are left out.
     The wins of a query have mean 0 and standard deviation 1.
     """
-    judged, ones = np.flatnonzero(~np.isnan(grades)), np.ones(len(grades))
-    wins = GradedPairLoss(grades, queries).loss_and_negative_gradient(ones, ones)[1][judged]
-    codes = queries.codes[judged]
-    variances = np.bincount(codes, wins**2)[codes] / np.bincount(codes)[codes]
+    queries, weights = target.queries, target.weights
+    judged = np.flatnonzero(~np.isnan(target.y))
+    # The pairs of a document with the copies of others.
+    pairs = GradedPairLoss(target.y, queries)
+    wins = pairs.loss_and_negative_gradient(weights, weights)[1][judged] / weights[judged]
+    codes, weights = queries.codes[judged], weights[judged]
+    variances = np.bincount(codes, weights * wins**2)[codes] / np.bincount(codes, weights)[codes]
     compared = variances > 0
     return judged[compared], wins[compared] / np.sqrt(variances[compared])
 
 
-def inverse_deviation(scores, queries):
+def inverse_deviation(scores, target):
     """Return 1 / (standard deviation of the scores within queries), or 0 if it is 0."""
+    codes, weights = target.queries.codes, target.weights
     unit = np.abs(scores).max() or 1.0
-    means = np.bincount(queries.codes, scores / unit) / queries.sizes
-    deviation = np.sqrt(np.mean((scores / unit - means[queries.codes]) ** 2))
+    means = np.bincount(codes, weights * scores / unit) / np.bincount(codes, weights)
+    squares = (scores / unit - means[codes]) ** 2
+    deviation = np.sqrt(np.average(squares, weights=all_weights(target)))
     # Equal scores may differ from their mean by rounding. Below 1e-305 the inverse overflows.
     if deviation <= 1e-12 or unit * deviation < 1e-305:
         return 0.0
     return float(1 / unit / deviation)
 
 
-def scales_of(X):
+def scales_of(X, weights):
     """Return the standard deviations of the features, `(n_features,)`.
 
     They are infinite for features that are constant, or whose variance overflows or underflows.
     """
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         if sparse.issparse(X):
-            means, variances = mean_variance_axis(X.tocsr(), axis=0)
+            means, variances = mean_variance_axis(X.tocsr(), axis=0, weights=weights)
         else:
             X = X.astype(np.float64)
-            means, variances = X.mean(axis=0), X.var(axis=0)
+            means = np.average(X, axis=0, weights=weights)
+            variances = np.average((X - means) ** 2, axis=0, weights=weights)
         scales = np.sqrt(variances)
         # The square of a scale below 1e-150 is 0.
         used = np.isfinite(scales) & (scales > np.maximum(1e-12 * np.abs(means), 1e-150))

@@ -13,27 +13,31 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
+from sklearn.utils.validation import has_fit_parameter
 
-from sklrank._queries import Queries
+from sklrank._validation import check_outputs
 from sklrank._weak_learners import TreeLearner
-from sklrank.boosting._document_ranker import queries_of
+from sklrank.boosting._document_ranker import Target
 from sklrank.boosting._linear_scores import fit_linear
 
 # Numbers of leaves: a stump, the default of scikit-learn and LightGBM, and their geometric mean.
 LEAF_NUMBERS = (2, 8, 31)
 # The queries are divided into this number of folds. So many of them are held out in turn that they
-# have up to this number of samples in total: small data sets, where the race is fast and least
-# certain, need all. Linear scores are fitted to this number of samples at most, and four times as
-# many race, which bounds the time of the race in large data sets to about that of the trees.
-N_FOLDS, FOLD_SAMPLES = 5, 15_000
+# have up to `FOLD_SAMPLES` samples in total: small data sets, where the race is fast and least
+# certain, need all. Linear scores are fitted to this number of samples at most, and `RACE_SAMPLES`
+# race, which bounds the time of the race in large data sets to about that of the trees.
+N_FOLDS, FOLD_SAMPLES, RACE_SAMPLES = 5, 15_000, 30_000
+# With fewer queries than folds, documents are held out, if there are 20 of them in a fold.
+LEAST_SAMPLES = 100
 # A candidate leaves the race if its objective has not decreased for this number of rounds, the
 # default of early stopping in scikit-learn.
 PATIENCE = 10
-# After these fractions of the rounds, a candidate must have these fractions of the decrease of the
-# best one. That saves a third of the time on nine generated and real sets; one of them is ranked
-# worse (by .002 in NDCG@10).
-TRIALS = {0.1: 0.6, 0.25: 0.85}
+# After these fractions of the rounds, at least five, a candidate must have these fractions of the
+# decrease of the best one. On the five sets of `benchmarks/document_ranking.py` on which rules were
+# chosen, no later winner is dropped.
+TRIALS = {0.05: 0.5, 0.1: 0.7, 0.25: 0.9, 0.5: 0.95}
 
 
 class Fold(NamedTuple):
@@ -43,15 +47,17 @@ class Fold(NamedTuple):
     """Codes of the samples."""
     objectives: list
     """Objectives, whose scores are changed."""
-    linear: list
-    """Linear scores of both parts."""
+    scores: dict
+    """For each start, the initial scores of both parts."""
+    judge: Callable
+    """Function of the scores of the held-out queries that should be small."""
 
 
 class Winner(NamedTuple):
     """The start, the size and the number of trees."""
 
-    is_linear: bool
-    """True if boosting starts from linear scores, False if from 0."""
+    start: object
+    """Kind of the initial scores."""
     tree: object
     n_trees: int | None
     """Number of trees; None if all rounds are fitted."""
@@ -61,10 +67,14 @@ class RaceData(NamedTuple):
     """Training samples, of which folds are made and to which linear scores are fitted."""
 
     X: np.ndarray
-    y: np.ndarray
-    queries: Queries
+    target: Target
+    starts: tuple
+    """Kinds of initial scores: None for scores of 0, "linear", or an estimator."""
     make_objective: Callable
-    """Function ``make_objective(y, queries)`` that returns the objective of some samples."""
+    """Function ``make_objective(target)`` that returns the objective of some samples."""
+    make_judge: Callable
+    """Function ``make_judge(objective, X, target)`` that returns the function of held-out scores
+    that should be small."""
     bounds: np.ndarray | None
     """Bounds of the weights of linear scores."""
     seed: int
@@ -72,46 +82,69 @@ class RaceData(NamedTuple):
 
     def folds(self, bins, validation):
         """Return the fold of the validation set, or those of held-out queries, if there are any."""
-        n_samples = len(self.y)
+        n_samples, codes = len(self.target.y), self.target.queries.codes
         if validation is not None:
-            X_val, *target = validation
-            parts = X_val, bins.encode(X_val), self.make_objective(*target)
-            return [self._fold(np.arange(n_samples), bins, *parts)]
-        if self.queries.n_queries < N_FOLDS:
-            return []
+            X_val, target = validation
+            return [self._fold(np.arange(n_samples), bins, X_val, bins.encode(X_val), target)]
+        if self.target.queries.n_queries < N_FOLDS:
+            if n_samples < LEAST_SAMPLES:
+                return []
+            # A part of the documents of a query is a query, too.
+            codes = np.arange(n_samples)
         splitter = GroupKFold(N_FOLDS, shuffle=True, random_state=self.seed)
-        splits = splitter.split(self.y, groups=self.queries.codes)
+        splits = splitter.split(self.target.y, groups=codes)
         folds = []
         for split in islice(splits, max(1, round(FOLD_SAMPLES / n_samples))):
-            train, test = (self._draw(part, 4 * FOLD_SAMPLES / n_samples) for part in split)
-            fold = self._fold(train, bins, self.X[test], bins.take(test), self._objective(test))
+            train, test = (self._draw(part, RACE_SAMPLES / n_samples) for part in split)
+            target = self.target.take(test)
+            fold = self._fold(train, bins, self.X[test], bins.take(test), target)
             # Both parts must have something to learn.
             if all(objective.weights.any() for objective in fold.objectives):
                 folds.append(fold)
         return folds
 
-    def _fold(self, samples, bins, X_val, bins_val, objective_val):
-        objectives = [self._objective(samples), objective_val]
+    def _fold(self, samples, bins, X_val, bins_val, target_val):
+        objectives = [self.make_objective(self.target.take(samples))]
+        objectives.append(self.make_objective(target_val))
         parts = self.X[samples], X_val
         for objective, part in zip(objectives, parts):
             objective.set_scores(np.zeros(len(part)))
-        scorer = self.fit_linear(samples)
-        return Fold([bins.take(samples), bins_val], objectives, [*map(scorer.predict, parts)])
+        scores = {}
+        for start in self.starts:
+            model = self.fit_start(start, samples)
+            scores[start] = [scores_of(model, part) for part in parts]
+        judge = self.make_judge(objectives[1], X_val, target_val)
+        return Fold([bins.take(samples), bins_val], objectives, scores, judge)
 
-    def fit_linear(self, samples):
-        """Return linear scores that are fitted to queries of the samples."""
-        samples = self._draw(samples, FOLD_SAMPLES / len(samples))
-        return fit_linear(self.X[samples], self._objective(samples), self.bounds)
-
-    def _objective(self, samples):
-        return self.make_objective(self.y[samples], queries_of(self.queries, samples))
+    def fit_start(self, start, samples):
+        """Return a model of initial scores, fitted to (drawn) samples; None for scores of 0."""
+        if start is None:
+            return None
+        if start == "linear":
+            samples = self._draw(samples, FOLD_SAMPLES / len(samples))
+            target = self.target.take(samples)
+            weights = target.weights * target.query_weights[target.queries.codes]
+            return fit_linear(self.X[samples], self.make_objective(target), self.bounds, weights)
+        target, model = self.target.take(samples), clone(start)
+        arguments = {}
+        if has_fit_parameter(model, "qid"):
+            arguments["qid"] = target.queries.codes
+        weights = target.weights * target.query_weights[target.queries.codes]
+        if (weights != 1).any():
+            if not has_fit_parameter(model, "sample_weight"):
+                raise ValueError(
+                    f"init must accept weights, but the fit method of {model!r} has no "
+                    "sample_weight; use another one, or no weights"
+                )
+            arguments["sample_weight"] = weights
+        return model.fit(self.X[samples], target.y, **arguments)
 
     def _draw(self, samples, fraction):
         """Return the samples of drawn queries: at least one query, and this fraction at most."""
         if fraction >= 1:
             return samples
-        codes = self.queries.codes[samples]
-        sizes = np.bincount(codes, minlength=self.queries.n_queries)
+        codes = self.target.queries.codes[samples]
+        sizes = np.bincount(codes)
         drawn = np.random.RandomState(self.seed).permutation(np.flatnonzero(sizes))
         most = fraction * len(samples)
         n_drawn = max(1, np.searchsorted(sizes[drawn].cumsum(), most, side="right"))
@@ -121,15 +154,15 @@ class RaceData(NamedTuple):
 class Candidate:
     """A start and a size of trees, boosted on the folds."""
 
-    def __init__(self, is_linear, tree, folds):
-        self.is_linear, self.tree, self._folds = is_linear, tree, folds
-        self._scores = [[is_linear * part for part in fold.linear] for fold in folds]
+    def __init__(self, start, tree, folds):
+        self.start, self.tree, self._folds = start, tree, folds
+        self._scores = [[part.copy() for part in fold.scores[start]] for fold in folds]
         self._learners = [TreeLearner(tree, None, fold.bins[0]) for fold in folds]
         self.values = []
         self._evaluate()
 
     def _evaluate(self):
-        values = [fold.objectives[1].value_at(F) for fold, (_, F) in zip(self._folds, self._scores)]
+        values = [fold.judge(F) for fold, (_, F) in zip(self._folds, self._scores)]
         self.values.append(np.mean(values))
 
     def add_round(self, learning_rate, random_state):
@@ -146,11 +179,19 @@ class Candidate:
         return len(self.values) - 1 - np.argmin(self.values) < PATIENCE
 
 
+def scores_of(model, X):
+    """Return the initial scores of a model; None stands for scores of 0."""
+    if model is None:
+        return np.zeros(X.shape[0])
+    return check_outputs(np.asarray(model.predict(X), dtype=np.float64), model)
+
+
 def run_race(trees, starts, folds, n_rounds, learning_rate, random_state):
-    """Return the winner among the trees, from the `starts`: False is 0, True linear scores."""
-    candidates = [Candidate(is_linear, tree, folds) for is_linear in starts for tree in trees]
+    """Return the winner among the trees and the starts."""
+    candidates = [Candidate(start, tree, folds) for start in starts for tree in trees]
     largest, active = candidates[0].values[0], candidates
     trials = {round(fraction * n_rounds): least for fraction, least in TRIALS.items()}
+    trials = {n_fitted: least for n_fitted, least in trials.items() if n_fitted >= 5}
     for n_fitted in range(1, n_rounds + 1):
         active = [item for item in active if item.add_round(learning_rate, random_state)]
         if n_fitted in trials:
@@ -159,4 +200,4 @@ def run_race(trees, starts, folds, n_rounds, learning_rate, random_state):
             active = [item for item in active if min(item.values) <= limit]
     winner = min(candidates, key=lambda item: min(item.values))
     n_trees = int(np.argmin(winner.values))
-    return Winner(winner.is_linear, winner.tree, n_trees if n_trees < n_rounds else None)
+    return Winner(winner.start, winner.tree, n_trees if n_trees < n_rounds else None)

@@ -82,6 +82,7 @@ cdef struct Split:
 
 cdef struct Leaf:
     int node
+    Py_ssize_t depth
     # The samples are those from `start` to `stop` in `Grower.samples`.
     Py_ssize_t start
     Py_ssize_t stop
@@ -145,7 +146,7 @@ cdef class Grower(ThreadTeam):
         Whether a feature is categorical.
     monotonic : ndarray of int8 of shape (n_features,)
         1, -1 or 0 for features that have no constraint.
-    max_leaf_nodes, min_samples_leaf : int
+    max_leaf_nodes, min_samples_leaf, max_depth : int
         Parameters of the trees.
     l2_regularization, min_hessian, category_smoothing : float
         Multiples of the mean hessian: l2, the least sum H in a leaf, and a number that is added to
@@ -168,6 +169,7 @@ cdef class Grower(ThreadTeam):
     # Number of groups of a cell.
     cdef int n_groups
     cdef Py_ssize_t max_leaf_nodes
+    cdef Py_ssize_t max_depth
     cdef int min_samples_leaf
     # Relative to the mean hessian.
     cdef double relative_l2
@@ -218,6 +220,7 @@ cdef class Grower(ThreadTeam):
         double l2_regularization,
         double min_hessian,
         double category_smoothing,
+        Py_ssize_t max_depth=2 ** 30,
         int n_outputs=1,
         Py_ssize_t n_threads=1,
     ):
@@ -238,6 +241,7 @@ cdef class Grower(ThreadTeam):
             and 0 < n_samples < 2 ** 31 - 1
             and 2 <= max_leaf_nodes < 2 ** 30
             and min_samples_leaf >= 1
+            and max_depth >= 1
             and 1 <= n_outputs < 2 ** 20
             and (n_outputs == 1 or not (np.any(is_categorical) or np.any(monotonic)))
         ):
@@ -248,6 +252,7 @@ cdef class Grower(ThreadTeam):
         self.is_categorical, self.monotonic = is_categorical, monotonic
         self.is_constrained = np.any(monotonic)
         self.max_leaf_nodes, self.min_samples_leaf = max_leaf_nodes, min_samples_leaf
+        self.max_depth = max_depth
         self.relative_l2 = l2_regularization
         self.relative_min_hessian, self.relative_smoothing = min_hessian, category_smoothing
         self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
@@ -491,6 +496,7 @@ cdef class Grower(ThreadTeam):
         return (
             leaf.total.count >= 2 * self.min_samples_leaf
             and self.n_leaves < self.max_leaf_nodes
+            and leaf.depth < self.max_depth
         )
 
     cdef Cell* new_histogram(self) except NULL:
@@ -620,6 +626,7 @@ cdef class Grower(ThreadTeam):
         cdef double left_value, right_value, bound
         cdef int constraint, group
         middle = self.partition(left)
+        left.depth += 1
         right[0] = left[0]
         right.sums = self.leaf_sums + self.n_leaves * self.n_groups
         left.node, right.node = n_nodes, n_nodes + 1

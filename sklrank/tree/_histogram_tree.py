@@ -193,6 +193,8 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     Parameters
     ----------
     {size}
+    max_depth : int or None, default=None
+        Maximum number of splits from the root to a leaf; None for no limit.
     l2_regularization : float, default=0.0
         Number of samples of target 0, of mean weight, that are added to each leaf.
     {features}
@@ -239,6 +241,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
 
     _parameter_constraints = {
         **HistogramTree._parameter_constraints,
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "l2_regularization": [Interval(Real, 0, None, closed="left")],
     }
     # A leaf of less curvature than a thousandth of a sample would predict a huge value.
@@ -249,6 +252,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         *,
         max_leaf_nodes: int = 31,
         min_samples_leaf: int = 20,
+        max_depth: int | None = None,
         l2_regularization: float = 0.0,
         max_features: MaxFeatures = None,
         max_bins: int = 255,
@@ -259,6 +263,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     ) -> None:
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
+        self.max_depth = max_depth
         self.l2_regularization = l2_regularization
         self.max_features = max_features
         self.max_bins = max_bins
@@ -387,6 +392,7 @@ class HistogramGrower:
             # A leaf needs at least one sample.
             max_leaf_nodes=min(tree.max_leaf_nodes, max(2, self.n_samples)),
             min_samples_leaf=min(tree.min_samples_leaf, np.iinfo(np.intc).max // 2),
+            max_depth=min(getattr(tree, "max_depth", None) or 2**30, 2**30),
             l2_regularization=getattr(tree, "l2_regularization", 0.0),
             min_hessian=tree._min_hessian,
             category_smoothing=CATEGORY_SMOOTHING,

@@ -21,6 +21,7 @@ from sklearn.utils import get_tags
 
 from sklrank._queries import Queries
 from sklrank.boosting import AdaRank, HistGradientBoostingRanker, NDCGBoost, RankBoost
+from sklrank.boosting._document_ranker import Target
 from sklrank.metrics import ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
 from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor
@@ -200,7 +201,7 @@ def test_seeds(ranker):
 
 
 def test_warm_start_cannot_remove_rounds(fingerprint):
-    options = {"max_leaf_nodes": 8, "linear_start": False, "early_stopping": False}
+    options = {"max_leaf_nodes": 8, "init": None, "early_stopping": False}
     ranker = fit(HistGradientBoostingRanker(max_iter=5, warm_start=True, **options))
     before = fingerprint(ranker.set_params(max_iter=4))
     with pytest.raises(ValueError, match="max_iter=4 is less than the 5 rounds"):
@@ -244,7 +245,7 @@ def test_early_stopping_by_held_out_queries(loss, parameters, monkeypatch):
         loss,
         max_iter=50,
         max_leaf_nodes=8,
-        linear_start=False,
+        init=None,
         early_stopping=True,
         n_iter_no_change=3,
         validation_fraction=0.2,
@@ -255,7 +256,7 @@ def test_early_stopping_by_held_out_queries(loss, parameters, monkeypatch):
     assert not np.isin(QID[held_out], QID[train]).any()
     assert 0 < len(set(QID[held_out])) < 9
     y_held_out, queries = GRADES[held_out], Queries.from_qid(QID[held_out], len(held_out))
-    objective = ranker._make_objective(y_held_out.astype(float), queries)
+    objective = ranker._make_objective(Target.of(y_held_out.astype(float), queries))
     stages = [np.zeros(len(X)), *ranker.staged_predict(X)]
     history = [objective.value_at(scores[held_out]) for scores in stages]
     assert_allclose(ranker.validation_loss_curve_, history)
@@ -275,7 +276,7 @@ def test_validation_loss_of_a_warm_start_is_that_of_the_last_validation_set():
     ranker = HistGradientBoostingRanker(
         max_iter=3,
         max_leaf_nodes=4,
-        linear_start=False,
+        init=None,
         early_stopping=True,
         n_iter_no_change=9,
         warm_start=True,
@@ -340,10 +341,8 @@ def test_validation_sets_without_gain(fingerprint):
     assert fingerprint(ranker) == before
 
 
-def test_early_stopping_needs_several_queries():
+def test_early_stopping_needs_grades_in_both_parts():
     ranker = HistGradientBoostingRanker(early_stopping=True, n_iter_no_change=2)
-    with pytest.raises(ValueError, match="qid has one query only; use early_stopping='auto'"):
-        ranker.fit(X, Y)
     # Only one query has different grades.
     grades = np.where(QID == 3, Y, 0)
     with pytest.raises(ValueError, match="no query with documents of different relevance in the"):
@@ -641,7 +640,7 @@ def test_a_search_over_a_pipeline(routing):
 
 def test_a_search_with_a_validation_set(routing):
     validation = dict(zip(("X_val", "y_val", "qid_val"), make_queries(1, n=200)))
-    ranker = HistGradientBoostingRanker(max_leaf_nodes=4, linear_start=False)
+    ranker = HistGradientBoostingRanker(max_leaf_nodes=4, init=None)
     search = GridSearchCV(ranker, {"max_iter": [2, 3]}, cv=QueryKFold(2))
     with pytest.raises(UnsetMetadataPassedError, match="X_val"):
         search.fit(X, Y, qid=QID, **validation)

@@ -3,16 +3,22 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import spearmanr
+from sklearn.base import clone
+from sklearn.linear_model import Ridge
+from sklearn.neighbors import KNeighborsRegressor
 
 from sklrank._queries import Queries
 from sklrank.boosting import (
     HistGradientBoostingRanker,
     NDCGBoost,
+    RankBoost,
     _hist_gradient_boosting,
     _tree_race,
 )
+from sklrank.boosting._document_ranker import Target
 from sklrank.boosting._tree_race import run_race
-from sklrank.metrics import ndcg_score
+from sklrank.metrics import ndcg_score, ndcg_scorer
 from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, _histogram_tree
 
 
@@ -44,10 +50,112 @@ def test_size_of_trees_and_number_of_rounds_are_chosen():
 
 
 def test_few_queries_are_not_held_out():
-    ranker = HistGradientBoostingRanker(max_iter=9).fit(*make_many_queries(0, n_queries=4, size=40))
+    ranker = HistGradientBoostingRanker(max_iter=9).fit(*make_many_queries(0, n_queries=4, size=20))
     assert ranker.max_leaf_nodes_ == 8
     assert len(ranker.estimators_) == 9
     assert ranker.linear_ is None
+
+
+def test_documents_of_a_single_query_are_held_out():
+    X, y, _ = make_many_queries(0)
+    one = np.zeros(len(y))
+    noise = np.random.RandomState(0).permutation(y)
+    assert len(HistGradientBoostingRanker(random_state=0).fit(X, noise, one).estimators_) < 30
+    stopped = HistGradientBoostingRanker(early_stopping=True, max_iter=300, random_state=0)
+    assert stopped.fit(X, y, one).n_iter_ < len(stopped.estimators_) < 300
+    assert len(stopped.validation_loss_curve_) == len(stopped.estimators_) + 1
+
+
+@pytest.mark.parametrize("init", [Ridge(), RankBoost(n_estimators=20)])
+def test_estimator_as_start(init):
+    """Rankers are fitted with queries, and the trees correct the scores."""
+    X, y, qid = make_many_queries(0)
+    settings = {"max_iter": 8, "max_leaf_nodes": 6, "early_stopping": False}
+    ranker = HistGradientBoostingRanker(init=init, **settings).fit(X, y, qid)
+    arguments = {} if isinstance(init, Ridge) else {"qid": qid}
+    alone = clone(init).fit(X, y, **arguments).predict(X)
+    assert_allclose(ranker.init_.predict(X), alone)
+    assert_allclose(next(ranker.staged_predict(X)), alone + 0.25 * ranker.estimators_[0].predict(X))
+    assert ranker.score(X, y, qid) > ndcg_score(y, alone, qid=qid) + 0.02
+    assert ranker.linear_ is None and not hasattr(init, "n_features_in_")
+    with pytest.raises(ValueError, match="init"):
+        ranker.export_json()
+
+
+def test_start_of_an_estimator_has_weights():
+    X, y, qid = make_many_queries(0)
+    weights = np.where(qid % 2, 2.0, 1.0)
+    ranker = HistGradientBoostingRanker(init=Ridge(), max_iter=2)
+    ranker.fit(X, y, qid, query_weight=weights)
+    assert_allclose(ranker.init_.coef_, Ridge().fit(X, y, weights).coef_)
+    ranker.set_params(init=KNeighborsRegressor())
+    with pytest.raises(ValueError, match="init must accept weights"):
+        ranker.fit(X, y, qid, query_weight=weights)
+
+
+@pytest.mark.parametrize("scoring", ["ndcg", "loss", clone(ndcg_scorer).set_params(k=5)])
+def test_scoring(scoring):
+    """Early stopping watches the metric."""
+    X, y, qid = make_many_queries(0)
+    validation = as_validation(1)
+    ranker = HistGradientBoostingRanker(k=5, scoring=scoring, early_stopping=True, max_iter=40)
+    ranker.fit(X, y, qid, **validation)
+    X_val, y_val, qid_val = validation.values()
+    values = [
+        ndcg_score(y_val, scores, qid=qid_val, k=5) for scores in ranker.staged_predict(X_val)
+    ]
+    if scoring != "loss":
+        assert_allclose(ranker.validation_loss_curve_[1:], np.negative(values))
+        assert ranker.n_iter_ == 1 + np.argmax(values)
+
+
+def test_scoring_of_a_loss_without_a_value():
+    X, y, qid = make_many_queries(0)
+
+    def loss(y, scores, query):
+        return scores - y, np.ones(len(y))
+
+    fixed = HistGradientBoostingRanker(loss, max_iter=5).fit(X, y, qid)
+    assert (fixed.max_leaf_nodes_, len(fixed.estimators_), fixed.linear_) == (8, 5, None)
+    raced = HistGradientBoostingRanker(loss, scoring="ndcg", random_state=0).fit(X, y, qid)
+    assert raced.stop_reason_ == "held-out queries chose this number of rounds"
+    assert raced.score(*make_many_queries(1)) > 0.95
+    for refused, message in (
+        ({"init": "linear"}, "init='linear' needs the value of the loss"),
+        ({"early_stopping": True}, "scoring='loss' needs the value of the loss"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            HistGradientBoostingRanker(loss, **refused).fit(X, y, qid)
+    with pytest.raises(ValueError, match="scoring must return a finite number"):
+        HistGradientBoostingRanker(scoring=lambda *_, **__: np.nan).fit(X, y, qid)
+
+
+def test_depth():
+    X, y, qid = make_many_queries(0)
+    for max_depth in 1, 3:
+        ranker = HistGradientBoostingRanker(max_depth=max_depth, max_leaf_nodes=31, max_iter=3)
+        for model in ranker.fit(X, y, qid).estimators_:
+            nodes = model.tree_.nodes()
+            depth = np.zeros(len(nodes["left"]), dtype=int)
+            for node, left in enumerate(nodes["left"]):
+                if left:
+                    depth[[left, left + 1]] = depth[node] + 1
+            assert depth.max() == max_depth
+
+
+def test_rank_correlation_is_the_score():
+    random = np.random.RandomState(0)
+    X, y, qid = random.normal(size=(90, 2)), random.normal(size=90), np.arange(90) // 30
+    ranker = HistGradientBoostingRanker("spearman", max_iter=5).fit(X, y, qid)
+    scores = ranker.predict(X)
+    of_queries = [spearmanr(y[qid == q], scores[qid == q])[0] for q in range(3)]
+    assert_allclose(ranker.score(X, y, qid), np.mean(of_queries))
+    assert_allclose(ranker.score(X, y, qid, qid), np.average(of_queries, weights=range(3)))
+    with pytest.raises(ValueError, match="no query with documents of different relevance"):
+        ranker.score(X, 0 * y, qid)
+    linear = HistGradientBoostingRanker(gain="linear", max_iter=5).fit(X, y, qid)
+    shifted = y - np.repeat([y[qid == q].min() for q in range(3)], 30)
+    assert linear.score(X, y, qid) == ndcg_score(shifted, linear.predict(X), qid=qid, gain="linear")
 
 
 def test_boosting_starts_from_linear_scores_if_they_help():
@@ -64,9 +172,9 @@ def test_boosting_starts_from_linear_scores_if_they_help():
         atol=1e-12,
     )
     assert linear.feature_importances_.min() > 0.02
-    for linear_start in (True, False):
-        given = HistGradientBoostingRanker(linear_start=linear_start, max_iter=3)
-        assert (given.fit(X, np.abs(X[:, 0]) < 0.3, qid).linear_ is not None) == linear_start
+    for init in ("linear", None):
+        given = HistGradientBoostingRanker(init=init, max_iter=3)
+        assert (given.fit(X, np.abs(X[:, 0]) < 0.3, qid).linear_ is not None) == (init == "linear")
 
 
 @pytest.mark.parametrize("name", ["logistic", "expected-ndcg"])
@@ -83,7 +191,9 @@ def test_validation_set():
     X_val, y_val, qid_val = make_many_queries(1)
     validation = {"X_val": X_val, "y_val": y_val, "qid_val": qid_val}
     ranker = HistGradientBoostingRanker(max_iter=12).fit(X, y, qid, **validation)
-    objective = ranker._make_objective(y_val.astype(float), Queries.from_qid(qid_val, len(y_val)))
+    objective = ranker._make_objective(
+        Target.of(y_val.astype(float), Queries.from_qid(qid_val, len(y_val)))
+    )
     stages = list(ranker.staged_predict(X_val))
     expected = [objective.value_at(scores) for scores in stages]
     assert_allclose(ranker.validation_loss_curve_[1:], expected)
@@ -168,6 +278,7 @@ def test_the_race_uses_a_part_of_many_documents(monkeypatch):
         return run_race(trees, starts, folds, *arguments)
 
     monkeypatch.setattr(_tree_race, "FOLD_SAMPLES", 150)
+    monkeypatch.setattr(_tree_race, "RACE_SAMPLES", 600)
     monkeypatch.setattr(_hist_gradient_boosting, "run_race", spy)
     HistGradientBoostingRanker(max_iter=5, random_state=0).fit(X, y, qid)
     assert len(sizes) == 1 and 550 < sum(sizes[0]) <= 600
@@ -190,7 +301,8 @@ def test_the_queries_of_early_stopping_do_not_race(monkeypatch):
 def test_one_query():
     """Nothing can be held out."""
     X, y, _ = make_many_queries(0, n_queries=20)
-    ranker = HistGradientBoostingRanker(max_iter=20).fit(X, y, np.zeros(len(y)))
+    ranker = HistGradientBoostingRanker(max_iter=20, early_stopping=False)
+    ranker.fit(X, y, np.zeros(len(y)))
     assert len(ranker.estimators_) == 20
     assert ranker.score(X, y, np.zeros(len(y))) > 0.9
     with pytest.raises(ValueError, match="no query with documents of different relevance"):
@@ -232,7 +344,7 @@ def test_trees_are_fitted_to_the_gradients_and_hessians_of_the_pairs(loss, max_l
         max_iter=4,
         max_leaf_nodes=max_leaf_nodes,
         min_samples_leaf=4,
-        linear_start=False,
+        init=None,
         early_stopping=False,
     ).fit(X, y, qid)
     tree = HistogramTreeRegressor(max_leaf_nodes=max_leaf_nodes, min_samples_leaf=4)
@@ -259,7 +371,7 @@ def test_monotonic_constraints_and_categories_of_linear_scores():
     X[:, 2] = random.randint(4, size=400)
     y = np.digitize(X[:, 0] - X[:, 1] + np.array([0, 2, -2, 1])[X[:, 2].astype(int)], [1, 2])
     ranker = HistGradientBoostingRanker(
-        max_iter=30, monotonic_cst=[1, 1, 0], categorical_features=[2], linear_start=True
+        max_iter=30, monotonic_cst=[1, 1, 0], categorical_features=[2], init="linear"
     ).fit(X, y, np.repeat(np.arange(40), 10))
     assert ranker.linear_.coef[0] > 0
     assert not ranker.linear_.coef[1:].any()

@@ -35,7 +35,7 @@ NEW = np.vstack([MISSING, [[9, -9, 5, 0], [np.nan, 0, -1, 1e300], [0, 0, 3.5, -1
 @cache
 def fitted(name):
     if name == "default":
-        ranker = HistGradientBoostingRanker(max_iter=12, linear_start=True, random_state=0)
+        ranker = HistGradientBoostingRanker(max_iter=12, init="linear", random_state=0)
         return ranker.fit(X, np.digitize(X[:, 0], [0, 1]), QID)
     return HistGradientBoostingRanker(
         learning_rate=0.3,
@@ -43,7 +43,7 @@ def fitted(name):
         max_leaf_nodes=6,
         min_samples_leaf=5,
         categorical_features=[2] if name == "categories" else None,
-        linear_start=False,
+        init=None,
         early_stopping=False,
     ).fit(MISSING, Y, QID)
 
@@ -91,20 +91,3 @@ def test_names_of_features():
     frame = pd.DataFrame(X, columns=list("abcd"))
     text = HistGradientBoostingRanker(max_iter=2).fit(frame, Y, QID).export_json()
     assert json.loads(text)["feature_names"] == list("abcd")
-
-
-def test_trees_for_shap(example):
-    """A walk through the arrays, as shap does it, gives the scores of the trees."""
-    model = json.loads(fitted("trees").export_json())
-    scores = np.zeros(len(NEW))
-    for tree in example.shap_trees(model)["trees"]:
-        assert tree["node_sample_weight"][0] == len(X)
-        for number, x in enumerate(NEW):
-            node = 0
-            while tree["children_left"][node] >= 0:
-                value = x[tree["features"][node]]
-                is_left = value <= tree["thresholds"][node]
-                child = "default" if np.isnan(value) else "left" if is_left else "right"
-                node = tree[f"children_{child}"][node]
-            scores[number] += tree["values"][node, 0]
-    assert_allclose(scores, fitted("trees").predict(NEW), rtol=1e-9)

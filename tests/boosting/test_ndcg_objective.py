@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank._document_metrics import gains_of
 from sklrank._queries import Queries
+from sklrank.boosting._document_ranker import Target
 from sklrank.boosting._objectives import LogisticObjective, NDCGObjective
 
 # Queries in mixed order: three with different grades, one without a relevant document, one of equal
@@ -20,6 +21,10 @@ GRADES[QID == 1] = 3.0
 GRADES[QID == 2] = 0.0
 
 
+def target_of(queries, weights=None, query_weights=None):
+    return Target.of(np.zeros(len(queries.codes)), queries, weights, query_weights)
+
+
 def root(grades):
     return np.sqrt(grades)
 
@@ -30,7 +35,9 @@ class Case:
     def __init__(self, grades=GRADES, qid=QID, gain="exponential", k=None):
         function = {"exponential": lambda r: 2.0**r - 1, "linear": lambda r: r, root: root}[gain]
         gains = [function(grade) for grade in grades]
-        self.objective = NDCGObjective(gains_of(gain, grades), Queries.from_qid(qid, len(qid)), k)
+        self.objective = NDCGObjective(
+            gains_of(gain, grades), target_of(Queries.from_qid(qid, len(qid))), k
+        )
         documents_of = {q: np.flatnonzero(qid == q) for q in set(qid.tolist())}
         best = {
             q: sum(
@@ -141,7 +148,7 @@ def test_queries_without_gain_are_left_out_of_the_mean():
     with_.objective.set_scores(SCORES[1].copy())
     without.objective.set_scores(SCORES[1][relevant])
     assert_allclose(with_.objective.value, without.objective.value, rtol=1e-14)
-    nothing = NDCGObjective(np.zeros(3), Queries.from_qid(None, 3))
+    nothing = NDCGObjective(np.zeros(3), target_of(Queries.from_qid(None, 3)))
     nothing.set_scores(np.zeros(3))
     assert nothing.value == 0
     assert not nothing.weights.any()
@@ -158,7 +165,7 @@ def test_the_bound_holds_for_any_hypothesis_and_step(seed, alpha, spread, rate):
     random = np.random.RandomState(seed)
     qid = random.randint(4, size=20)
     grades = random.randint(3, size=20) * random.randint(2, size=20)
-    objective = NDCGObjective(np.exp2(grades) - 1.0, Queries.from_qid(qid, 20))
+    objective = NDCGObjective(np.exp2(grades) - 1.0, target_of(Queries.from_qid(qid, 20)))
     F, f = spread * random.normal(size=20), random.randint(2, size=20).astype(float)
 
     def value(scores):
@@ -178,7 +185,7 @@ def test_the_bound_holds_for_any_hypothesis_and_step(seed, alpha, spread, rate):
 
 
 def test_step_of_a_perfect_hypothesis_is_finite():
-    objective = NDCGObjective(np.array([1.0, 0.0]), Queries.from_qid(None, 2))
+    objective = NDCGObjective(np.array([1.0, 0.0]), target_of(Queries.from_qid(None, 2)))
     objective.set_scores(np.zeros(2))
     assert objective.step_weights(np.array([1.0, 0.0])) == (0.25, 0.0)
     assert 6 < objective.step(np.array([1.0, 0.0])) < 8
@@ -216,7 +223,7 @@ class LogisticCase(Case):
         function = {"exponential": lambda r: 2.0**r - 1, "linear": lambda r: r}[gain]
         self.objective = LogisticObjective(
             function(kwargs.get("grades", GRADES)),
-            Queries.from_qid(kwargs.get("qid", QID), len(QID)),
+            target_of(Queries.from_qid(kwargs.get("qid", QID), len(QID))),
             kwargs.get("k"),
         )
         self.pairs = [(i, j, a - b) for i, j, a, b in self.pairs if a > b]
@@ -268,7 +275,7 @@ def test_leaf_steps_never_raise_the_objective(seed, spread, rate, n_leaves, l2, 
     """The bound of each leaf in `_objectives.py`."""
     random = np.random.RandomState(seed)
     qid, grades = random.randint(4, size=20), random.randint(3, size=20)
-    objective = objective_class(np.exp2(grades) - 1.0, Queries.from_qid(qid, 20))
+    objective = objective_class(np.exp2(grades) - 1.0, target_of(Queries.from_qid(qid, 20)))
     F, leaves = spread * random.normal(size=20), random.randint(n_leaves, size=20)
     objective.set_scores(F)
     before = objective.value

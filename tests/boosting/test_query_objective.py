@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklrank import _document_metrics
 from sklrank._queries import Queries
 from sklrank.boosting._ada_rank import RULES, FeatureLearner, QueryObjective
+from sklrank.boosting._document_ranker import Target
 
 RANDOM = np.random.RandomState(0)
 # The query 5 has no relevant document.
@@ -44,7 +45,11 @@ def performances(metric, scores, k):
 
 def objective_of(metric="ndcg", k=None, step_rule="xu-li", **options):
     return QueryObjective(
-        GRADES, Queries.from_qid(QID, len(QID)), metric, k, RULES[step_rule].step_weights, **options
+        Target.of(GRADES, Queries.from_qid(QID, len(QID))),
+        metric,
+        k,
+        RULES[step_rule].step_weights,
+        **options,
     )
 
 

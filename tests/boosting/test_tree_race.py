@@ -7,6 +7,7 @@ from scipy.optimize import minimize
 
 from sklrank._queries import Queries
 from sklrank.boosting import _linear_scores
+from sklrank.boosting._document_ranker import Target
 from sklrank.boosting._linear_scores import LinearScorer, fit_linear
 from sklrank.boosting._objectives import LogisticObjective
 from sklrank.boosting._tree_race import Fold, run_race
@@ -35,7 +36,7 @@ def slow_objective(y, qid, scores):
 
 
 def make_objective(y, qid):
-    return LogisticObjective(np.exp2(y) - 1.0, Queries.from_qid(qid, len(y)))
+    return LogisticObjective(np.exp2(y) - 1.0, Target.of(y, Queries.from_qid(qid, len(y))))
 
 
 @pytest.mark.parametrize("penalty", [0.1, 0.01])
@@ -94,31 +95,28 @@ class Case:
         for seed in (0, 2):
             parts = [make_data(seed), make_data(seed + 1)]
             bins = tree._bin(parts[0][0], np.random.RandomState(0))
-            self.folds.append(
-                Fold(
-                    [bins, bins.encode(parts[1][0])],
-                    [make_objective(relevance(X), qid) for X, _, qid in parts],
-                    [linear(X) for X, _, _ in parts],
-                )
-            )
+            objectives = [make_objective(relevance(X), qid) for X, _, qid in parts]
+            scores = {None: [np.zeros(240)] * 2, "linear": [linear(X) for X, _, _ in parts]}
+            coded = [bins, bins.encode(parts[1][0])]
+            self.folds.append(Fold(coded, objectives, scores, objectives[1].value_at))
 
     def choose(self, *sizes, n_rounds=20):
         trees = [HistogramTreeRegressor(max_leaf_nodes=n, min_samples_leaf=5) for n in sizes]
         random_state = np.random.RandomState(0)
-        return trees, run_race(trees, (False, True), self.folds, n_rounds, 0.5, random_state)
+        return trees, run_race(trees, (None, "linear"), self.folds, n_rounds, 0.5, random_state)
 
 
 def test_a_good_start_is_chosen():
     """The linear scores rank perfectly."""
     case = Case(lambda X: 50 * X[:, 1], lambda X: X[:, 1] > 1)
     _, choice = case.choose(2, 8)
-    assert choice.is_linear
+    assert choice.start == "linear"
     assert choice.tree.max_leaf_nodes == 2
 
 
 def test_a_bad_start_is_not_chosen():
     _, choice = Case(lambda X: -3 * X[:, 1], lambda X: X[:, 1] > 1).choose(2, 8)
-    assert not choice.is_linear
+    assert choice.start is None
 
 
 def test_large_trees_are_chosen_for_interactions_only():

@@ -205,3 +205,32 @@ def test_penalty_of_many_weights():
     ]:
         model = LinUCBClassifier(**parameters).partial_fit(X[:, :columns], y)
         assert model._rounds.model.alpha == alpha
+
+
+@pytest.mark.parametrize(
+    "n_classes, n_features, expected", [(3, 4, 200), (200, 20, 29), (26, 617, 0), (2, 30, 200)]
+)
+def test_number_of_random_features(n_classes, n_features, expected):
+    """As many as keep the matrices of all classes within 500,000 entries."""
+    model = LinUCBClassifier(random_state=0)
+    model.explore(np.eye(1, n_features), classes=range(n_classes))
+    assert model._rounds.model.n_components == expected
+    assert n_classes * model._rounds.model.width**2 <= 500_000 or expected in (0, 200)
+    assert hasattr(model, "coef_") == (expected == 0)
+
+
+@pytest.mark.parametrize("randomization, rate", [("inverse-gap", 0.25 / 4), ("thompson", 0.25)])
+def test_policies_with_positive_propensities(randomization, rate):
+    """They make about as few mistakes as the largest bound, and may show each class."""
+    X, y = load_digits(return_X_y=True)
+    bound = LinUCBClassifier(kernel="linear").partial_fit(X, y)
+    model = LinUCBClassifier(kernel="linear", randomization=randomization, random_state=0)
+    model.partial_fit(X[:15], y[:15], classes=range(10))
+    assert_allclose(model.exploration_, rate)
+    model.partial_fit(X[15:], y[15:])
+    assert model.error_rate_ < bound.error_rate_ + 0.05
+    chances = model.propensities(X)
+    assert chances.min() >= 1e-5
+    assert_allclose(chances.sum(axis=1), 1)
+    assert bound.exploration_ == 0
+    assert set(np.unique(bound.propensities(X))) == {0, 1}

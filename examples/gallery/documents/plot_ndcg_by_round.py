@@ -26,7 +26,7 @@ print(f"{len(np.unique(qid))} queries for training, {len(np.unique(qid_test))} f
 
 models = {
     name: HistGradientBoostingRanker(
-        max_iter=150, max_leaf_nodes=number, linear_start=False, early_stopping=False
+        max_iter=150, max_leaf_nodes=number, init=None, early_stopping=False
     )
     for name, number in {"stumps": 2, "trees of 31 leaves": 31}.items()
 }

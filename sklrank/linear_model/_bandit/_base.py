@@ -262,8 +262,7 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             If the model has no classes yet and `classes` is None.
         """
         generator = check_random_source(random_state)
-        X = self._check_X_and_start(X, classes, indicators=False)
-        return self._explore(X, available, generator)
+        return self._start_and_explore(X, classes, available, generator, indicators=False)
 
     @shared_call
     def _explore(self, X, available, generator):

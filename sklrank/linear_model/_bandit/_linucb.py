@@ -31,10 +31,9 @@ COVARIANCES = {"full": FullLinUCB, "diagonal": DiagonalLinUCB}
 # are better, too: each class is shown too rarely to learn the weights of more.
 MATRIX_ENTRIES = 500_000
 MAX_COMPONENTS = 200
-# Exploration, if "auto", for the schemes that draw classes by it alone. The scale of the former was
-# chosen on vowel, car, balance, mice_protein, satimage and optdigits: twice as much has up to 0.04
-# more mistakes than no exploration.
-EXPLORATIONS = {"inverse-gap": DecayingExploration(0.5, scale=0.25), "thompson": 1.0}
+# Exploration, if "auto", for the schemes that draw classes by it alone. It was chosen on vowel, car,
+# balance, mice_protein, satimage and optdigits, where twice as much usually has more mistakes.
+EXPLORATIONS = {"inverse-gap": DecayingExploration(0.5, scale=0.25), "thompson": 0.25}
 # The `bonus` and the largest `alpha` used if "auto", for each `covariance` and kernel. They have
 # nearly the fewest mistakes on balance, car, nursery, shuttle, vowel, letter, pendigits, satimage,
 # optdigits and mice_protein: three times or a third of `alpha` has more of them on most sets.
@@ -152,7 +151,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         Amount of exploration beyond that of the confidence bounds: a number from 0 to 1, or a
         schedule, as in :class:`BanditronClassifier`. With "uniform", it is the probability that the
         class shown is drawn uniformly at random from all classes. If "auto", it is
-        ``t ** (-1 / 2) / 4`` in round t for "inverse-gap", 1 for "thompson", and 0 for others.
+        ``t ** (-1 / 2) / 4`` in round t for "inverse-gap", 1/4 for "thompson", and 0 for others.
     randomization : str, default="uniform"
         Name of an exploration policy of :mod:`sklrank.feedback`, which draws the class to show by
         the confidence bounds. With "uniform" and no exploration, the class of the largest bound is
@@ -160,8 +159,8 @@ class LinUCBClassifier(BaseBanditClassifier):
         propensity, use "inverse-gap": it makes about as few mistakes, and draws the others in
         inverse proportion to the gaps between the bounds (as SquareCB [4]_ does with the estimated
         rewards). "uniform" with an exploration above 0 is epsilon-greedy. "thompson" is Thompson
-        sampling: the class of the largest estimated reward after noise with its standard error,
-        times `bonus`, is added.
+        sampling: the class of the largest estimated reward after noise is added, whose standard
+        deviation is `exploration` times the difference between the bound and the reward.
     fit_intercept : bool, default=True
         Whether to add a constant feature. If False, dense samples are scaled in the same way as
         sparse samples. The "rbf" kernel requires True.
@@ -247,7 +246,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         "clip": [Interval(Real, 0, None, closed="neither"), None],
         "drift_threshold": [Interval(Real, 0, None, closed="neither"), None],
         "warm_up": [Interval(Integral, 1, None, closed="left"), None],
-        "item_features": [HasMethods(["__getitem__"]), callable, None],
+        "item_features": [HasMethods(["keys", "__getitem__"]), callable, None],
     }
 
     def __init__(

@@ -372,18 +372,20 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
 
     def _set_classes(self, classes, labels):
         with unchanged_on_error(self, draws=False):
-            n_before, by_class = len(self.classes_), self._model.n_scores == len(self.classes_)
-            super()._set_classes(classes, labels)
-            if self._has_label_columns:
-                self._subset_losses = self._subset_losses.of_labels(len(classes))
-                return
-            by_class = by_class and isinstance(self._class_problem[1], str)
-            if self._set_problem(classes) != len(classes) or not by_class:
+            numbers = self._model.n_scores, len(self.classes_), len(classes)
+            if not self._has_label_columns and (
+                self._set_problem(classes) != numbers[2]
+                or numbers[0] != numbers[1]
+                or not isinstance(self._class_problem[1], str)
+            ):
                 raise ValueError(
-                    f"a model of {n_before} classes cannot have {len(classes)} classes later if it "
+                    f"a model of {numbers[1]} classes cannot have {numbers[2]} classes later if it "
                     "does not have a score for each class before and after: name three classes or "
                     "more in the first call, with representation='one_hot', or call fit"
                 )
+            super()._set_classes(classes, labels)
+            if self._has_label_columns:
+                self._subset_losses = self._subset_losses.of_labels(len(classes))
 
     def _make_task(self, X, y, classes, *, restart):
         X, indptr, labels, _ = self._check_and_start(X, y, classes, None, restart=restart)
