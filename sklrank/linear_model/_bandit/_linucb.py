@@ -31,8 +31,8 @@ COVARIANCES = {"full": FullLinUCB, "diagonal": DiagonalLinUCB}
 # are better, too: each class is shown too rarely to learn the weights of more.
 MATRIX_ENTRIES = 500_000
 MAX_COMPONENTS = 200
-# Exploration, if "auto", for the schemes that draw classes by it alone. It was chosen on vowel, car,
-# balance, mice_protein, satimage and optdigits, where twice as much usually has more mistakes.
+# Exploration, if "auto", for the schemes that draw classes by it alone. It was chosen on vowel,
+# car, balance, mice_protein, satimage and optdigits, where twice as much usually has more mistakes.
 EXPLORATIONS = {"inverse-gap": DecayingExploration(0.5, scale=0.25), "thompson": 0.25}
 # The `bonus` and the largest `alpha` used if "auto", for each `covariance` and kernel. They have
 # nearly the fewest mistakes on balance, car, nursery, shuttle, vowel, letter, pendigits, satimage,
