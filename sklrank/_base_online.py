@@ -12,10 +12,11 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import nullcontext
+from copy import deepcopy
 from functools import cache
 from reprlib import repr as shortened
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -24,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
 from sklrank._label_axes import Relabeling
+from sklrank._merging import check_alike, merge_models
 from sklrank._model_lock import ExclusiveCalls, LockedModel, exclusive_call, shared_call
 from sklrank._sklearn import IterativeMixin, _fit_context
 from sklrank._validation import (
@@ -100,6 +102,97 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
     def __getstate__(self):
         state = super().__getstate__()
         return {**state, **self._copied_attributes()} if self._pickles_copies else state
+
+    _merge_rules: ClassVar[dict] = {}
+
+    def merge(self, others: BaseOnline | list[BaseOnline], base: BaseOnline | None = None) -> Self:
+        """Add what other models have learned from their samples.
+
+        The result is that of one model that learned all samples: exactly, apart from rounding
+        errors, if what it learned does not depend on their order, and else approximately. The
+        guide to deployment states which.
+
+        Parameters
+        ----------
+        others : estimator or list of estimators
+            Models of the same class and parameters, which learned other samples. They do not
+            change. Parameters that may differ are `random_state`, `verbose` and `n_jobs`.
+        base : estimator or None, default=None
+            Model of which this model and the others are copies that continued to learn, such as
+            the one that all servers loaded in the morning. What it has learned counts once. If
+            None, all models started untrained.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the models differ in parameters or features, did not start from `base`, or have parts
+            that do not add up, such as trees. Then, and after Ctrl-C, no model has changed.
+        """
+        others = others if isinstance(others, list | tuple) else [others]
+        # Each is locked by itself, so that two threads can merge two models with each other.
+        self._merge([copy_of(other) for other in others], None if base is None else copy_of(base))
+        return self
+
+    @exclusive_call
+    def _merge(self, others, base):
+        start, learned = 0, []
+        if base is not None:
+            check_alike(self, base, "base")
+            start = base._count_rounds()
+        for i, model in enumerate([self, *others]):
+            name = f"model {i - 1} of others" if i else "the model"
+            check_alike(learned[0][0] if learned else self, model, name)
+            n_rounds = model._count_rounds() - start
+            if n_rounds < 0:
+                raise ValueError(
+                    f"{name} has learned {n_rounds + start} rounds, and base {start}: it did not "
+                    "start from this base"
+                )
+            if n_rounds > 0:
+                learned.append((model, n_rounds))
+        if not learned:
+            return
+        models, n_rounds = zip(*learned)
+        models, base = with_all_classes(models, base if start else None)
+        merged = models[0]
+        if len(models) > 1:
+            shares = [n / sum(n_rounds) for n in n_rounds]
+            merged = merge_models(models, base, [1] * len(models), shares)
+        self._take_attributes(merged)
+
+    @exclusive_call
+    def _unlearn(self, is_possible, learn):
+        """Remove the samples that the function `learn` lets a copy of the model learn once more."""
+        if not is_possible:
+            raise ValueError(
+                f"{type(self).__name__} cannot unlearn samples that were scaled by other samples: "
+                "set warm_up (or standardize=False of OnlineRidgeClassifier) before the first "
+                "sample is learned, and covariance='full' of LinUCBClassifier"
+            )
+        model = learn(copy_of(self))
+        if model._count_rounds() > 2 * self._count_rounds():
+            raise ValueError("there are more samples to remove than were learned")
+        self._take_attributes(merge_models([self, model], self, [0, -1], [1.0, 0.0]))
+        return self
+
+    def _take_attributes(self, merged):
+        """Replace the attributes by those of a merged model, in one step."""
+        merged._finish_merge()
+        own = {*self.get_params(deep=False), *({"_random_state"} & vars(self).keys())}
+        # Ctrl-C cannot interrupt an update whose keys are strings.
+        vars(self).update({name: v for name, v in vars(merged).items() if name not in own})
+
+    def _finish_merge(self):
+        """Compute what follows from merged entries."""
+
+    def _count_rounds(self):
+        """Return the number of rounds learned, which is the weight of the model in means."""
+        return getattr(self, "n_rounds_", int(hasattr(self, "classes_")))
 
     def _check_fitted(self, attribute="classes_"):
         # The function of scikit-learn takes longer than the prediction for one sample.
@@ -269,6 +362,32 @@ class ChangingClasses:
         self._check_same_classes(given)
         columns = indices_of(self.classes_, given, "")
         return None if np.array_equal(columns, np.arange(n_columns)) else columns
+
+
+@shared_call
+def copy_of(model):
+    """Return a copy of a model. NumPy's global generator, if the model has it, is not copied."""
+    shared = np.random.mtrand._rand
+    return deepcopy(model, {id(shared): shared})
+
+
+def with_all_classes(models, base):
+    """Return models of the union of their classes, and the base with these classes."""
+    first = models[0]
+    if not isinstance(first, ChangingClasses) or all(
+        np.array_equal(model.classes_, first.classes_) for model in (*models, base or first)
+    ):
+        return models, base
+    names = np.array(list(dict.fromkeys(np.concatenate([m.classes_ for m in models]).tolist())))
+    names = names if first._has_label_columns else sorted_classes(names)
+
+    def relabeled(model):
+        places = {label: place for place, label in enumerate(model.classes_.tolist())}
+        model = copy_of(model)
+        model._set_classes(names, np.array([places.get(label, -1) for label in names.tolist()]))
+        return model
+
+    return list(map(relabeled, models)), None if base is None else relabeled(base)
 
 
 def multiplies_entries(estimators):

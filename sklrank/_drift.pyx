@@ -41,6 +41,19 @@ cdef class DriftTest:
         self.excess = archive.any_number("excess", saved.excess)
         return 0
 
+    _merge_rules = {"n_losses": "total", "mean": "mean", "mean_square": "mean", "excess": "max"}
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Raise ValueError if a model has detected a drift since the start."""
+        counts, known = merging.map(lambda state: state["n_drifts"], 0)
+        if set(counts) != {known}:
+            raise ValueError(
+                "a model detected a concept drift since the start, and forgot what the others "
+                "know: leave it out, or let all models start from it"
+            )
+        return {}
+
     def record_losses(self, losses):
         """Record losses; return a list of bools, True where drifts are detected. For tests."""
         self.require_ready()

@@ -45,6 +45,7 @@ from sklrank._online_learner cimport softmax
 from sklrank._sorting cimport Item, sort_items
 from sklrank._state cimport Archive, Persistent
 
+from sklrank._merging import precision_of
 from sklrank._online_learner import check_lists
 from sklrank._sorting import make_items
 from sklrank._label_axes import LABELS
@@ -164,6 +165,27 @@ cdef class LabelSets(Persistent):
         self.temperature = archive.floats("temperature", saved.temperature, (2,))
         self.n_learned = archive.count("n_learned", saved.n_learned)
         return 0
+
+    _merge_rules = {"label_sums": "total", "rule_sums": "total", "n_learned": "total"}
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the calibration by the sums of the Hessians."""
+        intercepts = merging.map(lambda state: state["intercepts"], (0.0, LABEL_PRECISION))
+        temperature = merging.map(lambda state: state["temperature"], (1.0, 1.0))
+
+        def equations(state):
+            hessian = np.tril(state["hessian"]) + np.tril(state["hessian"], -1).T
+            return hessian, hessian @ state["weights"]
+
+        untrained = PRECISION * np.eye(N_FEATURES), np.zeros(N_FEATURES)
+        covariance, weights = merging.regression(*merging.map(equations, untrained))
+        return {
+            "intercepts": np.array(merging.newton(*intercepts)),
+            "temperature": np.array(merging.newton(*temperature)),
+            "hessian": precision_of(covariance),
+            "weights": weights,
+        }
 
     cdef tuple sizes(self):
         return self.n_labels, self.multilabel

@@ -275,6 +275,9 @@ class LabelSetRanker(OnlineLabelRanker):
         """Return the number of labels that are shown and must be available."""
         return 1
 
+    def _finish_merge(self):
+        self._memory = WorkingMemory()  # the other one has the learners from before
+
     def _start_label_sets(self):
         self._checked_threshold()
         self._memory = WorkingMemory()

@@ -66,6 +66,8 @@ cdef class VotingLearner(OnlineLearner):
         self.update_weights()
         return 0
 
+    _merge_rules = {"log_weights": "total"}
+
     cdef tuple sizes(self):
         return self.n_features, self.n_classes, self.n_parts
 

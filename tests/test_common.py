@@ -287,7 +287,7 @@ def test_data_frames_of_a_transformer(estimator):
 
 
 # Methods that need no fitted model, beside those of BaseEstimator and those that scikit-learn adds.
-FITTING = {"fit", "fit_transform", "partial_fit", "progressive_fit"}
+FITTING = {"fit", "fit_transform", "merge", "partial_fit", "progressive_fit"}
 ADDED = (
     "set_callbacks",
     "set_output",

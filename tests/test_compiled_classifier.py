@@ -485,6 +485,7 @@ RIDGE_PARAMS = LINEAR_PARAMS | {
     "gamma": [0, -1],
     "sketch_size": [0, 1.5],
     "drift_threshold": [0, -1, "auto"],
+    "warm_up": [0, 1.5],
 }
 PARAMS_OF = {"tree-mc": TREE_PARAMS, "logistic": LOGISTIC_PARAMS, "ridge": RIDGE_PARAMS}
 

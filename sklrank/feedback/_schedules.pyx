@@ -61,6 +61,8 @@ cdef class Schedule:
             self.first, self.rates = self.n_rounds, np.array([self.rate])
         return 0
 
+    _merge_rules = {"n_rounds": "total", "n_hits": "total", "rate": "first"}
+
     def prepare(self, rates_of, Py_ssize_t n_rounds):
         """Compute the rates of the next rounds, if they do not depend on feedback.
 

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from contextlib import contextmanager
 from functools import partial
 from numbers import Integral
+from typing import ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -246,6 +247,12 @@ class OnlineBooster(LabelSetRanker):
     _feedback = "full"
     # Whether the last round ended when some learners had learned its sample and others had not.
     _is_in_round = False
+    _merge_rules: ClassVar = {
+        "n_rounds_": "total",
+        "_edge_sums": "total",
+        "estimator_weights_": "mean",
+        "_cost_rule": "first",  # parameters and tables
+    }
     _parameter_constraints: dict = {
         **LabelSetRanker._parameter_constraints,
         "estimator": [
@@ -366,6 +373,12 @@ class OnlineBooster(LabelSetRanker):
         with self._memory.borrow((n_threads, len(self.classes_)), make) as rounds:
             rounds.n_rounds = self.n_rounds_
             yield rounds
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the losses of the experts, whose logarithms of weights add up."""
+        hedges = merging.states[0]["_log_expert_weights"] is not None
+        return {"_log_expert_weights": merging.total("_log_expert_weights") if hedges else None}
 
     def _compiled_objects(self):
         """Return the compiled objects that the rounds change."""

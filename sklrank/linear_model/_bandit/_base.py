@@ -447,6 +447,9 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
             rates_of = partial(exploration_rates, self._exploration)
             self._rounds.schedule.prepare(rates_of, n_rounds)
 
+    def _finish_merge(self):
+        self._prepare_schedule(0)  # for the number of rounds
+
     def _blocks(self, X):
         """Return slices that divide the samples into the blocks of the compiled loops."""
         return row_blocks(X, BATCH, dense=self._rounds.model.needs_dense)

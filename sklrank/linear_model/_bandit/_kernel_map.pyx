@@ -37,6 +37,8 @@ cdef class KernelMap(MirrorMap):
     cdef double[:, ::1] coefficients        # (>= n_supports, n_classes)
     cdef bint is_rbf
 
+    _merge_rules = None
+
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t n_features, str kernel, double gamma):
         self.kernel, self.gamma = kernel, gamma
         self.points, self.coefficients = np.empty((0, n_features)), np.empty((0, n_classes))

@@ -18,7 +18,11 @@ from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUC
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
     from sklrank._typing import ExplorationRate
+    from sklrank.feedback import Exploration
 
 # The compiled model for each value of `covariance`.
 COVARIANCES = {"full": FullLinUCB, "diagonal": DiagonalLinUCB}
@@ -131,6 +135,10 @@ class LinUCBClassifier(BaseBanditClassifier):
         model then forgets the previous rounds: it sets the matrices :math:`A_k` to
         :math:`\alpha I` and keeps the weights, which soon follow the new rewards. Without drift,
         the default almost never detects one. If None, there is no test.
+    warm_up : int or None, default=None
+        Number of rounds after which the scaling of the samples no longer changes. From then on, the
+        matrices :math:`A_k` do not depend on the order of the rounds, so that `merge` and `unlearn`
+        are exact with "full" covariances. If None, the scaling always changes.
     item_features : mapping, callable or None, default=None
         Features of the classes, such as the topics and the age of an article: an array of numbers
         of the order of one for each class label, all of the same length. If they are given, all
@@ -237,6 +245,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         "alpha": [Interval(Real, 1e-10, None, closed="left"), StrOptions({"auto"})],
         "clip": [Interval(Real, 0, None, closed="neither"), None],
         "drift_threshold": [Interval(Real, 0, None, closed="neither"), None],
+        "warm_up": [Interval(Integral, 1, None, closed="left"), None],
         "item_features": [HasMethods(["keys", "__getitem__"]), callable, None],
     }
 
@@ -251,6 +260,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         alpha: float | Literal["auto"] = "auto",
         clip: float | None = 5.0,
         drift_threshold: float | None = 25.0,
+        warm_up: int | None = None,
         item_features: Mapping | Callable | None = None,
         exploration: ExplorationRate | Literal["auto"] = "auto",
         randomization: str = "uniform",
@@ -266,6 +276,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         self.alpha = alpha
         self.clip = clip
         self.drift_threshold = drift_threshold
+        self.warm_up = warm_up
         self.item_features = item_features
         self.exploration = exploration
         self.randomization = randomization
@@ -311,6 +322,39 @@ class LinUCBClassifier(BaseBanditClassifier):
             self.clip if standardize else 0.0,
             *draw_frequencies(n_features, n_components, self.gamma, random_state),
             self.drift_threshold,
+            self.warm_up,
+        )
+
+    def unlearn(self, X: ArrayLike, exploration: Exploration, rewards: ArrayLike) -> Self:
+        """Remove rounds, as if the model had never learned them.
+
+        They must have been learned after the scaling was fixed, see `warm_up`, and after the last
+        drift. The standard deviation of the errors, a factor of the bonus, does not change.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples for which a class was shown.
+        exploration : Exploration
+            Record of the classes shown.
+        rewards : array-like of shape (n_samples,)
+            Their rewards.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the scaling still changes, the covariances are diagonal, or the rounds cannot have
+            been learned. Then the model does not change.
+        """
+        model = self._fitted_rounds().model
+        return self._unlearn(
+            model.is_frozen and not isinstance(model, DiagonalLinUCB),
+            lambda model: model.partial_fit_feedback(X, exploration, rewards),
         )
 
     def _item_table(self, classes):

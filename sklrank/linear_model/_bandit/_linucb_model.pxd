@@ -10,7 +10,8 @@ cdef class LinUCBModel(BanditModel):
     cdef double[:, ::1] coefficients        # (n_classes, width) weights w_k for scaled samples
     cdef double constant                    # factor by which `scale_row` multiplies the constant
     cdef readonly double clip               # in standard deviations; 0 for no standardization
-    cdef double n_seen                      # number of samples learned
+    cdef double n_seen                      # number of samples in the statistics
+    cdef readonly double warm_up            # largest number of these
     cdef double n_recent                    # number of samples learned since the last drift
     cdef readonly DriftTest drift_test
     cdef double[::1] means                  # (n_features,) means of the features

@@ -46,10 +46,14 @@ the number n of previous rounds: at last, both parts have a mean squared norm of
 the same weight. In the same rounds, the bonus decreases: it is multiplied by 1 + 50 / (n + 100).
 
 In `choose` and `learn`, all statistics are those of the samples learned and the sample itself; in
-`score` and `weights`, they are those of the samples learned.
+`score` and `weights`, they are those of the samples learned. After `warm_up` samples, the
+statistics no longer change, and they are the same in all methods. From then on, the features of a
+sample do not depend on other samples, so that the matrices A_k of several models add up.
 """
 
 from libc.math cimport sqrt
+
+from functools import partial
 
 import numpy as np
 
@@ -63,6 +67,7 @@ from sklrank._rows cimport add_row, table_products
 from sklrank.linear_model._bandit._model cimport first_largest_available
 
 from sklrank._label_axes import LABELS
+from sklrank._merging import precision_of
 
 # Number of fictitious rounds with squared error one, the largest of a 0/1 reward, from which s is
 # computed initially. Without them, a lucky first round would set s to 0 and end the exploration.
@@ -93,10 +98,12 @@ cdef class LinUCBModel(BanditModel):
     def __init__(
         self, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width, double alpha,
         double bonus, double clip=0.0, frequencies=None, phases=None, drift_threshold=None,
+        warm_up=None,
     ):
         self.n_features, self.n_classes, self.width = n_features, n_classes, width
         self.alpha, self.bonus, self.clip = alpha, bonus, clip
         self.drift_test = DriftTest(drift_threshold)
+        self.warm_up = np.inf if warm_up is None else warm_up
         self.means, self.m2 = np.zeros((2, n_features))
         self.minima, self.maxima = np.full(n_features, np.inf), np.full(n_features, -np.inf)
         self.frequencies = np.empty((n_features, 0)) if frequencies is None else frequencies
@@ -125,6 +132,7 @@ cdef class LinUCBModel(BanditModel):
         self.bonus = archive.number("bonus", saved.bonus, 0.0)
         self.clip = archive.number("clip", saved.clip, 0.0)
         self.n_seen = archive.number("n_seen", saved.n_seen, 0.0)
+        self.warm_up = archive.number("warm_up", saved.warm_up, 1.0)
         self.n_recent = archive.number("n_recent", saved.n_recent, 0.0)
         self.drift_test = archive.part("drift_test", saved.drift_test, DriftTest)
         self.sum_squares = archive.any_number("sum_squares", saved.sum_squares)
@@ -140,6 +148,27 @@ cdef class LinUCBModel(BanditModel):
         if archive.loads:
             self.scaled_values, self.z_scores = np.empty(n + self.n_components), np.empty(n)
         return 0
+
+    @property
+    def is_frozen(self):
+        """Whether no later sample changes the features of samples."""
+        return self.n_seen >= self.warm_up
+
+    _merge_rules = {"n_recent": "total", "mean_squared_error": "mean"}
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the statistics of all samples, unless they are fixed."""
+        first, names = merging.states[0], ("n_seen", "sum_squares", "linear_sum_squares")
+        if merging.are_fixed(lambda state: state["n_seen"] >= state["warm_up"], "sum_squares"):
+            return {name: first[name] for name in (*names, "means", "m2", "minima", "maxima")}
+        means, m2 = merging.pooled(lambda state: (state["n_seen"], state["means"], state["m2"]))
+        return {name: merging.total(name) for name in names} | {
+            "means": means,
+            "m2": m2,
+            "minima": np.min([state["minima"] for state in merging.states], axis=0),
+            "maxima": np.max([state["maxima"] for state in merging.states], axis=0),
+        }
 
     @property
     def weights(self):
@@ -230,6 +259,8 @@ cdef class LinUCBModel(BanditModel):
             3.0 / (self.n_recent + 3.0) * (error * error - self.mean_squared_error)
         )
         self.n_recent += 1.0
+        if self.n_seen >= self.warm_up:
+            return
         self.sum_squares = self.sum_squares_with
         self.linear_sum_squares = self.linear_sum_squares_with
         self.n_seen += 1.0
@@ -244,8 +275,10 @@ cdef class LinUCBModel(BanditModel):
     cdef void scale_row(self, const Row* row) noexcept nogil:
         # `mean` is the mean of the samples learned and of this sample. It differs from `means` by
         # 1/n of the deviation of this sample.
-        cdef double n = self.n_seen + 1.0, rest = 1.0 - 1.0 / n, sum_squares = 0.0, scale
-        cdef double difference, mean, deviation
+        cdef bint is_frozen = self.n_seen >= self.warm_up
+        cdef double n = self.n_seen + (not is_frozen), rest = 1.0 if is_frozen else 1.0 - 1.0 / n
+        cdef double sum_squares = 0.0, scale
+        cdef double difference, mean, deviation, minimum, maximum
         cdef double* values = &self.scaled_values[0]
         cdef double* z = &self.z_scores[0]
         cdef bint is_linear = self.n_components == 0
@@ -254,12 +287,15 @@ cdef class LinUCBModel(BanditModel):
             for j in range(row.n):
                 difference = row.values[j] - self.means[j]
                 mean = row.values[j] - rest * difference
-                deviation = sqrt((self.m2[j] + rest * difference * difference) / n)
+                if is_frozen:
+                    deviation = sqrt(self.m2[j] / n)
+                    minimum, maximum = self.minima[j], self.maxima[j]
+                else:
+                    deviation = sqrt((self.m2[j] + rest * difference * difference) / n)
+                    minimum = min(self.minima[j], row.values[j])
+                    maximum = max(self.maxima[j], row.values[j])
                 values[j] = standardized(
-                    rest * difference,
-                    min(self.minima[j], row.values[j]) - mean,
-                    max(self.maxima[j], row.values[j]) - mean,
-                    self.clip * deviation,
+                    rest * difference, minimum - mean, maximum - mean, self.clip * deviation
                 )
                 if not is_linear:
                     z[j] = z_score(rest * difference, deviation, self.clip)
@@ -268,12 +304,12 @@ cdef class LinUCBModel(BanditModel):
                 values[j] = row.values[j]
         for j in range(row.n):
             sum_squares += values[j] * values[j]
-        self.linear_sum_squares_with = self.linear_sum_squares + sum_squares
+        self.linear_sum_squares_with = self.linear_sum_squares + (0.0 if is_frozen else sum_squares)
         if not is_linear:
             sum_squares = self.add_random_features(
                 values, z, root_mean_square(self.linear_sum_squares_with, n)
             )
-        self.sum_squares_with = self.sum_squares + sum_squares
+        self.sum_squares_with = self.sum_squares + (0.0 if is_frozen else sum_squares)
         scale = 1.0 / root_mean_square(self.sum_squares_with, n)
         self.scaled = row[0]
         self.set_features(&self.scaled, values)
@@ -358,6 +394,20 @@ cdef class FullLinUCB(LinUCBModel):
         self.constant = FULL_CONSTANT
         return 0
 
+    _merge_rules = {**LinUCBModel._merge_rules, "pending": "zero", "n_pending": "zero"}
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the solutions of the totals of the normal equations of each class."""
+        first, entries = merging.states[0], LinUCBModel._merge_entries(merging)
+        (n, width), alpha = first["coefficients"].shape, first["alpha"]
+        matrices, coefficients = np.empty((n, width, width)), np.empty((n, width))
+        untrained = alpha * np.eye(width), np.zeros(width)
+        for k in range(n):
+            equations = merging.map(partial(normal_equations, k=k), untrained)
+            matrices[k], coefficients[k] = merging.regression(*equations)
+        return entries | {"matrices": matrices, "coefficients": coefficients}
+
     cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
         cdef double products[MAX_PENDING]
         cdef Py_ssize_t k
@@ -425,6 +475,17 @@ cdef class DiagonalLinUCB(LinUCBModel):
             self.squared_values = np.empty(self.width)
         return 0
 
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the totals of the diagonals, and the means of the weights by these."""
+        coefficients, precisions = merging.newton(*merging.map(
+            lambda state: (state["coefficients"], 1.0 / state["diagonals"]),
+            (0.0, merging.states[0]["alpha"]),
+        ))
+        entries = {"coefficients": coefficients, "diagonals": 1.0 / precisions}
+        return LinUCBModel._merge_entries(merging) | entries
+
+        self.diagonal_variances(&self.diagonals[0, 0], self.n_classes, scaled, &self.variances[0])
     cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
         LinUCBModel.estimate(self, first, n, scaled)
         self.diagonal_variances(&self.diagonals[first, 0], n, scaled, &self.errors[first])
@@ -498,6 +559,22 @@ cdef class SharedLinUCB(LinUCBModel):
             self.products, self.sample = np.empty((n, n)), np.empty(self.width)
             self.direction = np.empty(n * self.width)
         return 0
+
+    _merge_rules = LinUCBModel._merge_rules
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the solution of the total of the normal equations, for the same features."""
+        first, entries = merging.states[0], LinUCBModel._merge_entries(merging)
+        shape = first["parts"].shape
+        untrained = first["alpha"] * np.eye(len(first["inverse"])), np.zeros(shape).ravel()
+
+        def equations(state):
+            precision = precision_of(state["inverse"])
+            return precision, precision @ state["parts"].ravel()
+
+        inverse, parts = merging.regression(*merging.map(equations, untrained))
+        return entries | {"inverse": inverse, "parts": parts.reshape(shape)}
 
     def set_items(self, items not None):
         """Replace the features `(n_classes, n_item_features)` of the classes."""
@@ -576,6 +653,13 @@ cdef class SharedLinUCB(LinUCBModel):
                 self.parts[r, i] += product * error
                 for j in range(n * width):
                     self.inverse[r * width + i, j] -= product * self.direction[j]
+
+
+def normal_equations(state, k):
+    """Return A_k, and its product with the weights of class k."""
+    rows = state["pending"][k, : state["n_pending"][k]]
+    precision = precision_of(state["matrices"][k] - rows.T @ rows)
+    return precision, precision @ state["coefficients"][k]
 
 
 cdef inline double root_mean_square(double sum_squares, double n_rows) noexcept nogil:

@@ -93,6 +93,8 @@ cdef class MirrorDescent(BanditModel):
         self.check_sizes(archive)
         return 0
 
+    _merge_rules = {"n_seen": "total", "largest": "max"}
+
     @property
     def weights(self):
         """Copy of the weights, `(n_classes, width)`, including those of the constant, if any."""

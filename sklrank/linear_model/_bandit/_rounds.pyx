@@ -38,6 +38,8 @@ cdef class BanditRounds(Persistent):
         self.n_mistakes = archive.number("n_mistakes", saved.n_mistakes, 0.0, self.n_rounds)
         return 0
 
+    _merge_rules = {"n_rounds": "total", "n_mistakes": "total"}
+
     def play(
         self, Rows rows not None, const Py_ssize_t[::1] labels not None,
         TopKSampler sampler not None, const double[:, ::1] draws not None,

@@ -19,6 +19,7 @@ of other norms.
 from libc.math cimport exp
 
 import numpy as np
+from scipy.sparse import identity
 
 from sklrank._state cimport Archive
 from sklrank._rows cimport Row, Rows, add_row, table_products
@@ -49,6 +50,17 @@ cdef class MirrorMap:
 
     cdef tuple sizes(self):
         return self.n_classes, self.width
+
+    _merge_rules = {}
+
+    @classmethod
+    def _merge_entries(cls, merging):
+        """Return the state of the mean of the dual weights."""
+        duals = merging.apply("mean", "duals")
+        cdef MirrorMap mirror_map = cls(*duals.shape)
+        units = identity(duals.shape[1], format="csr")
+        mirror_map.take_steps(Rows(units), np.ascontiguousarray(duals.T))
+        return mirror_map.save(True)
 
     @property
     def dual_weights(self):

@@ -19,6 +19,9 @@ from sklrank.linear_model._online._ridge import RidgeLearner
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
     from sklrank._typing import MaxFeatures
 
 _FEATURE_MAP_CONSTRAINTS = {
@@ -66,6 +69,9 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     def _multiplies_entries(self):
         # Standardized values are clipped, and normalized samples have the norm one.
         return not self.standardize and self.normalize is None
+
+    def _count_rounds(self):
+        return int(self._learner.feature_map.count) if hasattr(self, "_learner") else 0
 
     def _class_scores(self, X):
         # Probabilities would have the same order, but several of them can be equal to 0 or 1.
@@ -325,6 +331,10 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         features, they are reduced to a sketch of this size. The first `sketch_size` features that
         are nonzero in a sample have an entry of their own. The values of the others are added to,
         or subtracted from, a random entry (count sketch [2]_).
+    warm_up : int or None, default=None
+        Number of samples after which the means and standard deviations of the features, and the
+        entries of a sketch, no longer change. From then on, the model does not depend on the order
+        of the samples, so that `merge` and `unlearn` are exact. If None, they always change.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
         Number of features that the model uses: an int, a fraction of the features, "sqrt", "log2",
         or None for all features. The features are drawn at random once.
@@ -388,6 +398,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "drift_threshold": [Interval(Real, 0, None, closed="neither"), None],
         "sketch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "warm_up": [Interval(Integral, 1, None, closed="left"), None],
         **_FEATURE_MAP_CONSTRAINTS,
     }
 
@@ -402,6 +413,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         standardize: bool = True,
         normalize: Literal["l2"] | None = None,
         sketch_size: int | None = None,
+        warm_up: int | None = None,
         max_features: MaxFeatures = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -413,6 +425,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self.standardize = standardize
         self.normalize = normalize
         self.sketch_size = sketch_size
+        self.warm_up = warm_up
         self.max_features = max_features
         self.random_state = random_state
 
@@ -433,6 +446,38 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
                 f"sample_weight must be {MAX_WEIGHT_TO_ALPHA:g} times alpha={alpha:g} or less, "
                 f"got {max_weight:g}: divide it by its mean"
             )
+
+    def unlearn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Remove samples, as if the model had never learned them.
+
+        They must have been learned after the scaling was fixed, see `warm_up`, and after the last
+        drift. The shares of several values of `alpha` are approximate.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights with which they were learned.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If the scaling still changes, or the samples cannot have been learned. Then the model
+            does not change.
+        """
+        self._check_fitted()
+        return self._unlearn(
+            self._learner.feature_map.is_frozen,
+            lambda model: model.partial_fit(X, y, sample_weight=sample_weight),
+        )
 
     def _make_learner(self, n_features, n_classes, random_state):
         alphas = _candidates("alpha", self.alpha, 1 / MAX_WEIGHT_TO_ALPHA, np.inf, True)
@@ -458,6 +503,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
             3.0,
             standardize=self.standardize,
             normalize=self.normalize == "l2",
+            warm_up=self.warm_up,
             **sketch,
         )
         return RidgeLearner(

@@ -12,7 +12,8 @@ cdef class FeatureMap(Persistent):
     cdef readonly bint standardize, normalize
     cdef readonly bint centers                  # whether all columns are centered
     cdef readonly double clip, scale, intercept
-    cdef readonly double count                  # number of samples in the statistics
+    cdef readonly double count                  # number of samples learned
+    cdef readonly double warm_up                # number of samples in the statistics, at most
     cdef Py_ssize_t n_nonzero                   # number of their nonzero entries
     cdef Py_ssize_t[::1] columns                # (n_columns,) columns of X in use, in order; (0,)
     #                                             if these are all
@@ -64,6 +65,9 @@ cdef class FeatureMap(Persistent):
     cdef Py_ssize_t transform_sparse(
         self, const Row* x, double* values, int* indices, double* memory
     ) noexcept nogil
+
+    # Give a slot to all columns, so that no later sample changes the features.
+    cdef void freeze(self) noexcept nogil
 
     # Give a slot to a column that is nonzero for the first time.
     cdef void assign_slot(self, Py_ssize_t column) noexcept nogil

@@ -20,6 +20,9 @@ A sample x is mapped to features in four steps:
 
 There is one more feature, the last one, whose value is `intercept`.
 
+After `warm_up` samples, the statistics and the slots no longer change. From then on, the features
+of a sample do not depend on other samples.
+
 With sparse values, all steps take time only for the nonzero ones. Which values are sparse depends
 on their number, and not on the matrix that contains them, so that an array and a CSR matrix of the
 same samples give the same features to the bit.
@@ -63,12 +66,14 @@ cdef class FeatureMap:
         shared_slots=None,
         signs=None,
         Py_ssize_t n_slots=0,
+        warm_up=None,
     ):
         no_columns = np.empty(0, dtype=np.intc)
         self.n_features, self.n_columns = n_features, len(columns)
         self.columns = columns if len(columns) < n_features else np.empty(0, dtype=np.intp)
         self.frequencies, self.phases = frequencies, phases
         self.clip, self.scale, self.intercept = clip, scale, intercept
+        self.warm_up = INFINITY if warm_up is None else warm_up
         self.standardize, self.normalize = standardize, normalize
         self.mean, self.m2, self.inverse_scale = np.zeros((3, len(columns) * standardize))
         self.centered = no_columns
@@ -104,6 +109,7 @@ cdef class FeatureMap:
         self.scale = archive.number("scale", saved.scale, 0.0)
         self.intercept = archive.number("intercept", saved.intercept, 0.0)
         self.count = archive.number("count", saved.count, 0.0)
+        self.warm_up = archive.number("warm_up", saved.warm_up, 1.0)
         self.standardize = archive.flag("standardize", saved.standardize)
         self.normalize = archive.flag("normalize", saved.normalize)
         self.centers = archive.flag("centers", saved.centers)
@@ -273,7 +279,7 @@ cdef class FeatureMap:
         if self.is_centered[column]:
             value = (value - self.mean[column]) * self.inverse_scale[column]
         else:
-            square = self.m2[column] / max(self.count, 1.0)
+            square = self.m2[column] / max(min(self.count, self.warm_up), 1.0)
             value = value / sqrt(square) if 1e-300 < square < INFINITY else 0.0
         return self.scale * min(max(value, -self.clip), self.clip)
 
@@ -294,6 +300,8 @@ cdef class FeatureMap:
         cdef double deviation, variance, share
         cdef Py_ssize_t j, n
         self.count += 1.0
+        if self.count > self.warm_up:
+            return
         share = 1.0 / self.count
         if self.standardize:
             self.n_nonzero += self.count_nonzero(x)
@@ -302,6 +310,8 @@ cdef class FeatureMap:
             if self.standardize or has_sketch:
                 n = select_entries(x, self.selected(), self.n_columns, memory, indices)
                 self.update_sparse(memory, indices, self.insert_zeros(memory, indices, n))
+            if self.count == self.warm_up:
+                self.freeze()
             return
         self.read_values(x, memory)
         if has_sketch:
@@ -314,6 +324,14 @@ cdef class FeatureMap:
             m2[j] += deviation * (memory[j] - mean[j])
             variance = m2[j] * share
             inverse_scale[j] = 1.0 / sqrt(variance) if variance > 1e-300 else 0.0
+        if self.count == self.warm_up:
+            self.freeze()
+
+    cdef void freeze(self) noexcept nogil:
+        cdef Py_ssize_t j
+        if self.n_slots < self.n_columns:
+            for j in range(self.n_columns):
+                self.assign_slot(j)
 
     cdef void update_sparse(
         self, const double* values, const int* indices, Py_ssize_t n
@@ -386,6 +404,52 @@ cdef class FeatureMap:
                     self.center(j, n)
             self.n_centered = 0
 
+    @property
+    def is_frozen(self):
+        """Whether no later sample changes the features of samples."""
+        self.require_ready()
+        fixed = not self.standardize and self.n_slots == self.n_columns
+        return fixed or self.count >= self.warm_up
+
+    _merge_rules = {"count": "total"}
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the statistics of all samples, unless they are fixed, and the slots."""
+        states, first = merging.states, merging.states[0]
+        changed = {name: merging.total(name) for name in ("n_nonzero", "n_nonzero_of")}
+        changed["slots"], changed["n_taken"], _ = merge_slots(states)
+        if merging.are_fixed(lambda state: state["count"] >= state["warm_up"], "m2"):
+            names = ("mean", "m2", "inverse_scale", "centered", "centers")
+            return changed | {name: first[name] for name in names}
+        n = merging.total("count")
+        mean, m2 = merging.pooled(statistics)
+        # A column whose share of nonzero entries is between the bounds remains as it is.
+        n_nonzero, centers = SPARSITY * changed["n_nonzero_of"], first["centers"]
+        is_centered = np.isin(np.arange(len(mean)), first["centered"]) & (2 * n_nonzero >= n)
+        is_centered |= n_nonzero > n
+        changed["centered"] = np.flatnonzero(is_centered & ~centers).astype(np.intc)
+        is_centered |= centers
+        variance = m2 / max(n, 1.0)
+        return changed | {
+            "centers": centers,
+            "mean": np.where(is_centered, mean, n * mean),
+            "m2": np.where(is_centered, m2, m2 + n * mean**2),
+            "inverse_scale": np.where(variance > 1e-300, variance, np.inf) ** -0.5,
+        }
+
+    def _maps_to_merged(self, states):
+        """Return, for the learner of each state, its features in the merged learner, as indices."""
+        maps = merge_slots([state["feature_map"].__getstate__() for state in states])[2]
+        if not self.is_rbf:
+            return maps
+        if any(np.any(index != maps[0]) for index in maps):
+            raise ValueError(
+                "the sketches of the models, on which their random features depend, have other "
+                "slots: start the models as copies of one that has learned all features"
+            )
+        return [np.arange(self.n_outputs)] * len(maps)
+
     def transform_rows(self, const double[:, ::1] X not None):
         """Return the features `(n_samples, n_outputs)` of the samples `X`. For tests."""
         self.require_ready()
@@ -430,9 +494,38 @@ cdef class FeatureMap:
         if not self.standardize:
             return columns, np.zeros(len(columns)), np.zeros(len(columns))
         centered = np.asarray(self.is_centered) > 0 if not self.centers else True
-        deviations = np.sqrt(np.asarray(self.m2) / max(self.count, 1.0))
+        deviations = np.sqrt(np.asarray(self.m2) / max(min(self.count, self.warm_up), 1.0))
         constant = centered & (np.asarray(self.inverse_scale) == 0.0)
         return columns, np.where(centered, self.mean, 0.0), np.where(constant, 0.0, deviations)
+
+
+def statistics(state):
+    """Return the number of samples, the means and the sums of squared deviations of columns."""
+    n, mean = min(state["count"], state["warm_up"]), state["mean"]
+    is_sum = ~np.isin(np.arange(len(mean)), state["centered"]) & ~state["centers"]
+    mean = np.where(is_sum, mean / max(n, 1.0), mean)
+    return n, mean, state["m2"] - np.where(is_sum, n * mean**2, 0.0)
+
+
+def merge_slots(states):
+    """Return the slots of columns, the number of those taken, and an index array for each model.
+
+    It has the slot of the result for each slot of the model, and for the intercept.
+    """
+    first = states[0]
+    n_slots, slots, n_taken = first["n_slots"], np.array(first["slots"]), first["n_taken"]
+    shared, maps = first["shared_slots"], []
+    for state in states:
+        index = np.arange(n_slots + 1)
+        # A column that has the slot for itself comes last, and so decides.
+        is_own = state["slots"] != shared
+        for column in sorted(np.flatnonzero(state["slots"] >= 0), key=is_own.__getitem__):
+            if slots[column] < 0:
+                slots[column] = n_taken if n_taken < n_slots else shared[column]
+                n_taken = min(n_taken + 1, n_slots)
+            index[state["slots"][column]] = slots[column]
+        maps.append(index)
+    return slots, n_taken, maps
 
 
 cdef void scale_to_unit_norm(double* z, Py_ssize_t n) noexcept nogil:

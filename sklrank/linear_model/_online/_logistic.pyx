@@ -93,6 +93,32 @@ cdef class LogisticLearner(LinearLearner):
                 memcpy(self.table, &numbers[0], numbers.shape[0])
         return 0
 
+    _merge_rules = {"n_compared": "total"}
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the means of the weights by sums of squared gradients, and the total of these."""
+        first = merging.states[0]
+        untrained = np.zeros((len(first["row_of"]), *first["table"].shape[1:]))
+        untrained[:, 1] = 1.0
+
+        def dense(state):
+            table, rows = untrained.copy(), state["row_of"]
+            table[rows >= 0] = state["table"][rows[rows >= 0]]
+            return table
+
+        tables, start = merging.map(dense, untrained)
+        gains = [table[:, 1] - start[:, 1] for table in tables]
+        total = sum(gains)
+        steps = sum(gain * (table[:, 0] - start[:, 0]) for gain, table in zip(gains, tables))
+        step = np.divide(steps, total, out=np.zeros_like(total), where=total > 0.0)
+        has_row = np.any([state["row_of"] >= 0 for state in merging.states], axis=0)
+        table = (start + np.stack([step, total], axis=1))[has_row].astype(first["table"].dtype)
+        row_of = np.where(has_row, np.cumsum(has_row) - 1, -1).astype(np.intc)
+        # The difference of a model that was dropped, at minus infinity, is NaN.
+        shares = np.nan_to_num(merging.total("log_shares"), nan=-np.inf, neginf=-np.inf)
+        return {"table": table, "row_of": row_of, "log_shares": shares}
+
     cdef object table_of_rows(self):
         # Return a copy of the table (n_rows, 2, n_models, n_classes).
         cdef Py_ssize_t n_numbers = self.n_rows * 2 * self.n_models * self.n_classes

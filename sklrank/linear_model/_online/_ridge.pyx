@@ -54,6 +54,8 @@ max(v, 0), up to normalization. Thus the votes have the same order as the predic
 
 from libc.math cimport INFINITY, log, sqrt
 
+from itertools import repeat
+
 import numpy as np
 
 from sklrank._drift cimport DriftTest
@@ -64,6 +66,7 @@ from sklrank.linear_model._online._feature_map cimport add_product, add_rows
 from sklrank.linear_model._online._learner cimport normalize
 
 from sklrank._label_axes import LABELS
+from sklrank._merging import precision_of
 
 cdef enum:
     MAX_PENDING = 64
@@ -139,6 +142,30 @@ cdef class RidgeLearner(LinearLearner):
 
     cdef list locked_parts(self):
         return [self.feature_map, self.drift_test] if self.is_ready else None
+
+    _merge_rules = {
+        "n_compared": "total", "known_weight": "total", "mean_known_weight": "total",
+        "total_weight": "total", "squared_errors": "total", "gain": "zero",
+        "gain_direction": "zero", "pending": "zero", "pending_steps": "zero", "n_pending": "zero",
+    }
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the solutions of the totals of the normal equations, and the shares."""
+        states, base, first = merging.states, merging.base, merging.states[0]
+        features, covariance = first["feature_map"], np.zeros_like(first["covariance"])
+        maps, weights = features._maps_to_merged(states), np.zeros_like(first["weights"])
+        # A model that was dropped has not learned since then.
+        dropped = np.any([np.isneginf(state["log_shares"]) for state in states], axis=0)
+        dropped = np.isneginf(first["log_shares"]) if dropped.all() else dropped
+        errors = np.where(dropped, 0.0, merging.total("squared_errors"))
+        likelihoods = -0.5 * merging.total("total_weight") * np.log(np.where(errors, errors, 1.0))
+        for k in np.flatnonzero(~dropped):
+            equations = [normal_equations(*pair) for pair in zip(states, repeat(k), maps)]
+            start = normal_equations(base or first, k, maps[0], base is None)
+            covariance[k], weights[k] = merging.regression(equations, start)
+        log_shares = np.where(dropped, -np.inf, likelihoods)
+        return {"covariance": covariance, "weights": weights, "log_shares": log_shares}
 
     @property
     def min_alpha(self):
@@ -476,6 +503,24 @@ cdef class RidgeLearner(LinearLearner):
         for j in range(n):
             variance += features[j] * direction[j]
         return variance
+
+
+def normal_equations(state, k, index, untrained=False):
+    """Return A and b of the normal equations A W = b of model k, where A is the inverse of P.
+
+    Feature j of the model becomes feature `index[j]`.
+    """
+    n, alpha = len(index), state["alphas"][k]
+    penalty = np.diag(np.append(np.full(n - 1, alpha), min(alpha, 1.0)))
+    precision, sides = penalty.copy(), np.zeros_like(state["weights"][k])
+    if not untrained:
+        n_pending, direction = state["n_pending"][k], state["gain_direction"][k]
+        rows, steps = state["pending"][k, :n_pending], state["pending_steps"][k, :n_pending]
+        covariance = state["covariance"][k] - state["gain"][k] * np.outer(direction, direction)
+        own = precision_of(covariance - rows.T @ rows)
+        np.add.at(precision, np.ix_(index, index), own - penalty)
+        np.add.at(sides, index, own @ (state["weights"][k] + rows.T @ steps))
+    return precision, sides
 
 
 cdef void mirror(double* matrix, Py_ssize_t n) noexcept nogil:

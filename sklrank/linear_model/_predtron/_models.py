@@ -8,6 +8,7 @@ row of X. If `starts` are given, round i uses the rows of a query instead, which
 """
 
 from copy import copy, deepcopy
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -45,6 +46,7 @@ class LinearModel:
     max_rows = BATCH  # maximum number of rows of a batch
     calls = staticmethod(timed_slices)  # divides batches into compiled calls
     may_fail = False  # True if a compiled call may fail after its first round
+    _merge_rules: ClassVar[dict] = {}
 
     def __init__(self, mirror_map, constant, learning_rate, average):
         sums = make_sums(mirror_map) if average else None
@@ -104,6 +106,7 @@ class KernelModel:
     max_rows = 200
     calls = staticmethod(iter)
     may_fail = True  # The kernel may be a user's function.
+    _merge_rules = None
 
     def __init__(self, n_scores, kernel, constant, learning_rate, average):
         self.kernel = kernel

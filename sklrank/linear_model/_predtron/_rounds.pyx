@@ -146,6 +146,8 @@ cdef class PredtronRounds:
             self.unit = np.ones(1)
         return 0
 
+    _merge_rules = {"n_rounds": "total", "n_mistakes": "total", "total_loss": "total"}
+
     def set_weights(self, MirrorMap mirror_map not None, WeightSums sums):
         """Replace the weights, and their sums unless `sums` is None."""
         if not mirror_map.is_ready or not fits(sums, mirror_map):
