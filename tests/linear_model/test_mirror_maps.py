@@ -99,9 +99,7 @@ def test_weights_follow_the_definition(name, constant, kind):
         action, reward = random.randint(N_CLASSES), random.randint(2)
         best = int(np.argmax(rounds.score(row)[0]))
         assert_same_weights(rounds.score(row)[0], to_weights(theta) @ full[i])
-        rounds.learn_feedback(
-            row, np.array([action]), np.array([0.25]), np.array([float(reward)])
-        )
+        rounds.learn_feedback(row, np.array([action]), np.array([0.25]), np.array([float(reward)]))
         delta = np.zeros(N_CLASSES)
         delta[best] += 1
         delta[action] -= reward / 0.25
