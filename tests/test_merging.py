@@ -46,10 +46,7 @@ def workers(model, n=4, X=X, start=None):
     return [learn(deepcopy(model if start is None else start), rows[i::n], X) for i in range(n)]
 
 
-def item_features(label):
-    """Return features of a class."""
-    return np.cos([label, 2 * label, 3 * label])
-
+ITEM_FEATURES = {label: np.cos([label, 2 * label, 3 * label]) for label in range(10)}
 
 EXACT = {
     "ridge": OnlineRidgeClassifier(standardize=False),
@@ -59,7 +56,7 @@ EXACT = {
     "ridge-sketch": OnlineRidgeClassifier(sketch_size=20, warm_up=N_FIRST, random_state=0),
     "linucb": LinUCBClassifier(warm_up=150, n_components=30, random_state=0),
     "linucb-linear": LinUCBClassifier(warm_up=150, kernel="linear", clip=None),
-    "linucb-items": LinUCBClassifier(warm_up=150, kernel="linear", item_features=item_features),
+    "linucb-items": LinUCBClassifier(warm_up=150, kernel="linear", item_features=ITEM_FEATURES),
 }
 
 
@@ -306,7 +303,9 @@ def test_merged_rankers_are_close_to_one_pass(model):
     merged.partial_fit(X[400:450], Y[400:450])
 
 
-@pytest.mark.parametrize("model", [*EXACT.values(), *RANKERS], ids=str)
+@pytest.mark.parametrize(
+    "model", [*EXACT.values(), *RANKERS], ids=lambda model: type(model).__name__
+)
 def test_untrained_models_change_nothing(model, fingerprint):
     data = (LABELED_X, LABELED_Y) if model in RANKERS else (X[:300], y[:300])
     trained, untrained = deepcopy(model).partial_fit(*data), deepcopy(model)
