@@ -209,7 +209,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         positions that do not occur.
     position_intervals_ : ndarray of shape (n_positions, 2)
         Bounds of 95 % intervals of the propensities. They are from the jackknife, which leaves out
-        each fifth of the lists in turn, and do not include errors of the model of the user.
+        each fifth of the lists in turn, and do not include errors of the models of users and
+        relevance; with few clicks, propensities are too even.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
