@@ -45,7 +45,12 @@ def fit(estimator):
 def predictions(model, X):
     """Return the results of all methods that predict."""
     names = ("decision_function", "predict", "predict_proba", "predict_ranks", "transform")
-    return {name: getattr(model, name)(X) for name in names if hasattr(model, name)}
+    methods = {name: getattr(model, name) for name in names if hasattr(model, name)}
+    queries = {"qid": np.arange(X.shape[0]) // 6}
+    return {
+        name: method(X, **(queries if "qid" in inspect.signature(method).parameters else {}))
+        for name, method in methods.items()
+    }
 
 
 def learn(model, data):

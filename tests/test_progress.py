@@ -60,6 +60,7 @@ HAS_CALLBACKS = hasattr(IterativeMixin, "set_callbacks")
 needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn < 1.9")
 
 NOT_ITERATIVE = {
+    "ConformalDocumentList",
     "HistogramTreeClassifier",
     "HistogramTreeRegressor",
     "HonestTreeClassifier",

@@ -237,7 +237,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         positions that do not occur.
     position_intervals_ : ndarray of shape (n_positions, 2)
         Bounds of 95 % intervals of the propensities. They are from the jackknife, which leaves out
-        each fifth of the lists in turn, and do not include errors of the model of the user.
+        each fifth of the lists in turn, and do not include errors of the models of users and
+        relevance; with few clicks, propensities are too even.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -256,7 +257,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     1. Trees of each size are boosted on four fifths of the queries, from linear scores and from
        scores of 0, and the loss of the other queries is computed after each round.
     2. With fewer than 15,000 documents, several of the five parts of the queries are held out in
-       turn, up to all of them. Of more than 30,000 documents, only queries with as many documents
+       turn, up to all of them. Of more than 20,000 documents, only queries with as many documents
        are used.
     3. The start, the size and the number of trees with the smallest loss of the held-out queries
        are used for all queries.
