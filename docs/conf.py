@@ -39,6 +39,7 @@ extensions = [
     "decision_map",
     "mathml",
     "results_page",
+    "growth_chart",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["_ext", "auto_examples/**/*.ipynb", "auto_examples/**/README.rst"]

@@ -4,14 +4,13 @@ A search engine scores documents in its own program. `HistGradientBoostingRanker
 writes the model as JSON; the function `score` below reads it with nothing but the standard library.
 
 The values of the features in a score can be explained by Shapley values. If the package `shap` is
-installed, its `TreeExplainer` computes those of the trees exactly; `shap_trees` converts the model
+installed, its `TreeExplainer` computes those of the trees exactly; `export_shap` converts the model
 to the format that it reads. The linear scores are a sum already.
 
 Run:  python examples/exported_ranker.py
 """
 
 import json
-import math
 from importlib.util import find_spec
 
 import numpy as np
@@ -27,9 +26,14 @@ def score(model, x):
 
 def linear_term(term, value):
     """Return the part of the score that is due to a feature."""
-    if math.isnan(value):
+    if is_missing(value):
         return 0.0
     return term["coef"] * (min(max(value, term["low"]), term["high"]) - term["mean"])
+
+
+def is_missing(value):
+    """Return whether a number or a category, such as a string, is missing."""
+    return value is None or value != value
 
 
 def leaf_value(tree, x):
@@ -42,7 +46,7 @@ def leaf_value(tree, x):
 
 def next_node(node, value):
     """Return the index of the child for a value of the feature of a node."""
-    if math.isnan(value):
+    if is_missing(value):
         return node["missing"]
     if "threshold" in node:
         is_left = node["threshold"] is None or value <= node["threshold"]
@@ -50,29 +54,6 @@ def next_node(node, value):
     if value in node["left_categories"]:
         return node["left"]
     return node["right"] if value in node["right_categories"] else node["missing"]
-
-
-def shap_trees(model):
-    """Return the trees in the format of `shap.TreeExplainer`; all features must be numerical."""
-
-    def column(tree, name, default, dtype=float):
-        values = [node.get(name, default) for node in tree]
-        return np.array([math.inf if value is None else value for value in values], dtype=dtype)
-
-    return {
-        "trees": [
-            {
-                "children_left": column(tree, "left", -1, int),
-                "children_right": column(tree, "right", -1, int),
-                "children_default": column(tree, "missing", -1, int),
-                "features": column(tree, "feature", -1, int),
-                "thresholds": column(tree, "threshold", 0.0),
-                "values": column(tree, "value", 0.0)[:, np.newaxis],
-                "node_sample_weight": column(tree, "count", 0),
-            }
-            for tree in model["trees"]
-        ]
-    }
 
 
 def main():
@@ -94,7 +75,7 @@ def main():
         return
     import shap
 
-    explainer = shap.TreeExplainer(shap_trees(model))
+    explainer = shap.TreeExplainer(ranker.export_shap())
     explained = explainer.shap_values(X[:100])
     for term in model["linear"] or []:
         explained[:, term["feature"]] += [linear_term(term, x[term["feature"]]) for x in X[:100]]

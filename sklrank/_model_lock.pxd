@@ -14,8 +14,8 @@ cdef class LockedModel:
     cdef unsigned long owner        # identifier of this thread, if there are such calls
 
     # Begin a call, after a wait for calls of other threads if necessary. After a success, call the
-    # corresponding method `end_...` in the same thread. Ctrl-C ends the wait. A call that would wait
-    # for itself raises RuntimeError.
+    # corresponding method `end_...` in the same thread. Ctrl-C ends the wait. A call that would
+    # wait for itself raises RuntimeError.
     cdef int begin_shared(self) except -1
     cdef int begin_exclusive(self) except -1
     cdef void end_shared(self) noexcept

@@ -37,7 +37,7 @@ from sklearn.utils._param_validation import HasMethods, StrOptions, validate_par
 from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, _threadpool_controller_decorator
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _check_monotonic_cst, _num_samples
 
 from sklrank._model_lock import exclusive_call
 from sklrank._validation import unchanged_on_error
@@ -99,6 +99,7 @@ __all__ = [
     "IterativeMixin",
     "StrOptions",
     "_BaseComposition",
+    "_check_monotonic_cst",
     "_fit_context",
     "_num_samples",
     "_safe_indexing",

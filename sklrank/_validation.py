@@ -73,6 +73,11 @@ def check_rows(estimator, X, *, reset, **check_params):
     return canonical_csr(checked)
 
 
+def is_frame(X):
+    """Return True if `X` is a data frame, whose columns have names and data types."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
 def check_sparse(X, name="X"):
     """Raise if the index arrays of a sparse matrix contradict each other.
 

@@ -23,6 +23,7 @@ import sklrank
 from sklrank._estimator import DOCUMENTATION
 from sklrank.boosting import (
     AdaRank,
+    ConformalDocumentList,
     HistGradientBoostingRanker,
     NDCGBoost,
     RankBoost,
@@ -199,6 +200,8 @@ ESTIMATORS = [
     AdaRank(),
     AdaRank(metric="map", rule="printed"),
     AdaRank(DecisionTreeClassifier(max_depth=3), 5),
+    # One held-out query is enough for this level.
+    ConformalDocumentList(Ridge(), alpha=0.8),
     ResidualRefiner(0),
     RankingRefiner(0, n_estimators=5),
     RankingRefiner(

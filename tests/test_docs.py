@@ -1,6 +1,7 @@
 """The documentation names everything that is public, and its results are complete records."""
 
 import importlib.util
+import inspect
 import json
 import re
 from datetime import date
@@ -21,6 +22,29 @@ RESULTS = sorted(
     set((DOCS / "results").glob("*.json"))
     - {DOCS / "results" / name for name in ("runs.json", "charts.json")}
 )
+
+
+def rows_of_weights():
+    """Return the estimators of each argument of `fit` in the table of weights."""
+    text = (DOCS / "guide" / "weights.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.*?) \| (?:`(\w+)` of `fit`|none) \|", text, flags=re.MULTILINE)
+    return [(name, argument) for names, argument in rows for name in re.findall(r"`(\w+)`", names)]
+
+
+def test_the_table_of_weights_has_all_arguments():
+    listed = [(name, argument) for name, argument in rows_of_weights() if argument]
+    found = []
+    for name in public_names():
+        package, _, last = name.rpartition(".")
+        member = getattr(importlib.import_module(package), last)
+        if inspect.isclass(member) and hasattr(member, "fit"):
+            arguments = inspect.signature(member.fit).parameters
+            found += [
+                (last, each) for each in ("sample_weight", "query_weight") if each in arguments
+            ]
+    assert sorted(listed) == sorted(found)
+    without = {name for name, argument in rows_of_weights() if not argument}
+    assert without == {"BanditronClassifier", "LinUCBClassifier"}
 
 
 def public_names():
@@ -102,6 +126,16 @@ def test_charts_show_recorded_figures(results_page):
         groups = results_page.results_charts.groups_of(chart, tables)
         assert all(chart["ours"][0] in points and len(points) > 1 for points in groups.values())
     assert results_page.summary().count("\n") == len(charts) + 1
+
+
+def test_chart_of_many_labels_has_all_recorded_points(results_page, tmp_path):
+    chart = importlib.import_module("growth_chart")
+    chart.draw(tmp_path / "chart.svg")
+    assert (tmp_path / "chart.svg").stat().st_size > 10_000
+    tables = results_page.printed_tables(results_page.read("many_labels.json"))
+    for (_, (header, *rows)), size in zip(tables, ("labels", "columns"), strict=True):
+        assert {size, *chart.MEASURES} <= set(header)
+        assert {row[0] for row in rows} == set(chart.STYLES)
 
 
 def test_cells_of_charts_have_values_and_errors(results_page):

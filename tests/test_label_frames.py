@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.compose import make_column_transformer
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
 
 from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, SemiBanditRanker
@@ -101,3 +103,16 @@ def test_columns_and_classes_must_agree(model):
 def test_columns_without_string_names_are_numbered(columns):
     Y = RELEVANT.set_axis(columns, axis=1)
     assert_array_equal(AdaOLMR("trees", n_estimators=2).fit(X, Y).classes_, range(4))
+
+
+def test_columns_of_polars_by_name():
+    """Of inner estimators that select them."""
+    pl = pytest.importorskip("polars")
+    random = np.random.RandomState(0)
+    X = random.normal(size=(60, 2))
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "name": ["x", "y"] * 30})
+    Y = np.argsort(np.argsort(np.column_stack([X, -X]), axis=1), axis=1) + 1
+    pipeline = make_pipeline(make_column_transformer(("passthrough", ["a", "b"])), Ridge())
+    expected = LabelwiseRanker(Ridge()).fit(X, Y).decision_function(X)
+    found = LabelwiseRanker(pipeline).fit(frame, Y).decision_function(frame)
+    np.testing.assert_allclose(found, expected)

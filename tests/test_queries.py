@@ -2,7 +2,11 @@
 
 import numpy as np
 import pytest
+import sklearn
 from numpy.testing import assert_array_equal
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sklrank._document_metrics import TIES, list_documents
 from sklrank._queries import Queries, check_qid
@@ -15,6 +19,8 @@ from sklrank.boosting import (
     ResidualRefiner,
 )
 from sklrank.linear_model import PredtronQueryRanker
+from sklrank.metrics import ndcg_scorer
+from sklrank.model_selection import QueryKFold
 
 
 @pytest.mark.parametrize("n_queries", [2**16, 2**16 + 1])
@@ -147,3 +153,40 @@ def test_rankers_without_qid_warn_of_many_samples(ranker):
     on_purpose = ranker.fit(X, y, qid=np.zeros(500))
     assert_array_equal(on_purpose.predict(X), forgotten)
     assert 0 < on_purpose.score(X, y, qid=np.zeros(500)) <= 1
+
+
+# -- The error of rankers whose scorers do not get qid.
+
+
+QID = np.repeat(np.arange(20), 5)
+ROUTED = {"params": {"qid": QID}}
+PIPELINE = make_pipeline(StandardScaler(), RankBoost(n_estimators=1))
+CALLS = {
+    "score": lambda ranker, X, y: cross_val_score(ranker, X, y, **ROUTED),
+    "scorer": lambda ranker, X, y: cross_val_score(ranker, X, y, scoring=ndcg_scorer, **ROUTED),
+    "several": lambda ranker, X, y: cross_validate(
+        ranker, X, y, scoring={"ndcg": ndcg_scorer, "r2": "r2"}, **ROUTED
+    ),
+    "search": lambda ranker, X, y: GridSearchCV(ranker, {}).fit(X, y, qid=QID),
+    "pipeline": lambda ranker, X, y: cross_val_score(
+        PIPELINE, X, y, params={"rankboost__qid": QID}
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("ranker", ["RankBoost", "ResidualRefiner", "PredtronQueryRanker"])
+def test_cross_validation_without_routing(name, ranker):
+    X = np.random.RandomState(0).normal(size=(100, 2))
+    y = (X[:, 0] > 0).astype(float)
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        CALLS[name](RANKERS[ranker], X, y)
+    # Other scorers may know the queries.
+    scores = cross_val_score(RANKERS[ranker], X, y, scoring=lambda *given: 0.5, **ROUTED)
+    assert_array_equal(scores, [0.5] * 5)
+    assert np.isfinite(cross_val_score(RANKERS[ranker], X, y)).all()
+    with sklearn.config_context(enable_metadata_routing=True):
+        scores = cross_val_score(
+            RANKERS[ranker], X, y, scoring=ndcg_scorer, cv=QueryKFold(3), **ROUTED
+        )
+    assert np.isfinite(scores).all()

@@ -4,7 +4,8 @@ import matplotlib.pyplot as plt
 from gallery_style import COLORS
 from results_page import CHARTS, DOCS, printed_tables, read
 
-MEASURES = {"ms a row": "milliseconds a sample", "MB": "memory in MB"}
+MEASURES = {"ms a row": "milliseconds a sample", "MB": "peak memory in MB"}
+STYLES = {"AdaOLMR": (COLORS[0], "D"), "ProbabilisticLabelTree": (COLORS[1], "o")}
 
 
 def draw(path):
@@ -15,30 +16,32 @@ def draw(path):
         figure, panels = plt.subplots(
             2, 2, figsize=(7.5, 5.4), sharex="col", sharey="row", layout="constrained"
         )
-        for column, (size, (caption, (header, *rows))) in enumerate(
-            zip(("labels", "columns"), tables, strict=True)
-        ):
-            for axes, (measure, label) in zip(panels[:, column], MEASURES.items(), strict=True):
-                for color, marker, model in zip(
-                    COLORS, "Do", dict.fromkeys(row[0] for row in rows)
-                ):
-                    points = [
-                        [float(row[header.index(name)]) for name in (size, measure)]
-                        for row in rows
-                        if row[0] == model
-                    ]
-                    axes.loglog(*zip(*points), marker=marker, color=color, label=model)
-                axes.grid(color="0.9")
-                axes.spines[["top", "right"]].set_visible(False)
-                if column == 0:
+        for i, (size, (caption, rows)) in enumerate(zip(("labels", "columns"), tables)):
+            for axes, (measure, label) in zip(panels[:, i], MEASURES.items()):
+                draw_lines(axes, rows, size, measure)
+                if i == 0:
                     axes.set_ylabel(label)
-            panels[0, column].set_title(caption, fontsize=10)
-            panels[1, column].set_xlabel(f"number of {size}")
-        handles, labels = panels[0, 0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper left", ncols=2, frameon=False)
+            panels[0, i].set_title(caption, fontsize=10)
+            panels[1, i].set_xlabel(f"number of {size}")
+        lines, models = panels[0, 0].get_legend_handles_labels()
+        figure.legend(lines, models, loc="outside upper left", ncols=2, frameon=False)
         path.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
         plt.close(figure)
+
+
+def draw_lines(axes, table, size, measure):
+    """Draw a line for each model."""
+    header, *rows = table
+    for model, (color, marker) in STYLES.items():
+        points = [
+            [float(row[header.index(name)]) for name in (size, measure)]
+            for row in rows
+            if row[0] == model
+        ]
+        axes.loglog(*zip(*points), marker=marker, color=color, label=model)
+    axes.grid(color="0.9")
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def setup(app):

@@ -13,11 +13,14 @@ Rankers of the documents of queries, by relevance:
 - :class:`RankBoost` weights documents by the exponential loss of their pairs;
 - :class:`RankingRefiner` weights documents by the losses of their pairs under the ranking of a base
   ranker and under a few relevance judgements;
+- :class:`ConformalDocumentList` wraps any ranker of documents and predicts lists whose missed
+  recall, or whose share of false discoveries, is limited;
 - :class:`ResidualRefiner` does not boost: it corrects the scores of a base ranker by a linear
   function that is fitted to a few judgements.
 """
 
 from sklrank.boosting._ada_rank import AdaRank
+from sklrank.boosting._conformal_lists import ConformalDocumentList
 from sklrank.boosting._hist_gradient_boosting import HistGradientBoostingRanker
 from sklrank.boosting._ndcg_boost import NDCGBoost
 from sklrank.boosting._rank_boost import RankBoost
@@ -26,6 +29,7 @@ from sklrank.boosting._residual_refiner import ResidualRefiner
 
 __all__ = [
     "AdaRank",
+    "ConformalDocumentList",
     "HistGradientBoostingRanker",
     "NDCGBoost",
     "RankBoost",

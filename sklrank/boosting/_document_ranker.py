@@ -10,12 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosting_rounds import Booster
 from sklrank._docstrings import shares_text
-from sklrank._queries import Queries
+from sklrank._queries import Queries, check_query_weights
 from sklrank._relevance import check_relevance, check_something_to_learn
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, check_weights, input_tags_of, unchanged_on_error
 from sklrank._weak_learners import make_classifier_learner
 from sklrank.base import DocumentRankerMixin
+from sklrank.boosting._peer_names import explains_peer_names
 from sklrank.tree import HistogramTreeClassifier
 
 if TYPE_CHECKING:
@@ -72,16 +73,8 @@ class Target(NamedTuple):
     def check(cls, y, queries, sample_weight=None, query_weight=None):
         """Check the weights. Return the target, and the samples of positive weight or None."""
         weights = check_weights(sample_weight, len(y), positive=True)
-        of_samples = check_weights(query_weight, len(y), positive=True, name="query_weight")
-        target = cls.of(y, queries, weights, of_samples[queries.order[queries.starts[:-1]]])
-        different = np.flatnonzero(of_samples != target.query_weights[queries.codes])
-        if len(different):
-            name = queries.names[queries.codes[different[0]]]
-            raise ValueError(
-                "query_weight must be the same for all documents of a query, but the query "
-                f"{name!r} has several weights; weights of documents are sample_weight"
-            )
-        seen = (weights > 0) & (of_samples > 0)
+        target = cls.of(y, queries, weights, check_query_weights(query_weight, queries))
+        seen = (weights > 0) & (target.query_weights[queries.codes] > 0)
         if seen.all():
             return target, None
         if not seen.any():
@@ -210,6 +203,7 @@ class SupervisedDocumentRanker(DocumentRanker):
     def _make_objective(self, target):
         """Return the objective for this :class:`Target`."""
 
+    @explains_peer_names
     @_fit_context(prefer_skip_nested_validation=False)
     @of_documents
     def fit(

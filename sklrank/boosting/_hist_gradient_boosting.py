@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
@@ -14,15 +15,28 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._queries import Queries
 from sklrank._randomness import draw_seed
 from sklrank._relevance import check_relevance
-from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, print_progress
-from sklrank._validation import check_rows, check_weights, unchanged_on_error
+from sklrank._sklearn import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    _check_monotonic_cst,
+    _fit_context,
+    print_progress,
+)
+from sklrank._validation import check_rows, check_weights, is_frame, unchanged_on_error
 from sklrank._weak_learners import TreeLearner
+from sklrank.boosting._click_models import relevance_from_clicks
 from sklrank.boosting._document_ranker import (
     SupervisedDocumentRanker,
     Target,
     of_documents,
 )
-from sklrank.boosting._model_json import write_model
+from sklrank.boosting._feature_columns import (
+    CategoryEncoder,
+    find_categorical,
+    warn_if_untransformed,
+)
+from sklrank.boosting._model_json import NumericalTree, write_model
 from sklrank.boosting._objectives import (
     LOSSES,
     FunctionObjective,
@@ -30,6 +44,7 @@ from sklrank.boosting._objectives import (
     loss_gains,
     mean_rank_correlation,
 )
+from sklrank.boosting._peer_names import explains_peer_names
 from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race, scores_of
 from sklrank.metrics import (
     average_precision_scorer,
@@ -56,6 +71,11 @@ SCORERS = {
     "reciprocal_rank": reciprocal_rank_scorer,
 }
 OF_TREES = HistogramTreeRegressor._parameter_constraints
+
+
+def categorical_mask(given, n_features):
+    """Return whether each feature is categorical, of indices, a mask or None."""
+    return HistogramTreeRegressor(categorical_features=given)._categorical_mask(n_features)
 
 
 class HistGradientBoostingRanker(SupervisedDocumentRanker):
@@ -122,12 +142,19 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         of the features, "sqrt", "log2", or None for all features.
     max_bins : int, default=255
         Maximum number of bins of each feature, at most 255; missing values have a bin of their own.
-    categorical_features : array-like of int or bool, or None, default=None
-        Indices of the categorical features, or a mask of shape `(n_features,)`; see
+    categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
+            default="from_dtype"
+        Categorical features: a mask of shape `(n_features,)`, indices, or names of columns. If
+        "from_dtype", they are the columns of a data frame with the data type `category` of pandas,
+        or `Categorical` or `Enum` of polars. In data frames, categories may be strings; in arrays
+        they are numbers. Categories that are not in the training samples, and all but the
+        `max_bins` most frequent ones, are treated as missing values; see
         :class:`~sklrank.tree.HistogramTreeRegressor`. They are not used in linear scores.
-    monotonic_cst : array-like of int of shape (n_features,), or None, default=None
+    monotonic_cst : array-like of int of shape (n_features,), dict of str to int, or None, \
+            default=None
         Constraints of the scores: 1 if they must not decrease with the feature, -1 if they must not
-        increase, and 0 if there is no constraint. If None, there are no constraints.
+        increase, and 0 if there is no constraint; a dict has the names of the features that have
+        constraints. If None, there are no constraints.
     init : {"auto", "linear"}, estimator or None, default="auto"
         Scores from which boosting starts: linear scores, the predictions of a regressor or ranker,
         which is fitted to the same samples, or 0 if None. If "auto", held-out queries choose linear
@@ -200,6 +227,17 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         `X_val`.
     feature_importances_ : ndarray of shape (n_features,)
         Fraction of the total decrease of the loss by the trees and the linear scores.
+    is_categorical_ : ndarray of bool of shape (n_features,), or None
+        Mask of the categorical features; None if there are none.
+    click_model_ : str
+        Model of the user: "position" or "cascade"; see the notes. It and the next two attributes
+        are defined only after a fit with `position`.
+    position_propensities_ : ndarray of shape (n_positions,)
+        Probability that the user examines each position, relative to the largest one; NaN for
+        positions that do not occur.
+    position_intervals_ : ndarray of shape (n_positions, 2)
+        Bounds of 95 % intervals of the propensities. They are from the jackknife, which leaves out
+        each fifth of the lists in turn, and do not include errors of the model of the user.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -207,6 +245,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     See Also
     --------
+    sklrank.datasets.make_clicks : Simulates clicks.
     NDCGBoost : Boosting of any classifier for NDCG.
     sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
 
@@ -225,6 +264,21 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
        of the queries. If there are also fewer than 100 documents, nothing is held out, the trees
        have 8 leaves, and boosting starts from 0.
 
+    Users click on documents because they are relevant, and because they are at the top. With
+    `position`, regression trees and a model of the user are fitted to the clicks together, by
+    regression EM [7]_. A user clicks on relevant documents that he examines, and on others by
+    mistake. Two models compete by their likelihoods:
+
+    - "position": each position is examined with its own probability, independently of the other
+      positions, and mistakes are more likely at some positions than at others (trust bias [8]_);
+    - "cascade": positions are examined from the first to the last one, until the user leaves, most
+      likely after a click on a relevant document [9]_.
+
+    The ranker is fitted to the estimated probabilities that documents are relevant. Rows with equal
+    features count as the same document, and sessions that show the same documents as one query,
+    whose weight is the number of sessions. So `early_stopping=True` holds out such queries. `score`
+    knows no positions: pass it relevance, not clicks.
+
     References
     ----------
     .. [1] C. Burges et al., "Learning to rank using gradient descent",
@@ -239,6 +293,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
        Microsoft Research, 2010.
     .. [6] S. Bruch, "An alternative cross entropy loss for learning-to-rank",
        WWW 2021.
+    .. [7] X. Wang et al., "Position bias estimation for unbiased learning to rank in personal
+       search", WSDM 2018.
+    .. [8] A. Agarwal et al., "Addressing trust bias for unbiased learning-to-rank", WWW 2019.
+    .. [9] O. Chapelle and Y. Zhang, "A dynamic Bayesian network click model for web search
+       ranking", WWW 2009.
 
     Examples
     --------
@@ -255,6 +314,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     True
     """
 
+    __metadata_request__fit = {"position": True}
+
     _parameter_constraints = {
         "loss": [StrOptions(set(LOSSES)), callable],
         "learning_rate": [Interval(Real, 0, 2, closed="right")],
@@ -265,8 +326,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         "l2_regularization": OF_TREES["l2_regularization"],
         "max_features": OF_TREES["max_features"],
         "max_bins": OF_TREES["max_bins"],
-        "categorical_features": OF_TREES["categorical_features"],
-        "monotonic_cst": OF_TREES["monotonic_cst"],
+        "categorical_features": [*OF_TREES["categorical_features"], StrOptions({"from_dtype"})],
+        "monotonic_cst": [*OF_TREES["monotonic_cst"], dict],
         "init": [StrOptions({"auto", "linear"}), HasMethods(["fit", "predict"]), None],
         "gain": [StrOptions({"exponential", "linear"}), callable],
         "k": [Interval(Integral, 1, None, closed="left"), None],
@@ -281,6 +342,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         "n_jobs": OF_TREES["n_jobs"],
     }
 
+    @explains_peer_names
     def __init__(
         self,
         loss: Literal["logistic", "lambda", "expected-ndcg", "xe-ndcg", "spearman"]
@@ -294,8 +356,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         l2_regularization: float = 0.0,
         max_features: MaxFeatures = None,
         max_bins: int = 255,
-        categorical_features: ArrayLike | None = None,
-        monotonic_cst: ArrayLike | None = None,
+        categorical_features: ArrayLike | Literal["from_dtype"] | None = "from_dtype",
+        monotonic_cst: ArrayLike | dict[str, int] | None = None,
         init: Literal["auto", "linear"] | Any | None = "auto",
         gain: Literal["exponential", "linear"] | Callable = "exponential",
         k: int | None = None,
@@ -340,6 +402,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     def _weak_learner(self):
         return HistogramTreeRegressor()
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
     def _make_objective(self, target):
         if callable(self.loss):
             return FunctionObjective(self.loss, target)
@@ -348,6 +415,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             return loss(target, self.k)
         return loss(loss_gains(self.gain, target), target, self.k)
 
+    @explains_peer_names
     @_fit_context(prefer_skip_nested_validation=False)
     @of_documents
     def fit(
@@ -358,6 +426,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         sample_weight: ArrayLike | None = None,
         *,
         query_weight: ArrayLike | None = None,
+        position: ArrayLike | None = None,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
         qid_val: ArrayLike | None = None,
@@ -369,15 +438,22 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         {documents}
         {sample_weight}
         {query_weight}
+        position : array-like of int of shape (n_samples,), default=None
+            Position of each document in the list that was shown; 1 is the first. If it is passed,
+            `y` are clicks, 0 or 1, and `qid` names the sessions. The ranker learns from the
+            relevance that a model of the user estimates, see the notes; weights must not be passed.
+            Predictions need no positions.
         X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
             Documents of the queries that take the place of held-out queries. The ranker is fitted
             to all queries of `X`, and their objective is stored in `validation_loss_curve_`.
-            Without early stopping, they are only evaluated. Searches of scikit-learn raise
+            Without early stopping, they are only evaluated. The steps of a pipeline transform them
+            with ``Pipeline(..., transform_input=["X_val"])`` only; a warning is given if most
+            features have values outside of those of `X`. Searches of scikit-learn raise
             `UnsetMetadataPassedError` unless it is requested by ``set_fit_request(X_val=True,
             y_val=True, qid_val=True)``. If `X_val` has as many rows as `X`, they split it as they
             split `X`: give it another number of rows.
         y_val : array-like of shape (n_val_samples,), default=None
-            Relevance of the documents `X_val`.
+            Relevance of the documents `X_val`, also if `y` are clicks.
         qid_val : array-like of shape (n_val_samples,), default=None
             Query id of each document of `X_val`. If None, they belong to one query.
 
@@ -393,13 +469,28 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             different relevance; if the documents that are held out, or those of `X_val`, all have
             the gain 0; if `loss` does not return finite arrays of the right shape; if weights are
             negative, or those of a query differ; if the lengths of the arguments differ; if only
-            one of `X_val` and `y_val` is given; or if the input contains infinities.
+            one of `X_val` and `y_val` is given; if `position` has entries that are not integers
+            from 1, or the same entry twice in a session, or is passed with other `y` than 0 and 1
+            or with weights; or if the input contains infinities.
         """
         with unchanged_on_error(self):
             X, target = self._check_training_set(X, y, qid, sample_weight, query_weight)
             self._check_function()
             validation = self._check_validation_set(X_val, y_val, qid_val)
+            if validation is not None:
+                X_val, target_val = validation
+                n_queries = target.queries.n_queries, target_val.queries.n_queries
+                warn_if_untransformed(X, X_val, n_queries, self.is_categorical_)
             self._start_rounds()
+            for name in ("click_model_", "position_propensities_", "position_intervals_"):
+                vars(self).pop(name, None)
+            if position is not None:
+                if sample_weight is not None or query_weight is not None:
+                    raise ValueError(
+                        "sample_weight and query_weight must be None if position is passed: the "
+                        "weight of a query is the number of its sessions"
+                    )
+                X, target = self._learn_relevance(X, target, position)
             evaluated = validation
             fraction = self.validation_fraction if validation is None and self._stops_early else 0.0
             if fraction:
@@ -438,12 +529,48 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 "derivatives only; for early stopping use a metric, such as scoring='ndcg'"
             )
 
+    def _learn_relevance(self, X, target, position):
+        """Return documents and their relevance, estimated from clicks."""
+
+        def make_tree(n_samples):
+            trees = self._make_trees(n_samples)
+            return trees[len(trees) // 2]
+
+        estimate = relevance_from_clicks(
+            X, target.y, target.queries, position, make_tree, self._split_seed
+        )
+        self.click_model_ = estimate.model
+        self.position_propensities_ = estimate.propensities
+        self.position_intervals_ = estimate.intervals
+        target = Target.of(
+            estimate.relevance, estimate.queries, query_weights=estimate.query_weights
+        )
+        return X[estimate.samples], target
+
     def _is_warm_start(self):
         return self.warm_start and hasattr(self, "estimators_")
 
     def _check_training_X(self, X):
-        dtype = [np.float64, np.float32]
-        return check_rows(self, X, reset=not self._is_warm_start(), dtype=dtype)
+        if self._is_warm_start():
+            return self._check_documents(X, reset=False)
+        given, self._encoder = find_categorical(X, self.categorical_features), None
+        if is_frame(X) and (mask := categorical_mask(given, X.shape[1])).any():
+            self._encoder = CategoryEncoder(X, mask)
+        X = self._check_documents(X, reset=True)
+        mask = categorical_mask(given, X.shape[1])
+        self.is_categorical_ = mask if mask.any() else None
+        return X
+
+    def _check_X(self, X):
+        check_is_fitted(self)
+        return self._check_documents(X, reset=False)
+
+    def _check_documents(self, X, *, reset):
+        """Return documents as a dense array, in which the categories of frames are numbers."""
+        if self._encoder is not None:
+            return self._encoder.encode(check_rows(self, X, reset=reset, skip_check_array=True))
+        X = check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+        return X.toarray() if sparse.issparse(X) else X
 
     def _check_validation_set(self, X_val, y_val, qid_val):
         """Return X and the target of the validation set, or None if there is none."""
@@ -453,7 +580,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             raise ValueError("X_val and y_val must be passed together, and qid_val with qid")
         if qid_val is None and self._fitted_with_qid:
             raise ValueError("qid_val is None, but qid was given: pass the queries of X_val")
-        X_val = check_rows(self, X_val, reset=False, dtype=[np.float64, np.float32])
+        X_val = self._check_documents(X_val, reset=False)
         names = "y_val", "X_val"
         y_val = check_relevance(y_val, X_val.shape[0], signed=True, names=names)
         queries = Queries.from_qid(qid_val, len(y_val), "qid_val")
@@ -646,6 +773,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     def _make_trees(self, n_samples):
         """Return a tree of each size that races."""
+        monotonic_cst = self.monotonic_cst
+        if isinstance(monotonic_cst, dict):
+            monotonic_cst = _check_monotonic_cst(self, monotonic_cst)
         min_samples_leaf = self.min_samples_leaf
         if min_samples_leaf == "auto":
             min_samples_leaf = max(1, min(20, n_samples // 100))
@@ -657,12 +787,18 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 l2_regularization=self.l2_regularization,
                 max_features=self.max_features,
                 max_bins=self.max_bins,
-                categorical_features=self.categorical_features,
-                monotonic_cst=self.monotonic_cst,
+                categorical_features=self.is_categorical_,
+                monotonic_cst=monotonic_cst,
                 n_jobs=self.n_jobs,
             )
             for number in (LEAF_NUMBERS if self.max_leaf_nodes == "auto" else [self.max_leaf_nodes])
         ]
+
+    def _categories_of(self, feature, numbers):
+        """Return the categories that are represented by these numbers in the trees."""
+        if self._encoder is None:
+            return numbers.tolist()
+        return [self._encoder.categories[feature][int(number)] for number in numbers]
 
     def _linear_bounds(self, tree, bins):
         """Return the bounds of the weights of linear scores, or None if there are none."""
@@ -736,10 +872,14 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
           `missing`, the index of the next node for small, large and missing values; and `gain`, the
           decrease of the loss by the split, times 2. A numerical feature has a `threshold`: values
           up to it are small, and all values if it is null. A categorical feature has
-          `left_categories` and `right_categories`; other values are missing. The `count` of a node
-          is its number of training documents.
+          `left_categories` and `right_categories`, which are strings if those of the data frame
+          were; other values are missing. The `count` of a node is its number of training documents.
 
-        ``examples/exported_ranker.py`` computes scores and Shapley values from this text.
+        A model that was fitted in a pipeline is that of the transformed features. Their names are
+        in it if the transformers return data frames, ``pipeline.set_output(transform="pandas")``:
+        ``pipeline[-1].export_json()``.
+
+        ``examples/exported_ranker.py`` computes scores from this text.
 
         Returns
         -------
@@ -747,6 +887,45 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             The text.
         """
         return write_model(self)
+
+    def export_shap(self) -> dict:
+        """Return the trees in the format of `shap.TreeExplainer`, which explains scores.
+
+        The explainer reads documents as numbers, `encode(X)`, and explains the scores of the trees.
+        Linear scores are sums already, of the terms ``linear_.terms(encode(X))``;
+        ``examples/lightgbm_drop_in.py`` adds both. A split on categories is written as several
+        numerical splits, which have the same Shapley values.
+
+        Returns
+        -------
+        dict
+            A list of trees, `trees`, each of them a dict of arrays.
+
+        Raises
+        ------
+        ValueError
+            If a feature has so many categories that a tree would have a million nodes.
+        """
+        check_is_fitted(self)
+        rounds = self._fitted_rounds()
+        return {"trees": [NumericalTree(model, step).content for model, step in rounds]}
+
+    def encode(self, X: ArrayLike) -> np.ndarray:
+        """Return documents as numbers, as the trees read them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            The features. Categories are replaced by their index among the sorted categories, and by
+            NaN if the trees do not distinguish them.
+        """
+        X = self._check_X(X)
+        return self.estimators_[0]._encode_categories(X) if self.estimators_ else X
 
 
 class FixedScores(NamedTuple):

@@ -35,6 +35,10 @@ class LinearScorer:
         self.coef = coef
         self.gain = gain
 
+    def terms(self, X):
+        """Return the part of the scores that is due to each feature, of the shape of `X`."""
+        return self._centered(X) * self.coef
+
     def predict(self, X):
         """Return the scores of an array `X`."""
         scores = np.empty(len(X))

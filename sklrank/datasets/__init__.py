@@ -12,11 +12,12 @@ smaller position is better, and NaN marks a label that is not ranked.
 
 For document ranking, :func:`load_letor` reads files of relevance grades, features and query ids,
 :func:`make_recommender` draws users who rated few items, with the scores of a collaborative filter,
-and :func:`make_subset_ranking` draws queries whose documents are ranked perfectly by a linear
-score.
+:func:`make_subset_ranking` draws queries whose documents are ranked perfectly by a linear score,
+and :func:`make_clicks` simulates the clicks of users on ranked documents.
 """
 
 from sklrank.datasets._arff import load_arff_multilabel
+from sklrank.datasets._clicks import make_clicks
 from sklrank.datasets._conversions import (
     label_ranking_from_classification,
     label_ranking_from_regression,
@@ -37,6 +38,7 @@ __all__ = [
     "label_ranking_from_regression",
     "load_arff_multilabel",
     "load_letor",
+    "make_clicks",
     "make_multilabel_ranking_stream",
     "make_recommender",
     "make_sparse_label_ranking",

@@ -21,6 +21,7 @@ from sklrank.label_ranking._inner_rankers import (
     split_rankings,
 )
 from sklrank.label_ranking._label_ranker import MetaLabelRanker, of_rankers
+from sklrank.label_ranking._pairwise import weights_or_ones
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 
 if TYPE_CHECKING:
@@ -107,20 +108,24 @@ class CalibratedLabelRanker(WrappedRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _fit_ranker(self, X, positions):
+    def _fit_ranker(self, X, positions, sample_weight):
         folds = self._folds(X, positions)
         unseen, held_out = held_out_positions(positions, folds)
         scores = self._fit_in_parallel(
             [
-                delayed(fit_and_score)(clone(self.ranker), X, positions, *fold, mask)
+                delayed(fit_and_score)(
+                    clone(self.ranker), X, positions, *fold, mask, sample_weight=sample_weight
+                )
                 for fold, mask in zip(folds, unseen)
             ],
             "ranker on a fold",
             len(folds) + 1,
         )
-        self.pair_scale_ = fit_pair_scale(np.concatenate(scores), held_out)
+        tests = np.concatenate([test for _, test in folds])
+        of_held_out = weights_or_ones(sample_weight, len(positions))[tests]
+        self.pair_scale_ = fit_pair_scale(np.concatenate(scores), held_out, of_held_out)
         [self.ranker_] = self._fit_in_parallel(
-            [delayed(fit_ranker)(clone(self.ranker), X, positions)], "ranker"
+            [delayed(fit_ranker)(clone(self.ranker), X, positions, None, sample_weight)], "ranker"
         )
 
     def _folds(self, X, positions):
@@ -141,7 +146,7 @@ class CalibratedLabelRanker(WrappedRanker):
         return pair_probabilities(self.pair_scale_ * scores)
 
 
-def fit_pair_scale(scores, positions):
+def fit_pair_scale(scores, positions, sample_weight=None):
     r"""Compute the factor of a score in the logistic model of the order of two labels.
 
     The probability that the better label of a pair comes first is modeled as
@@ -153,22 +158,24 @@ def fit_pair_scale(scores, positions):
     factor is 0 if labels with higher scores do not come first more often.
     """
     n_samples, n_labels = scores.shape
+    weights = weights_or_ones(sample_weight, n_samples)
     used = slice(None, None, max(1, n_samples * n_labels**2 // MAX_COMPARISONS))
-    scores, positions = scores[used], positions[used]
+    scores, positions, weights = scores[used], positions[used], weights[used]
     rows, first, second = np.nonzero(positions[:, :, np.newaxis] < positions[:, np.newaxis, :])
     differences = scores[rows, first] - scores[rows, second]
-    n_pairs = len(rows)
-    size = np.sqrt(np.mean(differences**2)) if n_pairs else 0.0
+    n_pairs = weights[rows].sum()
+    size = np.sqrt(weights[rows] @ differences**2 / n_pairs) if len(rows) else 0.0
     if not size:
         return 1.0
+    shares = weights[rows] / n_pairs
     target = (n_pairs + 1.0) / (n_pairs + 2.0)
     differences = differences / size
 
     def loss(factor):
         margins = factor * differences
         # The cross entropy is log(1 + exp(-m)) + (1 - target) m.
-        value = np.logaddexp(0.0, -margins).mean() + (1.0 - target) * margins.mean()
-        return value, np.array([differences @ (expit(margins) - target) / n_pairs])
+        value = shares @ (np.logaddexp(0.0, -margins) + (1.0 - target) * margins)
+        return value, np.array([(shares * differences) @ (expit(margins) - target)])
 
     found = minimize(loss, np.ones(1), jac=True, method="L-BFGS-B", bounds=[(0.0, None)])
     return float(found.x[0] / size)

@@ -47,7 +47,7 @@ class ConformalRanker(WrappedRanker):
         `ranks`, of shape `(n_samples, n_labels)`, are one plus the numbers of labels ranked before.
         """
 
-    def _fit_ranker(self, X, positions):
+    def _fit_ranker(self, X, positions, sample_weight):
         incomplete = np.isnan(positions).any(axis=1)
         if incomplete.any():
             raise ValueError(
@@ -66,7 +66,7 @@ class ConformalRanker(WrappedRanker):
                     f"samples: {error} Use more samples"
                 ) from error
         for ranker in self._track([self.ranker], "ranker", state=lambda: None, may_stop=False):
-            self.ranker_ = fit_ranker(clone(ranker), X, positions, train)
+            self.ranker_ = fit_ranker(clone(ranker), X, positions, train, sample_weight)
         self._calibrate(_safe_indexing(X, held_out), close_ranks(positions[held_out]))
 
     def _quantile(self, scores):

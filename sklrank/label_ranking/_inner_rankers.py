@@ -13,7 +13,12 @@ from sklearn.pipeline import Pipeline
 from sklrank._sklearn import HasMethods, _num_samples, _safe_indexing
 from sklrank._validation import check_columns, check_outputs
 from sklrank.base import LabelRankerMixin
-from sklrank.label_ranking._label_ranker import LabelRanker, MetaLabelRanker, in_one_process
+from sklrank.label_ranking._label_ranker import (
+    LabelRanker,
+    MetaLabelRanker,
+    fit_weighted,
+    in_one_process,
+)
 
 
 def is_ranker(estimator):
@@ -67,15 +72,18 @@ def decision_function(ranker, X):
 
 
 @in_one_process
-def fit_ranker(ranker, X, positions, rows=None):
+def fit_ranker(ranker, X, positions, rows=None, sample_weight=None):
     """Fit a ranker to the samples `rows`, or to all samples if that is None; return it."""
     if rows is not None:
         X, positions = _safe_indexing(X, rows), positions[rows]
-    return ranker.fit(X, positions)
+        sample_weight = None if sample_weight is None else sample_weight[rows]
+    return fit_weighted(ranker, X, positions, sample_weight)
 
 
 @in_one_process
-def fit_and_score(ranker, X, positions, train, test, unseen, scores_of=decision_function):
+def fit_and_score(
+    ranker, X, positions, train, test, unseen, scores_of=decision_function, sample_weight=None
+):
     """Fit a ranker to the samples `train`; return the scores `(n_test, n_labels)` of `test`.
 
     The mask `unseen` marks labels that no sample in `train` ranks; their scores are 0. The function
@@ -84,7 +92,8 @@ def fit_and_score(ranker, X, positions, train, test, unseen, scores_of=decision_
     X_test, positions = _safe_indexing(X, test), positions[train]
     scores = np.zeros((_num_samples(X_test), positions.shape[1]))
     if not np.isnan(positions).all():
-        ranker.fit(_safe_indexing(X, train), positions[:, ~unseen])
+        weights = None if sample_weight is None else sample_weight[train]
+        fit_weighted(ranker, _safe_indexing(X, train), positions[:, ~unseen], weights)
         found = scores_of(ranker, X_test)
         # A frozen ranker, which does not learn from `train`, scores all labels.
         scores[:, ~unseen] = found[:, ~unseen] if found.shape[1] == len(unseen) else found
@@ -164,7 +173,7 @@ class WrappedRanker(MetaLabelRanker):
     }
 
     @abstractmethod
-    def _fit_ranker(self, X, positions):
+    def _fit_ranker(self, X, positions, sample_weight):
         """Set `ranker_` and fit what the subclass adds to it."""
 
     def _templates(self):
@@ -177,7 +186,7 @@ class WrappedRanker(MetaLabelRanker):
                 f"LabelwiseRanker(); got {self.ranker!r}"
             )
         check_frozen_labels(self.ranker, self.classes_)
-        self._fit_ranker(X, positions)
+        self._fit_ranker(X, positions, sample_weight)
 
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)

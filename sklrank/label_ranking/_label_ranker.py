@@ -11,10 +11,12 @@ import numpy as np
 from joblib import parallel_config
 from joblib.parallel import get_active_backend
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator
@@ -33,8 +35,10 @@ from sklrank._sklearn import (
 from sklrank._validation import (
     check_columns,
     check_rows,
+    check_weights,
     column_names,
     input_tags_of,
+    is_frame,
     labels_of_columns,
     unchanged_on_error,
 )
@@ -112,6 +116,8 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
         """Check the data, fit the ranker and return it."""
         X = self._check_rows(X, reset=True)
         positions = whole_positions(self._check_rankings(y, _num_samples(X)))
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, len(positions), positive=True)
         self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
         self._fit_rankings(X, positions, sample_weight)
         return self
@@ -265,7 +271,7 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
         """Return the list of inner estimators, which are cloned before they are fitted."""
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the ranker from scratch.
 
         Parameters
@@ -277,6 +283,9 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
             Positions of the labels. A smaller position is better, and only the order of the
             positions matters. Equal positions mark tied labels, and NaN marks a label that is not
             ranked.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights, which are passed to the inner estimators. If None, all samples have the
+            same weight.
 
         Returns
         -------
@@ -290,10 +299,10 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
             the inner estimators. In these cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
-            return self._fit(X, y)
+            return self._fit(X, y, sample_weight)
 
     def _check_rows(self, X, *, reset):
-        if hasattr(X, "__dataframe__"):
+        if is_frame(X):
             # The values are checked by the inner estimators, which may select columns by name and
             # may accept strings.
             return check_rows(self, X, reset=reset, skip_check_array=True)
@@ -368,16 +377,41 @@ class DecompositionRanker(MetaLabelRanker):
         # parallel; `n_jobs` applies to only one of the two.
         return self._default_estimator(random_state, self.n_jobs if jointly else None)
 
-    def _fit_jointly(self, template, X, targets):
+    def _fit_jointly(self, template, X, targets, sample_weight):
         """Return a list with a single clone of the template, fitted to all target columns."""
         fits = self._track([template], "joint fit", state=lambda: None)
-        return [clone(estimator).fit(X, targets) for estimator in fits]
+        return [fit_weighted(clone(each), X, targets, sample_weight) for each in fits]
 
     def _templates(self):
         return [self._template()]
 
     def _takes_many_targets(self):
         return get_tags(self._template()).target_tags.multi_output
+
+
+def fit_weighted(estimator, X, y, sample_weight=None):
+    """Fit an estimator to samples, which may have weights, and return it."""
+    if sample_weight is None:
+        return estimator.fit(X, y)
+    # Steps of pipelines would have to request the weights, if routing were enabled.
+    with config_context(enable_metadata_routing=False):
+        return estimator.fit(X, y, **weights_of_steps(estimator, sample_weight))
+
+
+def weights_of_steps(estimator, sample_weight):
+    """Return the arguments by which `fit` of an estimator, or of a pipeline, gets the weights."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        return {"sample_weight": sample_weight}
+    if not isinstance(estimator, Pipeline):
+        raise ValueError(
+            f"sample_weight cannot be used, as the fit method of {estimator!r} has no such "
+            "argument; use another estimator, or repeat the samples"
+        )
+    *transformers, (last, ranker) = estimator.steps
+    accepting = [name for name, step in transformers if has_fit_parameter(step, "sample_weight")]
+    arguments = {f"{name}__sample_weight": sample_weight for name in accepting}
+    of_last = weights_of_steps(ranker, sample_weight)
+    return arguments | {f"{last}__{name}": weights for name, weights in of_last.items()}
 
 
 def in_one_process(fit):
@@ -390,11 +424,11 @@ def in_one_process(fit):
 
     @one_blas_thread
     @wraps(fit)
-    def run(*args):
+    def run(*args, **options):
         backend, _ = get_active_backend()
         if type(backend).__name__ != "DaskDistributedBackend":
-            return fit(*args)
+            return fit(*args, **options)
         with parallel_config(backend="threading"):
-            return fit(*args)
+            return fit(*args, **options)
 
     return run

@@ -12,7 +12,12 @@ from sklearn.utils.parallel import delayed
 
 from sklrank._sklearn import StrOptions, _safe_indexing
 from sklrank._validation import check_outputs
-from sklrank.label_ranking._label_ranker import DecompositionRanker, in_one_process, of_rankers
+from sklrank.label_ranking._label_ranker import (
+    DecompositionRanker,
+    fit_weighted,
+    in_one_process,
+    of_rankers,
+)
 from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
 
 
@@ -137,14 +142,20 @@ class LabelwiseRanker(DecompositionRanker):
             )
         targets = self._targets(positions)
         jointly = self._fits_jointly(targets)
+        if sample_weight is not None and not jointly:
+            targets[sample_weight == 0] = np.nan
         template = self._template_of_fit(jointly)
         if self.oob_score:
             template = with_oob_score(template)
         if jointly:
-            self.estimators_ = self._fit_jointly(template, X, targets)
+            self.estimators_ = self._fit_jointly(template, X, targets, sample_weight)
         else:
             self.estimators_ = self._fit_in_parallel(
-                [delayed(fit_label)(clone(template), X, target) for target in targets.T], "label"
+                [
+                    delayed(fit_label)(clone(template), X, target, sample_weight)
+                    for target in targets.T
+                ],
+                "label",
             )
 
         vars(self).pop("oob_decision_function_", None)
@@ -199,7 +210,7 @@ class LabelwiseRanker(DecompositionRanker):
 
 
 @in_one_process
-def fit_label(estimator, X, target):
+def fit_label(estimator, X, target, sample_weight=None):
     """Fit an estimator to the samples that rank a label, whose target is not NaN; return it.
 
     The returned estimator is a `DummyRegressor` if only one of several samples ranks the label.
@@ -210,7 +221,8 @@ def fit_label(estimator, X, target):
         estimator = DummyRegressor()
     if len(ranked) < len(target):
         X, target = _safe_indexing(X, ranked), target[ranked]
-    return estimator.fit(X, target)
+        sample_weight = None if sample_weight is None else sample_weight[ranked]
+    return fit_weighted(estimator, X, target, sample_weight)
 
 
 def with_oob_score(estimator):

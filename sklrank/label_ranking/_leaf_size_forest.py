@@ -32,7 +32,7 @@ class LeafSizeForest(RandomForestRegressor):
     def __init__(self, *, oob_score=False, random_state=None, n_jobs=None):
         super().__init__(oob_score=oob_score, random_state=random_state, n_jobs=n_jobs)
 
-    def fit(self, X, y):
+    def fit(self, X, y, sample_weight=None):
         """Choose the size of the leaves, and grow the forest."""
         n_features = X.shape[1]
         self.max_features = max(n_features // 3, min(3, n_features))
@@ -51,6 +51,6 @@ class LeafSizeForest(RandomForestRegressor):
                     random_state=seed,
                     n_jobs=self.n_jobs,
                 )
-                scores[size] = first.fit(X, y).oob_score_
+                scores[size] = first.fit(X, y, sample_weight).oob_score_
             self.min_samples_leaf = max(scores, key=scores.get)
-            return super().fit(X, y)
+            return super().fit(X, y, sample_weight)

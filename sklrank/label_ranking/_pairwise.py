@@ -15,7 +15,12 @@ from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing
 from sklrank._validation import check_outputs
-from sklrank.label_ranking._label_ranker import DecompositionRanker, in_one_process, of_rankers
+from sklrank.label_ranking._label_ranker import (
+    DecompositionRanker,
+    fit_weighted,
+    in_one_process,
+    of_rankers,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -133,7 +138,7 @@ class PairwiseRanker(DecompositionRanker):
                 f"{self.estimator!r}: use LabelwiseRanker for regressors"
             )
         pairs = pairs_of_labels(positions.shape[1])
-        wins, compared, frequencies = compare_pairs(positions, pairs)
+        wins, compared, frequencies = compare_pairs(positions, pairs, sample_weight)
         # Wins are stored as integers because some classifiers misread boolean indicator matrices.
         wins = wins.astype(np.intp)
         # Only pairs with samples of both classes are learned. The outcome of all other pairs is
@@ -142,12 +147,14 @@ class PairwiseRanker(DecompositionRanker):
         self._jointly = self._fits_jointly(compared[:, learned])
         template = self._template_of_fit(self._jointly)
         if self._jointly:
-            self.estimators_ = self._fit_jointly(template, X, wins[:, learned])
+            self.estimators_ = self._fit_jointly(template, X, wins[:, learned], sample_weight)
         else:
             models = iter(
                 self._fit_in_parallel(
                     [
-                        delayed(fit_pair)(clone(template), X, compared[:, pair], wins[:, pair])
+                        delayed(fit_pair)(
+                            clone(template), X, compared[:, pair], wins[:, pair], sample_weight
+                        )
                         for pair in np.flatnonzero(learned)
                     ],
                     "pair",
@@ -245,8 +252,8 @@ def pairs_of_labels(n_labels):
     return np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
 
 
-def compare_pairs(positions, pairs):
-    """Return which label of each pair comes first in rankings.
+def compare_pairs(positions, pairs, sample_weight=None):
+    """Return which label of each pair comes first in rankings, which may have weights.
 
     Returns
     -------
@@ -258,9 +265,15 @@ def compare_pairs(positions, pairs):
     first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
     wins = first < second
     compared = wins | (first > second)
-    n_compared = compared.sum(axis=0)
-    frequencies = np.where(n_compared, wins.sum(axis=0) / np.maximum(n_compared, 1), 0.5)
+    weights = weights_or_ones(sample_weight, len(positions))
+    total = weights @ compared
+    frequencies = np.divide(weights @ wins, total, np.full(len(pairs), 0.5), where=total > 0)
     return wins, compared, frequencies
+
+
+def weights_or_ones(sample_weight, n_samples):
+    """Return the weights of the samples, which are 1 if they are None."""
+    return np.ones(n_samples) if sample_weight is None else sample_weight
 
 
 def sum_votes(votes, pairs, n_labels):
@@ -278,15 +291,18 @@ def sum_votes(votes, pairs, n_labels):
 
 
 @in_one_process
-def fit_pair(estimator, X, compared, wins):
+def fit_pair(estimator, X, compared, wins, sample_weight=None):
     """Fit an estimator to the samples that rank one label of a pair before the other; return it.
 
     The mask `compared` marks these samples; `wins` is 1 where the first label comes first.
     """
+    if sample_weight is not None:
+        compared = compared & (sample_weight > 0)
     chosen = np.flatnonzero(compared)
     if len(chosen) < len(compared):
         X, wins = _safe_indexing(X, chosen), wins[chosen]
-    return estimator.fit(X, wins)
+        sample_weight = None if sample_weight is None else sample_weight[chosen]
+    return fit_weighted(estimator, X, wins, sample_weight)
 
 
 def positive_probability(model, X):

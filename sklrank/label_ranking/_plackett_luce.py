@@ -201,7 +201,8 @@ class PlackettLuceRanker(LabelRanker):
             positions matters. Equal positions mark tied labels, and NaN marks a label that is not
             ranked.
         sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights. If None, all samples have the same weight.
+            Sample weights: a sample of weight 2 counts as two samples. If None, all samples have
+            weight 1.
 
         Returns
         -------
@@ -219,6 +220,8 @@ class PlackettLuceRanker(LabelRanker):
     def _fit_rankings(self, X, positions, sample_weight):
         seed = draw_seed(self.random_state)
         weights = check_weights(sample_weight, len(X), positive=True)
+        seen = weights > 0
+        X, positions, weights = X[seen], positions[seen], weights[seen]
         self.features_ = self._fit_features(X, weights, seed)
         features = self.features_.transform(X)
         self._fitted_ties = self.ties

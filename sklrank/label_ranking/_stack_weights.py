@@ -7,17 +7,23 @@ from scipy.optimize import nnls
 from scipy.special import expit
 
 from sklrank._rankings import relative_positions
-from sklrank.label_ranking._pairwise import compare_pairs, pairs_of_labels, sum_votes
+from sklrank.label_ranking._pairwise import (
+    compare_pairs,
+    pairs_of_labels,
+    sum_votes,
+    weights_or_ones,
+)
 
 
-def non_negative_weights(scores, positions):
+def non_negative_weights(scores, positions, sample_weight=None):
     """Compute the weights of the rankers by non-negative least squares.
 
     The negative relative positions are regressed on the scores; both are centered within each
     sample.
 
     The scores of held-out samples have shape `(n_rankers, n_samples, n_labels)`, and the positions
-    `(n_samples, n_labels)`. NaN marks a label that is not ranked.
+    `(n_samples, n_labels)`. NaN marks a label that is not ranked. The weights of the samples are 1
+    if they are None.
 
     Returns
     -------
@@ -25,8 +31,10 @@ def non_negative_weights(scores, positions):
         The weights, and the weights multiplied by the root mean square of the centered scores. The
         shares are normalized to sum to 1. If the least squares solution is 0, the shares are equal.
     """
-    columns, sizes = centered_scores(scores, positions)
-    [target], _ = centered_scores(-relative_positions(positions)[np.newaxis], positions)
+    sample_weight = weights_or_ones(sample_weight, len(positions))
+    columns, sizes = centered_scores(scores, positions, sample_weight)
+    negative = -relative_positions(positions)[np.newaxis]
+    [target], _ = centered_scores(negative, positions, sample_weight)
     shares = np.zeros(len(scores))
     if columns.any():
         shares, _ = nnls((columns / sizes[:, np.newaxis]).T, target)
@@ -35,16 +43,18 @@ def non_negative_weights(scores, positions):
     return shares / sizes, shares / shares.sum()
 
 
-def centered_scores(scores, positions):
+def centered_scores(scores, positions, sample_weight):
     """Center the scores of each sample over the ranked labels.
 
-    Return the centered scores of all ranked labels of all samples, `(n_rankers, n_ranked)`, and
-    their root mean squares, or 1 where that is 0, `(n_rankers,)`.
+    Return the centered scores of all ranked labels of all samples, `(n_rankers, n_ranked)`, times
+    the square roots of the weights, whose mean is 1, and their root mean squares, or 1 where that
+    is 0, `(n_rankers,)`.
     """
     ranked = ~np.isnan(positions)
     n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)
     means = np.where(ranked, scores, 0.0).sum(axis=2, keepdims=True) / n_ranked
-    centered = (scores - means)[:, ranked]
+    roots = np.sqrt(sample_weight / sample_weight.mean())[:, np.newaxis]
+    centered = ((scores - means) * roots)[:, ranked]
     sizes = np.sqrt(np.mean(centered**2, axis=1)) if centered.size else np.zeros(len(scores))
     return centered, np.where(sizes > 0, sizes, 1.0)
 
@@ -57,18 +67,22 @@ class PairCorrection:
     default penalty, fitted by Newton's method in a tenth of the time.
     """
 
-    def fit(self, scores, positions):
+    def fit(self, scores, positions, sample_weight=None):
         """Fit the models to scores and positions, each of shape `(n_samples, n_labels)`."""
+        sample_weight = weights_or_ones(sample_weight, len(positions))
         self.pairs = pairs_of_labels(scores.shape[1])
-        wins, compared, self.frequencies = compare_pairs(positions, self.pairs)
+        wins, compared, self.frequencies = compare_pairs(positions, self.pairs, sample_weight)
         in_both_orders = compared.any(axis=0) & (self.frequencies > 0) & (self.frequencies < 1)
         self.models = {}
         for pair in np.flatnonzero(in_both_orders):
             rows = compared[:, pair]
             raw = self._raw_features(scores[rows], pair)
-            mean, scale = raw.mean(axis=0), raw.std(axis=0)
+            weights = sample_weight[rows]
+            mean = np.average(raw, axis=0, weights=weights)
+            scale = np.sqrt(np.average((raw - mean) ** 2, axis=0, weights=weights))
             scale[scale == 0] = 1.0
-            coefficients = fit_logistic(with_products((raw - mean) / scale), wins[rows, pair])
+            features = with_products((raw - mean) / scale)
+            coefficients = fit_logistic(features, wins[rows, pair], weights)
             self.models[pair] = mean, scale, coefficients
         return self
 
@@ -97,7 +111,7 @@ def with_products(features):
     return np.hstack([ones, features, features[:, first] * features[:, second]])
 
 
-def fit_logistic(features, wins):
+def fit_logistic(features, wins, sample_weight):
     """Return the coefficients of a logistic regression, `(n_features,)`, by Newton's method.
 
     The penalty is half of the squared norm of the coefficients without the first one, the
@@ -108,15 +122,16 @@ def fit_logistic(features, wins):
 
     def loss(coefficients):
         losses = np.logaddexp(0.0, -signs * (features @ coefficients))
-        return losses.sum() + 0.5 * penalties @ coefficients**2
+        return sample_weight @ losses + 0.5 * penalties @ coefficients**2
 
     coefficients = np.zeros(features.shape[1])
     # Five to ten steps are usual. A step below the tolerance changes no probability visibly.
     tolerance = 1e-6
     for _ in range(50):
         probabilities = expit(features @ coefficients)
-        gradient = features.T @ (probabilities - wins) + penalties * coefficients
-        curvatures = probabilities * (1.0 - probabilities)
+        errors = sample_weight * (probabilities - wins)
+        gradient = features.T @ errors + penalties * coefficients
+        curvatures = sample_weight * probabilities * (1.0 - probabilities)
         hessian = (features.T * curvatures) @ features + np.diag(penalties)
         step = np.linalg.solve(hessian, gradient)
         # Halve a step that increases the loss, unless it is rounding.

@@ -30,6 +30,7 @@ from sklrank.label_ranking._inner_rankers import (
     split_rankings,
 )
 from sklrank.label_ranking._label_ranker import LabelRanker, MetaLabelRanker, of_rankers
+from sklrank.label_ranking._pairwise import weights_or_ones
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 from sklrank.label_ranking._stack_members import recommended_rankers
 from sklrank.label_ranking._stack_weights import PairCorrection, non_negative_weights
@@ -229,11 +230,17 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         n_fits = len(rankers) + len(in_folds) * len(folds)
         # Out-of-bag scores and the choice of a penalty need the fit to all samples.
         first = [i for i, each in enumerate(rankers) if has_oob_scores(each) or chooses_alpha(each)]
-        models = self._fit_rankers(rankers, first, X, positions, n_fits)
+        models = self._fit_rankers(rankers, first, X, positions, sample_weight, n_fits)
         unseen, held_out = held_out_positions(positions, folds)
         calls = [
             delayed(fit_and_score)(
-                with_alpha_of(models.get(i), rankers[i]), X, positions, *fold, mask, stacked_scores
+                with_alpha_of(models.get(i), rankers[i]),
+                X,
+                positions,
+                *fold,
+                mask,
+                stacked_scores,
+                sample_weight,
             )
             for i in in_folds
             for fold, mask in zip(folds, unseen)
@@ -248,24 +255,29 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
                 for i in range(len(rankers))
             ]
         )
-        weights, shares = non_negative_weights(scores, held_out)
+        of_held_out = weights_or_ones(sample_weight, len(positions))[samples]
+        weights, shares = non_negative_weights(scores, held_out, of_held_out)
         combined = np.tensordot(weights, scores, axes=1)
-        combined = self._correct(combined, held_out, folds_of_held_out(folds, _N_FOLDS))
-        self.pair_scale_ = fit_pair_scale(combined, held_out)
+        halves = folds_of_held_out(folds, _N_FOLDS)
+        combined = self._correct(combined, held_out, of_held_out, halves)
+        self.pair_scale_ = fit_pair_scale(combined, held_out, of_held_out)
         kept = np.flatnonzero(weights)
         missing = [i for i in kept if i not in models]
-        models.update(self._fit_rankers(rankers, missing, X, positions))
+        models.update(self._fit_rankers(rankers, missing, X, positions, sample_weight))
         self.estimators_ = [models[i] for i in kept]
         self.weights_ = dict(zip(names, weights.tolist()))
         self.shares_ = dict(zip(names, shares.tolist()))
 
-    def _fit_rankers(self, rankers, chosen, X, positions, n_fits=None):
+    def _fit_rankers(self, rankers, chosen, X, positions, sample_weight, n_fits=None):
         """Return a dictionary of clones of the chosen rankers, fitted to all samples."""
-        calls = [delayed(fit_ranker)(clone(rankers[i]), X, positions) for i in chosen]
+        calls = [
+            delayed(fit_ranker)(clone(rankers[i]), X, positions, None, sample_weight)
+            for i in chosen
+        ]
         return dict(zip(chosen, self._fit_in_parallel(calls, "ranker", n_fits)))
 
     @one_blas_thread
-    def _correct(self, combined, positions, folds):
+    def _correct(self, combined, positions, sample_weight, folds):
         """Fit the correction to the combined scores of held-out samples; return corrected scores.
 
         The scores and the positions have shape `(n_samples, n_labels)`. The folds divide the
@@ -276,12 +288,18 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
             return combined
         correction, votes = PairCorrection(), np.empty_like(combined)
         for train, test in folds:
-            votes[test] = correction.fit(combined[train], positions[train]).votes(combined[test])
-        weights, _ = non_negative_weights(np.array([combined, votes]), positions)
+            correction.fit(combined[train], positions[train], sample_weight[train])
+            votes[test] = correction.votes(combined[test])
+        weights, _ = non_negative_weights(np.array([combined, votes]), positions, sample_weight)
         corrected = weights[0] * combined + weights[1] * votes
-        if kendall_tau_score(positions, -corrected) <= kendall_tau_score(positions, -combined):
+        tau, before = (
+            kendall_tau_score(positions, -scores, sample_weight=sample_weight)
+            for scores in (corrected, combined)
+        )
+        if tau <= before:
             return combined
-        self._correction, self.correction_weights_ = correction.fit(combined, positions), weights
+        self._correction = correction.fit(combined, positions, sample_weight)
+        self.correction_weights_ = weights
         return corrected
 
     def _named_templates(self, seed):

@@ -57,7 +57,7 @@ def policy_value(
         Folds of cross-fitting of the reward model.
     threshold : float or "auto", default="auto"
         Threshold of the weights, or the parameter of "dr-os". "auto" chooses it by SLOPE [4]_ among
-        infinity, the square of the largest weight, half of it, and so on down to 10.
+        infinity and 10, 50, 100, 500, and so on up to about the square of the largest weight.
     action_features : array-like of shape (n_labels,) or (n_labels, n_features), default=None
         Features of the labels, for "mips". Labels with equal features are a group.
     logging_policy : array-like of shape (n_samples, n_labels), or a model, default=None

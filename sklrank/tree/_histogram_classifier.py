@@ -40,13 +40,6 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
     ----------
     {size}
     {features}
-    categorical_features : array-like of int or bool, or None, default=None
-        Indices of the categorical features, or a mask of shape `(n_features,)`, for two classes
-        only; see :class:`HistogramTreeRegressor`.
-    monotonic_cst : array-like of int of shape (n_features,), or None, default=None
-        Constraints of the probability of the second class, for two classes only: 1 if it must not
-        decrease with the feature, -1 if it must not increase, and 0 if there is no constraint. If
-        None, there are no constraints.
     {jobs}
 
     Attributes
@@ -75,18 +68,12 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
         max_leaf_nodes: int = 31,
         min_samples_leaf: int = 20,
         max_features: MaxFeatures = None,
-        max_bins: int = 255,
-        categorical_features: ArrayLike | None = None,
-        monotonic_cst: ArrayLike | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.monotonic_cst = monotonic_cst
         self.n_jobs = n_jobs
         self.random_state = random_state
 

@@ -42,6 +42,8 @@ min_samples_leaf : int, default=20
 max_features : int, float, {"sqrt", "log2"} or None, default=None
     Number of features on which the tree may split, which are drawn at random: an int, a
     fraction of the features, "sqrt", "log2", or None for all features.
+""",
+    bins="""
 max_bins : int, default=255
     Maximum number of bins of each feature, at most 255; missing values have a bin of their own.
     Features with at most `max_bins` distinct values have a bin for each; otherwise the bounds
@@ -127,7 +129,7 @@ class HistogramTree(BaseEstimator):
     def _bin(self, X, random_state):
         """Return the bins of the features of a validated array `X`."""
         is_categorical = self._categorical_mask(X.shape[1])
-        return FeatureBlocks(X, self.max_bins, is_categorical, random_state)
+        return FeatureBlocks(X, getattr(self, "max_bins", 255), is_categorical, random_state)
 
     def _make_grower(self, bins, n_outputs=1):
         """Return the grower of trees with the parameters of this one."""
@@ -135,7 +137,7 @@ class HistogramTree(BaseEstimator):
 
     def _categorical_mask(self, n_features):
         """Return whether each feature is categorical."""
-        given = self.categorical_features
+        given = getattr(self, "categorical_features", None)
         if given is None:
             return np.zeros(n_features, dtype=bool)
         given = np.asarray(given)
@@ -156,7 +158,7 @@ class HistogramTree(BaseEstimator):
     def _constraints(self, is_categorical):
         """Return the monotonic constraint of each feature: 1, -1 or 0."""
         n_features = len(is_categorical)
-        if self.monotonic_cst is None:
+        if getattr(self, "monotonic_cst", None) is None:
             return np.zeros(n_features, dtype=np.int8)
         given = np.asarray(self.monotonic_cst)
         if given.shape != (n_features,) or not np.isin(given, (-1, 0, 1)).all():
@@ -196,6 +198,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     l2_regularization : float, default=0.0
         Number of samples of target 0, of mean weight, that are added to each leaf.
     {features}
+    {bins}
     categorical_features : array-like of int or bool, or None, default=None
         Indices of the categorical features, or a mask of shape `(n_features,)`. The categories are
         numbers. They are sorted by their mean target, and the first of them are sent to the left

@@ -557,7 +557,7 @@ def test_refuses_an_estimator_class(algorithm):
         (HistGradientBoostingRanker(max_leaf_nodes=1), "'max_leaf_nodes' parameter"),
         (HistGradientBoostingRanker(learning_rate=2.1), "'learning_rate' parameter"),
         (NDCGBoost(gain=np.negative), "gain must be from 0"),
-        (NDCGBoost(HistogramTreeClassifier(max_bins=1)), "'max_bins' parameter"),
+        (NDCGBoost(HistogramTreeClassifier(max_leaf_nodes=1)), "'max_leaf_nodes' parameter"),
         (AdaRank(metric="mrr"), "'metric' parameter"),
         (AdaRank(k=0), "'k' parameter"),
         (NDCGBoost(k=0), "'k' parameter"),

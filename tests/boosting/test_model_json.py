@@ -91,20 +91,3 @@ def test_names_of_features():
     frame = pd.DataFrame(X, columns=list("abcd"))
     text = HistGradientBoostingRanker(max_iter=2).fit(frame, Y, QID).export_json()
     assert json.loads(text)["feature_names"] == list("abcd")
-
-
-def test_trees_for_shap(example):
-    """A walk through the arrays, as shap does it, gives the scores of the trees."""
-    model = json.loads(fitted("trees").export_json())
-    scores = np.zeros(len(NEW))
-    for tree in example.shap_trees(model)["trees"]:
-        assert tree["node_sample_weight"][0] == len(X)
-        for number, x in enumerate(NEW):
-            node = 0
-            while tree["children_left"][node] >= 0:
-                value = x[tree["features"][node]]
-                is_left = value <= tree["thresholds"][node]
-                child = "default" if np.isnan(value) else "left" if is_left else "right"
-                node = tree[f"children_{child}"][node]
-            scores[number] += tree["values"][node, 0]
-    assert_allclose(scores, fitted("trees").predict(NEW), rtol=1e-9)

@@ -83,15 +83,10 @@ def test_each_class_may_be_renamed():
 
 
 def test_two_classes_are_a_regression():
-    """On the targets -1 and 1, also with constraints and categories."""
+    """On the targets -1 and 1."""
     rows, y = np.round(2 * X), Y > 1
-    parameters = {
-        "max_leaf_nodes": 9,
-        "categorical_features": [8],
-        "monotonic_cst": [1, -1, *[0] * 8],
-    }
-    tree = HistogramTreeClassifier(**parameters).fit(rows, y)
-    regression = HistogramTreeRegressor(**parameters).fit(rows, 2 * y - 1)
+    tree = HistogramTreeClassifier(max_leaf_nodes=9).fit(rows, y)
+    regression = HistogramTreeRegressor(max_leaf_nodes=9).fit(rows, 2 * y - 1)
     assert_allclose(2 * tree.predict_proba(rows)[:, 1] - 1, regression.predict(rows))
     assert_allclose(tree.feature_importances_, regression.feature_importances_)
 
@@ -148,9 +143,7 @@ def test_samples_of_weight_zero_are_ignored():
     [
         ({}, np.ones(400), r"one class only, \[1.0\]; .* two or more"),
         ({}, X[:, 0], "continuous"),
-        ({"categorical_features": [3]}, Y, "categorical_features and monotonic_cst are supported"),
-        ({"monotonic_cst": [1] * 10}, Y, "categorical_features and monotonic_cst are supported"),
-        ({"max_bins": 256}, Y, "max_bins"),
+        ({"min_samples_leaf": 0}, Y, "min_samples_leaf"),
     ],
 )
 def test_bad_input_leaves_the_model_as_it_was(parameters, labels, message, fingerprint):

@@ -260,3 +260,13 @@ def test_bad_parameters_leave_the_model_as_it_was(parameters, message, fingerpri
     with pytest.raises(ValueError, match=message):
         tree.fit(X, Y)
     assert fingerprint(tree) == before
+
+
+def test_weights_are_repetitions():
+    random = np.random.RandomState(0)
+    X = random.randint(6, size=(200, 3)).astype(float)
+    y, weights = X[:, 0] * X[:, 1] + random.normal(size=200), random.randint(3, size=200)
+    copies = np.repeat(np.arange(200), weights)
+    tree = HistogramTreeRegressor(min_samples_leaf=1)
+    expected = tree.fit(X[copies], y[copies]).predict(X)
+    assert_allclose(tree.fit(X, y, sample_weight=weights).predict(X), expected)

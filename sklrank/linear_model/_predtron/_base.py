@@ -11,13 +11,16 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from sklrank._base_online import BaseOnline, lists_of, slices
 from sklrank._model_lock import shared_call
 from sklrank._sklearn import Interval, StrOptions, _fit_context
-from sklrank._validation import MAX_FACTOR, unchanged_on_error
+from sklrank._validation import MAX_FACTOR, check_weights, unchanged_on_error
 from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS
 from sklrank.linear_model._predtron._models import KernelModel, LinearModel
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
+
+# Largest number of rounds of a pass with weights, the order of which takes 8 GB.
+MAX_ROUNDS = 10**9
 
 # Texts that the docstrings of the Predtrons share.
 TEXTS = {
@@ -135,16 +138,26 @@ class BasePredtron(BaseOnline):
             )
         return KernelModel(n_scores, self.kernel, constant, rate, self.average)
 
-    def _fit_from_scratch(self, *data):
+    def _fit_from_scratch(self, *data, weights=None):
         with unchanged_on_error(self):
             X, task, starts = self._make_task(*data, restart=True)
+            rounds = None
+            if weights is not None:
+                rounds = repeat_rounds(*self._weights_of_rounds(weights, task.n_all, *data))
             random = np.random.RandomState(0)
             for i in self._track(range(self.max_iter), "pass"):
                 self.n_iter_ = i + 1
-                order = random.permutation(task.n_all) if i > 0 else None
+                order = rounds
+                if i > 0:
+                    order = random.permutation(task.n_all if rounds is None else len(rounds))
+                    order = order if rounds is None else rounds[order]
                 self._play_pass(X, task, starts, order)
             self._model.finish()
         return self
+
+    def _weights_of_rounds(self, weights, n_rounds, *data):
+        """Return the checked weight of each round, and the name of the argument."""
+        return check_weights(weights, n_rounds, positive=True), "sample_weight"
 
     def _partial_fit(self, *data, return_scores=False):
         """Continue training. Return the scores before each round if `return_scores`, else None."""
@@ -164,7 +177,8 @@ class BasePredtron(BaseOnline):
     def _play_pass(self, X, task, starts, order, scores=None):
         model = self._model
         # Queries have several rows; all rounds have about the same number.
-        batches = slices(task.n_all, max(1, model.max_rows * task.n_all // X.shape[0]))
+        n_rounds = task.n_all if order is None else len(order)
+        batches = slices(n_rounds, max(1, model.max_rows * task.n_all // X.shape[0]))
         for batch in model.calls(self._track(batches, "batch", may_stop=scores is None)):
             rounds = batch if order is None else order[batch]
             task.choose(rounds)
@@ -229,11 +243,21 @@ class BasePredtron(BaseOnline):
         return rounds.total_loss / rounds.n_rounds if rounds.n_rounds else np.nan
 
 
+def repeat_rounds(weights, name):
+    """Return the rounds to play: each of them, in order, as often as its weight."""
+    if (weights % 1).any() or weights.sum() > MAX_ROUNDS:
+        raise ValueError(
+            f"{name} must be whole numbers, the numbers of repetitions of the rounds, with a sum "
+            f"of at most {MAX_ROUNDS:g}; got {weights.max():g} as the largest one"
+        )
+    return np.repeat(np.arange(len(weights)), weights.astype(np.intp))
+
+
 class BaseSamplePredtron(BasePredtron):
     """Base of the Predtrons whose rounds have one sample each."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch with `max_iter` passes over the samples.
 
         Parameters
@@ -244,6 +268,9 @@ class BaseSamplePredtron(BasePredtron):
             Targets. For a classifier, class labels or an indicator matrix. For a label ranker, the
             relevance of the labels, at least 0: grades, or an indicator matrix. Lists of labels
             must be converted by :class:`sklearn.preprocessing.MultiLabelBinarizer`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Number of rounds of each sample in a pass, a whole number: the model is that of the
+            repeated samples. If None, each sample has one round.
 
         Returns
         -------
@@ -256,7 +283,7 @@ class BaseSamplePredtron(BasePredtron):
             If the data are malformed or hold only one class, or if parameters are not compatible
             with each other or with the data. In this case, a fitted model does not change.
         """
-        return self._fit_from_scratch(X, y, None)
+        return self._fit_from_scratch(X, y, None, weights=sample_weight)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:

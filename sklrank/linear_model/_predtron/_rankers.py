@@ -10,9 +10,9 @@ import numpy as np
 
 from sklrank._base_online import lists_of
 from sklrank._docstrings import shares_text
-from sklrank._queries import Queries
+from sklrank._queries import Queries, check_query_weights
 from sklrank._relevance import check_label_relevance, check_relevance
-from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context
+from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _num_samples
 from sklrank._validation import (
     check_columns,
     check_label_names,
@@ -187,6 +187,8 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     """
 
     _has_label_columns = True
+    # The targets of the checks have one label, which is not ranked.
+    _failed_checks = {}
     _parameter_constraints: dict = {
         **BasePredtronRanker._parameter_constraints,
         "fit_intercept": ["boolean"],
@@ -423,7 +425,14 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         self.max_iter = max_iter
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        qid: ArrayLike | None = None,
+        *,
+        query_weight: ArrayLike | None = None,
+    ) -> Self:
         """Fit the model from scratch with `max_iter` passes over the queries.
 
         Parameters
@@ -436,6 +445,9 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
             Query of each document, in any order. If None, all documents belong to one query, which
             is slow for thousands of documents. The queries are used for training in the order of
             their first documents.
+        query_weight : array-like of shape (n_samples,), default=None
+            Number of rounds of the query of each document in a pass, a whole number, the same for
+            all documents of a query. If None, each query has one round.
 
         Returns
         -------
@@ -448,7 +460,12 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
             If the data are malformed, or if parameters are not compatible with each other or with
             the data. In this case, a fitted model does not change.
         """
-        return self._fit_from_scratch(X, y, qid)
+        return self._fit_from_scratch(X, y, qid, weights=query_weight)
+
+    def _weights_of_rounds(self, weights, n_rounds, X, y, qid):
+        queries = Queries.from_qid(qid, _num_samples(X))
+        firsts = np.sort(queries.order[queries.starts[:-1]])
+        return check_query_weights(weights, queries)[queries.codes[firsts]], "query_weight"
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:

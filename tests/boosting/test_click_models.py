@@ -1,0 +1,320 @@
+"""Models of the user against enumeration, and the ranker that learns from clicks."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import sklearn
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from sklrank._queries import Queries
+from sklrank.boosting import HistGradientBoostingRanker
+from sklrank.boosting import _click_models as click_models
+from sklrank.boosting._click_models import (
+    CascadeModel,
+    ClickObjective,
+    PositionModel,
+    Sessions,
+    check_position,
+    distinct_rows,
+    jackknife_intervals,
+)
+from sklrank.datasets import make_clicks
+from sklrank.metrics import ndcg_score
+
+RELEVANCE = np.array([0.7, 0.2, 0.55, 0.35])
+
+
+def position_model():
+    model = PositionModel(4)
+    model._theta = np.array([1.0, 0.6, 0.5, 0.1])
+    model._mistakes = np.array([0.4, 0.2, 0.0, 0.1])
+    return model
+
+
+def cascade_model():
+    model = CascadeModel(4)
+    model._goes_on, model._odds_factor = 0.8, 0.3
+    return model
+
+
+def position_outcomes(model, clicks):
+    """Yield probability, examined and relevant positions of all ways to the clicks."""
+    for examined, relevant in product(product([0, 1], repeat=4), repeat=2):
+        p = 1.0
+        for i in range(4):
+            theta, r, mistake = model._theta[i], RELEVANCE[i], model._mistakes[i]
+            p *= theta if examined[i] else 1 - theta
+            p *= r if relevant[i] else 1 - r
+            click = examined[i] * (1.0 if relevant[i] else mistake)
+            p *= click if clicks[i] else 1 - click
+        yield p, np.array(examined), np.array(relevant) * clicks
+
+
+def cascade_outcomes(model, clicks):
+    for end in range(4):  # the last position examined
+        examined = np.arange(4) <= end
+        if clicks[~examined].any():
+            continue
+        p = 1.0
+        for i in range(end + 1):
+            p *= RELEVANCE[i] if clicks[i] else 1 - RELEVANCE[i]
+            odds = (1 - RELEVANCE[i]) / RELEVANCE[i]
+            on = min(1.0, model._odds_factor * odds) if clicks[i] else model._goes_on
+            if i < 3:
+                p *= on if i < end else 1 - on
+        yield p, examined, clicks
+
+
+@pytest.mark.parametrize(
+    ("make", "outcomes"), [(position_model, position_outcomes), (cascade_model, cascade_outcomes)]
+)
+def test_expectations_against_enumeration(make, outcomes):
+    total = 0.0
+    for clicks in product([0, 1], repeat=4):
+        model, clicks = make(), np.array(clicks)
+        probability, examined, relevant = 0.0, np.zeros(4), np.zeros(4)
+        for p, e, r in outcomes(model, clicks):
+            probability, examined, relevant = probability + p, examined + p * e, relevant + p * r
+        total += probability
+        sessions = Sessions(np.arange(4)[np.newaxis], clicks[np.newaxis] > 0, np.array([[3]]))
+        found = model.expect(sessions, RELEVANCE[np.newaxis])
+        if probability > 0:
+            assert_allclose(found[0][0], examined / probability, atol=1e-5)
+            assert_allclose(found[1][0], relevant / probability, atol=1e-5)
+            assert_allclose(model.log_likelihood, 3 * np.log(probability), rtol=1e-5)
+    assert_allclose(total, 1.0)
+
+
+def draw_sessions(random, n_documents=8, n_sessions=12):
+    documents = np.array([random.permutation(n_documents)[:4] for _ in range(n_sessions)])
+    clicks = random.random_sample(documents.shape) < 0.4
+    documents[0, 1], clicks[0, 1] = -1, False  # a document that is not known
+    return Sessions(documents, clicks, random.randint(1, 5, size=(n_sessions, 1)))
+
+
+def test_maximize_is_a_fixed_point_at_the_true_probabilities():
+    """With the expected numbers of all click patterns, EM does not move."""
+    patterns = np.array(list(product([0, 1], repeat=4)))
+    documents = np.tile(np.arange(4), (16, 1))
+    for make, outcomes in [(cascade_model, cascade_outcomes), (position_model, position_outcomes)]:
+        model = make()
+        counts = [[sum(p for p, *_ in outcomes(model, clicks))] for clicks in patterns]
+        sessions = Sessions(documents, patterns > 0, np.array(counts))
+        shown = RELEVANCE[documents]
+        before = {name: np.copy(value) for name, value in vars(model).items()}
+        model.maximize(sessions, shown, *model.expect(sessions, shown))
+        for name, value in before.items():
+            assert_allclose(getattr(model, name), value, atol=1e-4)
+
+
+@pytest.mark.parametrize("make", [position_model, cascade_model])
+def test_gradient_by_finite_differences(make, monkeypatch):
+    monkeypatch.setattr(click_models, "N_UPDATES", 0)
+    random = np.random.RandomState(0)
+    sessions = draw_sessions(random)
+    model = make()
+    if hasattr(model, "_odds_factor"):
+        # The E-step leaves out that the relevance of a clicked document determines who leaves.
+        model._after_click = lambda relevance: np.full(relevance.shape, 0.3)
+    objective = ClickObjective(sessions, model, 8)
+    scores = random.normal(size=8)
+    objective.set_scores(scores)
+    gradient = objective.negative_gradient
+    for i in range(8):
+        step = 1e-5 * (np.arange(8) == i)
+        slope = (objective.value_at(scores - step) - objective.value_at(scores + step)) / 2e-5
+        assert_allclose(gradient[i], slope, rtol=1e-4, atol=1e-6)
+
+
+def test_curvature_by_finite_differences(monkeypatch):
+    monkeypatch.setattr(click_models, "N_UPDATES", 0)
+    monkeypatch.setattr(click_models, "MIN_INFORMATION", 0.0)
+    random = np.random.RandomState(0)
+    objective = ClickObjective(draw_sessions(random), position_model(), 8)
+    scores = random.normal(size=8)
+    objective.set_scores(scores)
+    curvature = objective.hessians
+    for i in range(8):
+        gradients = []
+        for sign in (1, -1):
+            objective.set_scores(scores + sign * 1e-5 * (np.arange(8) == i))
+            gradients.append(objective.negative_gradient[i])
+        assert_allclose(curvature[i], max((gradients[1] - gradients[0]) / 2e-5, 1e-6), rtol=1e-3)
+
+
+@pytest.mark.parametrize("make", [position_model, cascade_model])
+def test_updates_increase_the_likelihood(make):
+    random = np.random.RandomState(1)
+    sessions, model = draw_sessions(random), make()
+    if hasattr(model, "_odds_factor"):
+        model._after_click = lambda relevance: np.full(relevance.shape, model._odds_factor)
+    shown = expit(random.normal(size=8))[sessions.documents]
+    values = []
+    for _ in range(20):
+        expected = model.expect(sessions, shown)
+        values.append(model.log_likelihood)
+        if hasattr(model, "_odds_factor"):  # as if the odds were 1
+            model.maximize(sessions, np.full_like(shown, 0.5), *expected)
+        else:
+            model.maximize(sessions, shown, *expected)
+            # The scale of the propensities and the smallest mistake are fixed, not estimated.
+            break
+    assert (np.diff(values) >= -1e-9).all()
+
+
+def make_log(n_queries=60, size=8, n_sessions=30, seed=0, **options):
+    random = np.random.RandomState(seed)
+    X = random.normal(size=(n_queries * size, 4))
+    quality = np.abs(X[:, 0]) + X[:, 1] + 0.2 * random.normal(size=len(X))
+    y = np.digitize(quality, np.quantile(quality, [0.6, 0.8, 0.95]))
+    qid = np.repeat(np.arange(n_queries), size)
+    scores = X[:, 1] + 0.5 * random.normal(size=len(X))
+    log = make_clicks(X, y, qid, scores, n_sessions=n_sessions, random_state=seed, **options)
+    return log, X, y, qid
+
+
+RANKER = HistGradientBoostingRanker(max_iter=40, max_leaf_nodes=8, init=None, random_state=0)
+
+
+def test_propensities_of_positions():
+    log, *_ = make_log()
+    ranker = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=log.position)
+    assert ranker.click_model_ == "position"
+    assert ranker.position_propensities_.shape == (8,)
+    assert ranker.position_intervals_.shape == (8, 2)
+    assert_allclose(ranker.position_propensities_, 1 / np.arange(1, 9), atol=0.2)
+    low, high = ranker.position_intervals_.T
+    inside = (low <= ranker.position_propensities_) & (ranker.position_propensities_ <= high)
+    assert inside.all() and ((high - low)[1:] > 0).all()
+
+
+def test_cascade_is_recognized():
+    log, *_ = make_log(model="cascade", continuation=0.8, noise=0.05)
+    ranker = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=log.position)
+    assert ranker.click_model_ == "cascade"
+    assert (np.diff(ranker.position_propensities_) < 0).all()
+
+
+@pytest.mark.parametrize("model", ["position", "trust", "cascade"])
+def test_positions_help(model):
+    log, *_ = make_log(model=model, seed=1)
+    _, X, y, qid = make_log(seed=2)
+    naive = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid)
+    ranker = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=log.position)
+    ours, theirs = (ndcg_score(y, one.predict(X), qid=qid, k=5) for one in (ranker, naive))
+    assert ours > theirs + 0.01
+
+
+def test_order_and_names_of_the_rows_do_not_matter():
+    log, X, *_ = make_log(30, 5, 4)
+    first = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=log.position)
+    names = np.array([f"s{i}" for i in range(log.qid.max() + 1)])[log.qid]
+    second = sklearn.clone(RANKER).fit(
+        log.X.tolist(), log.y.tolist(), qid=names, position=log.position.astype(float).tolist()
+    )
+    # Sessions named otherwise are in another order.
+    assert_allclose(second.position_propensities_, first.position_propensities_)
+    assert_array_equal(second.predict(X), first.predict(X))
+    first.fit(log.X, log.y, qid=log.qid)
+    assert not hasattr(first, "position_propensities_") and not hasattr(first, "click_model_")
+
+
+def test_positions_that_do_not_occur_have_no_propensity():
+    log, *_ = make_log(30, 5, 4)
+    position = np.where(log.position > 2, log.position + 1, log.position)
+    ranker = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=position)
+    assert_array_equal(np.isnan(ranker.position_propensities_), np.arange(6) == 2)
+
+
+def test_early_stopping_holds_out_lists():
+    log, X, y, qid = make_log(30, 5, 4)
+    options = {"qid": log.qid, "position": log.position}
+    ranker = sklearn.clone(RANKER).set_params(early_stopping=True).fit(log.X, log.y, **options)
+    assert len(ranker.validation_loss_curve_) > 1
+    # The relevance of validation documents needs no positions.
+    ranker.fit(log.X, log.y, **options, X_val=X, y_val=y, qid_val=qid)
+    assert len(ranker.validation_loss_curve_) > 1
+
+
+def test_search_passes_positions():
+    log, *_ = make_log(30, 5, 4)
+    with sklearn.config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            sklearn.clone(RANKER).set_params(max_iter=3),
+            {"max_leaf_nodes": [2, 4]},
+            cv=GroupKFold(3).set_split_request(groups="qid"),
+        ).fit(log.X, log.y, qid=log.qid, position=log.position)
+    assert len(search.best_estimator_.position_propensities_) == 5
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"position": [1, 2, 1]}, r"position must be of shape \(8,\)"),
+        ({"position": [0, 1, 2, 3, 1, 2, 3, 4]}, "position must hold integers from 1 to .* got 0"),
+        ({"position": [1.5, 2, 3, 4, 1, 2, 3, 4]}, "position must hold integers .* got 1.5"),
+        ({"position": [np.nan, 2, 3, 4, 1, 2, 3, 4]}, "position must hold integers .* got nan"),
+        ({"position": [1, 2, 3, 9, 1, 2, 3, 4]}, "n_samples=8, got 9"),
+        ({"position": ["a"] * 8}, "position must be positions of documents"),
+        ({"position": [1, 2, 2, 4, 1, 2, 3, 4]}, "position 2 occurs 2 times in the session x"),
+        ({"y": [0, 2, 0, 0, 0, 1, 0, 0]}, "y must be clicks, 0 or 1, if position is passed"),
+        ({"sample_weight": np.ones(8)}, "sample_weight and query_weight must be None if position"),
+        ({"query_weight": np.ones(8)}, "sample_weight and query_weight must be None if position"),
+    ],
+)
+def test_invalid_input(changes, message):
+    arguments = {
+        "X": np.arange(16.0).reshape(8, 2),
+        "y": [0, 1, 0, 0, 0, 1, 0, 0],
+        "qid": ["x"] * 4 + ["y"] * 4,
+        "position": [1, 2, 3, 4, 1, 2, 3, 4],
+    }
+    ranker = sklearn.clone(RANKER).set_params(max_iter=2).fit(**arguments)
+    before = ranker.predict(arguments["X"])
+    with pytest.raises(ValueError, match=message):
+        ranker.fit(**{**arguments, **changes})
+    assert_array_equal(ranker.predict(arguments["X"]), before)
+
+
+def test_distinct_rows():
+    X = np.array([[0.0, 1.0], [2.0, np.nan], [-0.0, 1.0], [2.0, np.nan], [1.0, 0.0]])
+    samples, rows = distinct_rows(X)
+    assert len(samples) == 3
+    assert_array_equal(X[samples][rows], X)
+    assert rows[0] == rows[2] and rows[1] == rows[3]
+
+
+def test_positions_are_counted_from_zero_inside():
+    queries = Queries.from_qid([5, 5, 6], 3)
+    assert_array_equal(check_position([2, 1, 3], queries), [1, 0, 2])
+
+
+def test_jackknife_of_a_mean():
+    """The standard error of a mean by the jackknife is the usual one."""
+    random = np.random.RandomState(0)
+    values = random.normal(0.5, 0.1, size=5)
+    others = np.array([[np.delete(values, i).mean()] for i in range(5)])
+    low, high = jackknife_intervals(np.array([values.mean()]), others)[0]
+    assert_allclose((low + high) / 2, values.mean())
+    assert_allclose((high - low) / 2, 2.7764451 * values.std(ddof=1) / np.sqrt(5), rtol=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["position", "trust", "cascade"])
+def test_most_of_the_gap_is_closed(model):
+    """Four fifths of the gap between clicks as relevance and the relevance itself."""
+    scores = []
+    for seed in range(3):
+        log, X, y, qid = make_log(200, 10, 100, seed=seed, model=model)
+        _, X_new, y_new, qid_new = make_log(200, 10, 1, seed=seed + 10)
+        fits = [
+            sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid),
+            sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=log.position),
+            sklearn.clone(RANKER).fit(X, y, qid=qid),
+        ]
+        scores.append([ndcg_score(y_new, one.predict(X_new), qid=qid_new, k=10) for one in fits])
+    naive, ours, full = np.mean(scores, axis=0)
+    assert (ours - naive) / (full - naive) > 0.8

@@ -1,0 +1,97 @@
+"""Weights of Predtron are numbers of rounds; bandits have no weights."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from sklrank.linear_model import (
+    BanditronClassifier,
+    LinUCBClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronQueryRanker,
+)
+
+RANDOM = np.random.RandomState(0)
+X = RANDOM.normal(size=(60, 4))
+CLASSES = RANDOM.randint(3, size=60)
+LABELS = RANDOM.randint(2, size=(60, 3))
+WEIGHTS = RANDOM.randint(3, size=60)
+ROWS = np.repeat(np.arange(60), WEIGHTS)
+QID = RANDOM.permutation(np.repeat([5, 2, 9, 4, 7, 1], 10))
+QUERY_WEIGHTS = np.array([0, 2, 1, 0, 3, 1, 0, 2, 0, 0])[QID]
+
+
+@pytest.mark.parametrize("max_iter", [1, 3])
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (PredtronClassifier(), CLASSES),
+        (PredtronClassifier(mirror_map="entropy", average=True), CLASSES),
+        (PredtronClassifier(loss="hamming", update="loss-driven"), LABELS),
+        (PredtronClassifier(kernel="rbf", average=True), CLASSES),
+        (PredtronLabelRanker(average=True), LABELS),
+    ],
+)
+def test_samples(model, y, max_iter):
+    model.set_params(max_iter=max_iter)
+    expected = model.fit(X[ROWS], y[ROWS])
+    scores, n_rounds = expected.decision_function(X), expected.n_rounds_
+    model.fit(X, y, sample_weight=WEIGHTS)
+    assert model.n_rounds_ == n_rounds == max_iter * len(ROWS)
+    assert_allclose(model.decision_function(X), scores, atol=1e-9)
+    assert np.ptp(scores) > 0.1
+
+
+@pytest.mark.parametrize("max_iter", [1, 3])
+def test_queries(max_iter):
+    rows = np.concatenate(
+        [
+            np.flatnonzero(QID == query)
+            for query in QID[np.sort(np.unique(QID, return_index=True)[1])]
+            for _ in range(QUERY_WEIGHTS[QID == query][0])
+        ]
+    )
+    copies = np.repeat(np.arange(len(rows) // 10), 10)
+    y = (X[:, 0] > 0).astype(float)
+    ranker = PredtronQueryRanker(max_iter=max_iter, average=True)
+    expected = ranker.fit(X[rows], y[rows], copies).predict(X)
+    ranker.fit(X, y, QID, query_weight=QUERY_WEIGHTS)
+    assert ranker.n_rounds_ == 9 * max_iter
+    assert_allclose(ranker.predict(X), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (WEIGHTS + 0.5, "sample_weight must be whole numbers"),
+        (np.full(60, 1e12), "with a sum of at most 1e"),
+        (-WEIGHTS, "sample_weight must not be negative"),
+        (0 * WEIGHTS, "sample_weight is all zeros"),
+        ([1], "sample_weight must have the shape"),
+    ],
+)
+def test_bad_weights(weights, message):
+    model = PredtronClassifier().fit(X, CLASSES)
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, CLASSES, sample_weight=weights)
+    assert_array_equal(model.decision_function(X), before)
+
+
+def test_bad_weights_of_queries():
+    for weights, message in [
+        (WEIGHTS, "must be the same for all documents of a query"),
+        (QUERY_WEIGHTS / 3, "query_weight must be whole numbers"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            PredtronQueryRanker().fit(X, CLASSES, QID, query_weight=weights)
+    with pytest.raises(TypeError, match="sample_weight"):
+        PredtronQueryRanker().fit(X, CLASSES, QID, sample_weight=WEIGHTS)
+
+
+@pytest.mark.parametrize("model", [BanditronClassifier(), LinUCBClassifier()])
+def test_bandits_refuse_weights_by_name(model):
+    for learn in (model.fit, model.partial_fit):
+        with pytest.raises(TypeError, match="sample_weight"):
+            learn(X, CLASSES, sample_weight=WEIGHTS)
