@@ -55,6 +55,11 @@ query_weight : array-like of shape (n_samples,), default=None
 )
 
 
+# Least number of samples of a leaf, weighting and response method with which a weight of 2 counts
+# as two samples.
+EXACT = (1, "auto", "predict")
+
+
 class Target(NamedTuple):
     """The target of document rankers: relevance, queries and weights.
 
@@ -124,12 +129,13 @@ class DocumentRanker(DocumentRankerMixin, Booster):
     def _failed_checks(self):
         # See `expected_failed_checks`.
         reason = "the weak learner counts samples, draws them, or raises them at random"
-        if (
-            getattr(self._weak_learner(), "min_samples_leaf", None) == 1
-            # Parameters may have any value until `fit` checks them, such as an array.
-            and str(self.weighting) != "resampling"
-            and str(getattr(self, "response_method", "predict")) == "predict"
-        ):
+        given = (
+            getattr(self._weak_learner(), "min_samples_leaf", None),
+            self.weighting,
+            getattr(self, "response_method", "predict"),
+        )
+        # Parameters that were not checked yet may be arrays.
+        if all(np.ndim(one) == 0 and one == exact for one, exact in zip(given, EXACT)):
             return {}
         return {
             f"check_sample_weight_equivalence_on_{kind}_data": reason

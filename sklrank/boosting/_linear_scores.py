@@ -15,6 +15,8 @@ from sklrank._sklearn import one_blas_thread
 # choice of 0.1, 0.01 or 0.001 by held-out queries ranked no better beyond noise, on 16 sets of
 # generated documents.
 PENALTY = 1e-2
+# Number of samples of which arrays are made at a time, which limits the memory.
+BLOCK = 4096
 
 
 class LinearScorer:
@@ -42,9 +44,8 @@ class LinearScorer:
     def predict(self, X):
         """Return the scores of an array `X`."""
         scores = np.empty(len(X))
-        # Blocks of samples limit the memory.
-        for start in range(0, len(X), 4096):
-            block = slice(start, start + 4096)
+        for start in range(0, len(X), BLOCK):
+            block = slice(start, start + BLOCK)
             # Unlike BLAS, the sum for a row does not depend on the number of rows.
             scores[block] = np.einsum("ij,j->i", self._centered(X[block]), self.coef)
         return scores
@@ -72,10 +73,16 @@ def fit_linear(X, objective, bounds=None, weights=None):
     # A feature without values has an empty range and NaN as mean.
     with np.errstate(all="ignore"):
         weights = np.ones(len(X)) if weights is None else weights
-        known = np.where(is_known, X, 0.0)
-        mean = (weights @ known) / (weights @ is_known)
+        # Temporary arrays of the size of X would be the largest ones of the ranker.
+        sums = np.zeros((2, X.shape[1]))
+        for start in range(0, len(X), BLOCK):
+            block = slice(start, start + BLOCK)
+            sums[0] += weights[block] @ np.where(is_known[block], X[block], 0.0)
+            sums[1] += weights[block] @ is_known[block]
+        mean = sums[0] / sums[1]
         centered = LinearScorer(low, high, mean, None, None)._centered(X)
-        deviation = np.sqrt(np.average(centered**2, axis=0, weights=weights))
+        squares = np.einsum("i,ij,ij->j", weights, centered, centered)
+        deviation = np.sqrt(squares / weights.sum())
     # The squares and reciprocals of other deviations are not finite.
     is_used = (deviation > 1e-150) & (deviation < 1e150)
     unit = np.where(is_used, deviation, 1.0)

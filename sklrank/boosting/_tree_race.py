@@ -107,13 +107,13 @@ class RaceData(NamedTuple):
     def _fold(self, samples, bins, X_val, bins_val, target_val):
         objectives = [self.make_objective(self.target.take(samples))]
         objectives.append(self.make_objective(target_val))
-        parts = self.X[samples], X_val
-        for objective, part in zip(objectives, parts):
-            objective.set_scores(np.zeros(len(part)))
+        for objective, size in zip(objectives, (len(samples), len(X_val))):
+            objective.set_scores(np.zeros(size))
         scores = {}
         for start in self.starts:
             model = self.fit_start(start, samples)
-            scores[start] = [scores_of(model, part) for part in parts]
+            # The training samples are copied for a moment only.
+            scores[start] = [scores_of(model, self.X[samples]), scores_of(model, X_val)]
         judge = self.make_judge(objectives[1], X_val, target_val)
         return Fold([bins.take(samples), bins_val], objectives, scores, judge)
 
