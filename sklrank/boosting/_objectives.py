@@ -83,10 +83,12 @@ class GainObjective(Objective):
     leaf_step : float
         Number by which the values of the leaves of trees are multiplied.
     _exp_scores : ndarray of shape (n_samples,)
-        :math:`e^F` of the current scores, from e^-300 to e^300. The scores of a query are shifted
-        by a constant, so that only ratios of documents of the same query have a meaning.
+        :math:`e^F` of the current scores, which are clipped so that products of a few exponentials
+        are finite. The scores of a query are shifted by a constant, so that only ratios of
+        documents of the same query have a meaning.
     _gains : ndarray of shape (n_samples,)
-        Gains, divided by the ideal DCG of the query and by the number of queries.
+        Gains, divided by the ideal DCG of the query and by the number of queries, and multiplied by
+        the weight of the query.
     _weights : ndarray of shape (n_samples,)
         Weights of the documents. A pair has the product of two of them as a factor.
     """
