@@ -22,10 +22,11 @@ too. Regression trees whose hessians are :math:`m_i` predict x in a leaf. The fa
 `leaf_step`, and no learning rate from 0 to 2 increases the objective.
 
 A loss of :class:`HistGradientBoostingRanker` is a class with an entry in `LOSSES`: it is made from
-the gains, the target and k, and `set_scores` sets `value`, `negative_gradient` and `hessians`. The
-losses that are not sums over pairs have their second derivatives as hessians, and `leaf_step` is
-1/4: at equal scores, the hessians of the logistic loss are twice its second derivatives, so that
-the steps of all losses are a quarter of Newton's.
+the gains, the target and k, and `set_scores` sets `value`, `negative_gradient` and `hessians`. A
+loss of pairs that are weighted by their gains is derived from `GainObjective`, whose docstring
+states what is left to do. The losses that are not sums over pairs have their second derivatives as
+hessians, and `leaf_step` is 1/4: at equal scores, the hessians of the logistic loss are twice its
+second derivatives, so that the steps of all losses are a quarter of Newton's.
 
 Of a long query, with more than `N_EXACT` relevant documents, the pairs are not computed one by one:
 a document at a score between two points of a grid of distance h is replaced by two documents at
@@ -68,12 +69,28 @@ class GainObjective(Objective):
     its documents, and the documents of the ideal DCG, the queries and the sums over the documents
     are repeated. (Pairs of copies of a document, whose scores are equal, are left out.)
 
+    A subclass defines `_evaluate` and `value`, a number that `_evaluate` sets or a property. The
+    arrays that it reads are in `_order`, so that the documents of query q are the slice from
+    ``_queries.starts[q]`` to ``_queries.starts[q + 1]``, by gain, the largest first. It need not
+    leave out a query: those that are ignored have gains of 0 only. It computes all queries, unless
+    it calls the loops of `_ndcg_pairs.pyx`: these leave out the long ones, which are in `_long`,
+    as slices, for :class:`GridScores`. The base class does all else.
+
     Attributes
     ----------
     hessians : ndarray of shape (n_samples,)
         Sum of the weights of the pairs of each document; see above.
     leaf_step : float
         Number by which the values of the leaves of trees are multiplied.
+    _exp_scores : ndarray of shape (n_samples,)
+        :math:`e^F` of the current scores, which are clipped so that products of a few exponentials
+        are finite. The scores of a query are shifted by a constant, so that only ratios of
+        documents of the same query have a meaning.
+    _gains : ndarray of shape (n_samples,)
+        Gains, divided by the ideal DCG of the query and by the number of queries, and multiplied by
+        the weight of the query.
+    _weights : ndarray of shape (n_samples,)
+        Weights of the documents. A pair has the product of two of them as a factor.
     """
 
     leaf_step = 0.5

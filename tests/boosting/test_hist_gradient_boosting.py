@@ -1,5 +1,7 @@
 """HistGradientBoostingRanker: its trees and losses, and what held-out queries choose."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -177,15 +179,6 @@ def test_boosting_starts_from_linear_scores_if_they_help():
         assert (given.fit(X, np.abs(X[:, 0]) < 0.3, qid).linear_ is not None) == (init == "linear")
 
 
-@pytest.mark.parametrize("name", ["logistic", "expected-ndcg"])
-@pytest.mark.parametrize("learning_rate", [0.1, 2.0])
-def test_the_default_never_raises_the_objective(name, learning_rate):
-    ranker = HistGradientBoostingRanker(name, learning_rate=learning_rate, random_state=0)
-    losses = ranker.fit(*make_many_queries(0, nonlinear=False)).loss_curve_
-    assert len(losses) == len(ranker.estimators_) + 1
-    assert (losses[1:] <= losses[:-1] * (1 + 1e-12)).all()
-
-
 def test_validation_set():
     X, y, qid = make_many_queries(0)
     X_val, y_val, qid_val = make_many_queries(1)
@@ -320,20 +313,28 @@ def test_queries_of_one_document():
 # -- Slow statements.
 
 
-def pair_weights(loss, gains, F):
-    """Return the weights of the ordered pairs (i, j) of a query in which i should be first."""
-    pairs = {}
-    for i in range(len(F)):
-        for j in range(len(F)):
-            p = 1 / (1 + np.exp(F[i] - F[j]))
-            if loss == "logistic" and gains[i] > gains[j]:
-                pairs[i, j] = (gains[i] - gains[j]) * p
-            if loss == "expected-ndcg" and i != j:
-                pairs[i, j] = gains[i] * p * (1 - p)
-    return pairs
+def probability(F, i, j):
+    """Return the probability that j is before i."""
+    return 1 / (1 + np.exp(F[i] - F[j]))
 
 
-@pytest.mark.parametrize("loss", ["logistic", "expected-ndcg"])
+# The weight of the pair (i, j) of a query, in which i should be first, of each loss of pairs.
+PAIR_WEIGHTS = {
+    "logistic": lambda G, F, i, j: max(G[i] - G[j], 0) * probability(F, i, j),
+    "expected-ndcg": lambda G, F, i, j: G[i] * probability(F, i, j) * probability(F, j, i),
+}
+
+
+@pytest.mark.parametrize("loss", PAIR_WEIGHTS)
+@pytest.mark.parametrize("learning_rate", [0.1, 2.0])
+def test_the_default_never_raises_the_objective(loss, learning_rate):
+    ranker = HistGradientBoostingRanker(loss, learning_rate=learning_rate, random_state=0)
+    losses = ranker.fit(*make_many_queries(0, nonlinear=False)).loss_curve_
+    assert len(losses) == len(ranker.estimators_) + 1
+    assert (losses[1:] <= losses[:-1] * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("loss", PAIR_WEIGHTS)
 @pytest.mark.parametrize("max_leaf_nodes", [2, 5])
 def test_trees_are_fitted_to_the_gradients_and_hessians_of_the_pairs(loss, max_leaf_nodes):
     """The public tree, fitted to the ratios with the hessians as weights, is that of a round."""
@@ -355,7 +356,8 @@ def test_trees_are_fitted_to_the_gradients_and_hessians_of_the_pairs(loss, max_l
             documents = np.flatnonzero(qid == q)
             gains = 2.0 ** y[documents] - 1
             ideal = (np.sort(gains)[::-1] / np.log2(2 + np.arange(len(gains)))).sum()
-            for (i, j), weight in pair_weights(loss, gains / ideal / 8, F[documents]).items():
+            for i, j in permutations(range(len(documents)), 2):
+                weight = PAIR_WEIGHTS[loss](gains / ideal / 8, F[documents], i, j)
                 gradient[documents[[i, j]]] += weight, -weight
                 mass[documents[[i, j]]] += weight
         seen = mass > 0

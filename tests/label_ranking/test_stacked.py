@@ -88,6 +88,17 @@ def test_default_rankers_of_many_features():
     assert few.keys() - many.keys() == {"splines", "pairwise_splines"}
 
 
+@pytest.mark.parametrize("name", dict(recommended_rankers()))
+def test_default_rankers_learn_what_the_stack_gives_them(name):
+    """Incomplete rankings, few samples, pickles, and the same ranker for the same random state."""
+    member = dict(recommended_rankers(random_state=0))[name]
+    scores = clone(member).fit(X, INCOMPLETE).decision_function(X)
+    assert kendall_tau_score(Y, -scores) > 0.5
+    again = pickle.loads(pickle.dumps(clone(member).fit(X, INCOMPLETE)))
+    assert_allclose(again.decision_function(X), scores)
+    assert clone(member).fit(X[:4], Y[:4]).decision_function(X).shape == Y.shape
+
+
 def test_labels_that_a_training_fold_does_not_rank_have_no_weight_in_its_scores():
     few = np.where((np.arange(120) >= 40)[:, np.newaxis] & (np.arange(5) == 2), np.nan, Y)
     rankers = [TREE, LOGISTIC]

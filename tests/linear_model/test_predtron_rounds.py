@@ -174,15 +174,25 @@ class ReciprocalGain:
         return 1.0 / np.minimum(np.arange(1, n_positions + 1), 3)
 
 
+def one_minus_share(totals):
+    losses = (totals.max() - totals) / max(totals.max(), 1e-12)
+    losses[losses < 1e-12] = 0.0
+    return losses
+
+
+# The parameters of each loss, and the losses of all rankings of a list, which are functions of the
+# relevance `(n_items,)` and of the positions of the items, floats `(n_rankings, n_items)`.
 RANKING_LOSSES = {
-    "ndcg": ({}, lambda y: 2.0**y - 1, lambda j: 1 / np.log2(1 + j)),
-    "ndcg@2": ({"k": 2}, lambda y: 2.0**y - 1, lambda j: (j <= 2) / np.log2(1 + j)),
+    "ndcg": ({}, lambda y, j: one_minus_share((1 / np.log2(1 + j)) @ (2.0**y - 1))),
+    "ndcg@2": ({"k": 2}, lambda y, j: one_minus_share(((j <= 2) / np.log2(1 + j)) @ (2.0**y - 1))),
     "precision@2": (
         {"loss": "precision", "k": 2},
-        lambda y: 1.0 * (y > 0),
-        lambda j: 1.0 * (j <= 2),
+        lambda y, j: one_minus_share(1.0 * (j <= 2) @ (y > 0)),
     ),
-    "own": ({"loss": ReciprocalGain()}, lambda y: y, lambda j: 1 / np.minimum(j, 3)),
+    "own": (
+        {"loss": ReciprocalGain()},
+        lambda y, j: one_minus_share((1 / np.minimum(j, 3)) @ y),
+    ),
 }
 POSITION_VALUES = {
     "power": lambda j: -(j**1.1),
@@ -192,14 +202,12 @@ POSITION_VALUES = {
 
 
 def ranking_rounds(relevance, loss, representation):
-    _, gain, discount = RANKING_LOSSES[loss]
+    _, losses_of = RANKING_LOSSES[loss]
     rounds = []
     for y in relevance:
         m = len(y)
         positions = np.array(list(permutations(range(1, m + 1))), dtype=float)
-        totals = discount(positions) @ gain(y)
-        losses = (totals.max() - totals) / max(totals.max(), 1e-12)
-        losses[losses < 1e-12] = 0.0
+        losses = losses_of(y, positions)
         f = POSITION_VALUES[representation]
         predictions = f(positions) / np.linalg.norm(f(np.arange(1.0, m + 1)))
         rounds.append((predictions, losses))

@@ -27,14 +27,15 @@ from sklrank.linear_model._predtron._base import (
     BaseSamplePredtron,
 )
 from sklrank.linear_model._predtron._ranking_losses import (
+    LOSS_TEXT,
     RANKING_LOSSES,
     REPRESENTATIONS,
     discounts_of,
     gains_of,
     make_ranking_loss,
     position_values,
+    task_of,
 )
-from sklrank.linear_model._predtron._ranking_task import RankingTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    from sklrank._typing import MirrorMap, RankingLoss
+    from sklrank._typing import MirrorMap, RankingLoss, RankingLossName, RepresentationName
 
 # Texts that the docstrings of the two rankers share.
 RANKING_TEXTS = TEXTS | {
@@ -52,30 +53,7 @@ by solving a linear assignment problem ([1]_, Lemma 3). It moves them towards th
 :math:`\sigma_y`, which has the greatest inner product with the scores among the rankings without
 loss.
 """,
-    "ranking_loss": r"""
-loss : {"ndcg", "precision"} or object, default="ndcg"
-    Loss of a ranking. It is 1 minus one of the following measures:
-
-    - "ndcg": the normalized discounted cumulative gain, with the gains :math:`2^y - 1` and the
-      discounts :math:`1 / \log_2(1 + j)` at position j;
-    - "precision": the precision at `k`, divided by its greatest possible value. The relevant items
-      are those with :math:`y > 0`;
-    - an object that defines the sum of gains times discounts, divided by its greatest possible
-      value. Its method ``gains(relevance)`` returns the gains for an array of relevance values of
-      shape (n_rankings, n_items). Its method ``discounts(n)`` returns the discounts at the
-      positions 1 to n, which must be nonnegative and nonincreasing and must not depend on n.
-k : int or None, default=None
-    Number of top-ranked items to include in the loss, and in the NDCG that `score` returns. If
-    None, all items are included. `k` must be given for "precision", and must be None if `loss` is
-    an object.
-representation : {"power", "linear", "reciprocal"} or callable, default="power"
-    The strictly decreasing function :math:`f`. It is :math:`-j^{power}` for "power", :math:`-j` for
-    "linear" and :math:`1 / j` for "reciprocal". A callable maps an array of positions to the values
-    of :math:`f`. At positions where :math:`f` decreases faster, smaller differences between the
-    scores suffice ([1]_, Lemma 4).
-power : float, default=1.1
-    Exponent of the "power" representation. It is ignored for other representations.
-""",
+    "ranking_loss": LOSS_TEXT,
     "mirror_map": r"""
 mirror_map : str, default="euclidean"
     Map from the sum of the steps to the weights: "euclidean", "p-norm", "group-norm", "schatten",
@@ -112,7 +90,7 @@ class BasePredtronRanker(BasePredtron):
         representation, power = self._representation
         values_of = partial(position_values, representation, power=power)
         values = _evaluate_positions("representation", values_of, sizes)
-        return RankingTask(gains, starts, discounts, values, self._loss_driven)
+        return task_of(self._loss)(gains, starts, discounts, values, self._loss_driven)
 
 
 @shares_text(**RANKING_TEXTS)
@@ -199,9 +177,9 @@ class PredtronLabelRanker(
     def __init__(
         self,
         *,
-        loss: Literal["ndcg", "precision"] | RankingLoss = "ndcg",
+        loss: RankingLossName | RankingLoss = "ndcg",
         k: int | None = None,
-        representation: Literal["power", "linear", "reciprocal"] | Callable = "power",
+        representation: RepresentationName | Callable = "power",
         power: float = 1.1,
         update: Literal["loss-augmented", "loss-driven"] = "loss-augmented",
         mirror_map: MirrorMap = "euclidean",
@@ -407,9 +385,9 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
     def __init__(
         self,
         *,
-        loss: Literal["ndcg", "precision"] | RankingLoss = "ndcg",
+        loss: RankingLossName | RankingLoss = "ndcg",
         k: int | None = None,
-        representation: Literal["power", "linear", "reciprocal"] | Callable = "power",
+        representation: RepresentationName | Callable = "power",
         power: float = 1.1,
         update: Literal["loss-augmented", "loss-driven"] = "loss-augmented",
         mirror_map: MirrorMap = "euclidean",

@@ -6,41 +6,71 @@ each position. Let sigma(i) be the position of item i. The loss of a ranking is
     L(sigma) = 1 - sum_i g_i D(sigma(i)) / best
 
 where best is the greatest value of the sum (Jain et al. 2015, proof of Lemma 3). The discount at a
-position must not depend on the number of positions. Losses that do not have this form need a task
-such as that of `_ranking_task.pyx`.
+position must not depend on the number of positions.
 
-A new loss is added as an entry of `RANKING_LOSSES`, and its name is added to the docstrings that
-list the names. An entry is a class that is called as `Entry(k)`, where `k` is the number of
-top-ranked items to include in the loss, or None. Its method `gains(relevance)` receives an array of
-shape (n_rankings, n_items) and returns the gains, an array of the same shape. Its method
-`discounts(n_positions)` returns the discounts at the positions 1 to n_positions. `gains_of` and
-`discounts_of` describe the valid values.
+A new loss is added as an entry of `RANKING_LOSSES`, with its name in `RankingLossName` and its text
+in `LOSS_TEXT`: the parameter check, the annotations and the docstrings of both rankers follow. An
+entry is a class derived from `NamedRankingLoss`, which is called as `Entry(k)`, where `k` is the
+number of top-ranked items to include in the loss, or None. Its method `gains(relevance)` receives
+an array of shape (n_rankings, n_items) and returns the gains, an array of the same shape. Its
+method `discounts(n_positions)` returns the discounts at the positions 1 to n_positions. `gains_of`
+and `discounts_of` describe the valid values.
+
+A loss of gains and discounts that is not their sum has the attribute `task`, a class derived from
+`RankingTask` in `_ranking_task.pyx`, which states what to override.
 
 A *representation* is a function f of positions, with rep(sigma)_i = f(sigma(i)) / Z. The difference
 between the scores of two items at the positions i - 1 and i that Lemma 4 requires grows with
 1 / (f(i - 1) - f(i)). So "power", -i^p with p > 1, requires small differences at the bottom of a
 ranking, where items are hard to tell apart. "reciprocal", 1 / i, requires small differences at the
-top.
+top. A new one is an entry of `REPRESENTATIONS`, with its name in `RepresentationName` and its text.
 """
+
+from typing import Literal
 
 import numpy as np
 
 from sklrank._document_metrics import check_k, factors_of
 from sklrank._validation import as_numbers
 from sklrank.linear_model._predtron._losses import look_up
+from sklrank.linear_model._predtron._ranking_task import RankingTask
 
 # Sums of gains above MAX_GAIN would overflow. The reciprocal of `best` would overflow if all gains
 # were below MIN_GAIN.
 MAX_GAIN, MIN_GAIN = 1e300, 1e-300
 
 
-class NDCGLoss:
-    r"""NDCG loss: 1 minus the normalized discounted cumulative gain.
+# The names of the losses and representations, and their descriptions in the docstrings.
+RankingLossName = Literal["ndcg", "precision"]
+RepresentationName = Literal["power", "linear", "reciprocal"]
+LOSS_TEXT = r"""
+loss : {"ndcg", "precision"} or object, default="ndcg"
+    Loss of a ranking. It is 1 minus one of the following measures:
 
-    The gain of an item of relevance :math:`y \geq 0` is :math:`2^y - 1`, and the discount at
-    position j is :math:`1 / \log_2(1 + j)`. Section 4 of the paper has the same discounts, but
-    other gains. The gains of a ranking are divided by :math:`2^{\max y}`, so that they do not
-    overflow for relevance values in the hundreds. This does not change the loss.
+    - "ndcg": the normalized discounted cumulative gain, with the gains :math:`2^y - 1` and the
+      discounts :math:`1 / \log_2(1 + j)` at position j;
+    - "precision": the precision at `k`, divided by its greatest possible value. The relevant items
+      are those with :math:`y > 0`;
+    - an object that defines the sum of gains times discounts, divided by its greatest possible
+      value. Its method ``gains(relevance)`` returns the gains for an array of relevance values of
+      shape (n_rankings, n_items). Its method ``discounts(n)`` returns the discounts at the
+      positions 1 to n, which must be nonnegative and nonincreasing and must not depend on n.
+k : int or None, default=None
+    Number of top-ranked items to include in the loss, and in the NDCG that `score` returns. If
+    None, all items are included. `k` must be given for "precision", and must be None if `loss` is
+    an object.
+representation : {"power", "linear", "reciprocal"} or callable, default="power"
+    The strictly decreasing function :math:`f`. It is :math:`-j^{power}` for "power", :math:`-j` for
+    "linear" and :math:`1 / j` for "reciprocal". A callable maps an array of positions to the values
+    of :math:`f`. At positions where :math:`f` decreases faster, smaller differences between the
+    scores suffice ([1]_, Lemma 4).
+power : float, default=1.1
+    Exponent of the "power" representation. It is ignored for other representations.
+"""
+
+
+class NamedRankingLoss:
+    """Base class of the losses that have names.
 
     Parameters
     ----------
@@ -48,9 +78,27 @@ class NDCGLoss:
         Number of top-ranked items to include. If None, all items are included.
     """
 
+    task = RankingTask
+
     def __init__(self, k=None):
         check_k(k)
         self.k = k
+
+    def _cut(self, discounts):
+        """Set the discounts at the positions after `k` to 0."""
+        if self.k is not None:
+            discounts[self.k :] = 0.0
+        return discounts
+
+
+class NDCGLoss(NamedRankingLoss):
+    r"""NDCG loss: 1 minus the normalized discounted cumulative gain.
+
+    The gain of an item of relevance :math:`y \geq 0` is :math:`2^y - 1`, and the discount at
+    position j is :math:`1 / \log_2(1 + j)`. Section 4 of the paper has the same discounts, but
+    other gains. The gains of a ranking are divided by :math:`2^{\max y}`, so that they do not
+    overflow for relevance values in the hundreds. This does not change the loss.
+    """
 
     def gains(self, relevance):
         """Return the gains of rankings along the last axis."""
@@ -59,10 +107,10 @@ class NDCGLoss:
 
     def discounts(self, n_positions):
         """Return the discounts at the positions 1, 2, ..."""
-        return _cut(factors_of("log2", n_positions), self.k)
+        return self._cut(factors_of("log2", n_positions))
 
 
-class PrecisionLoss:
+class PrecisionLoss(NamedRankingLoss):
     r"""Precision loss: 1 minus the precision at k divided by its greatest possible value.
 
     An item is relevant and has the gain 1 if its relevance is above 0. Positions up to k have the
@@ -76,10 +124,9 @@ class PrecisionLoss:
     """
 
     def __init__(self, k):
-        check_k(k)
+        super().__init__(k)
         if k is None:
             raise ValueError("k must be a positive integer under loss='precision', got None.")
-        self.k = k
 
     def gains(self, relevance):
         """Return the gains of rankings along the last axis."""
@@ -87,13 +134,7 @@ class PrecisionLoss:
 
     def discounts(self, n_positions):
         """Return the discounts at the positions 1, 2, ..."""
-        return _cut(np.ones(n_positions), self.k)
-
-
-def _cut(discounts, k):
-    if k is not None:
-        discounts[k:] = 0.0
-    return discounts
+        return self._cut(np.ones(n_positions))
 
 
 RANKING_LOSSES = {"ndcg": NDCGLoss, "precision": PrecisionLoss}
@@ -110,6 +151,11 @@ def make_ranking_loss(loss, k=None):
     if k is not None:
         raise ValueError(f"k must be None where loss is an object, got {k!r}: its discounts tell.")
     return loss
+
+
+def task_of(loss):
+    """Return the class of the task of a ranking loss."""
+    return loss.task if isinstance(loss, NamedRankingLoss) else RankingTask
 
 
 def gains_of(loss, relevance, starts):

@@ -60,6 +60,8 @@ cdef class RankingTask(Task):
     cdef Py_ssize_t[::1] order              # scratch
 
     cdef void find_ideal(self, Py_ssize_t i) noexcept nogil
+    # The module docstring of the `.pyx` file states what the next three methods compute.
     cdef double predicted_loss(self, Py_ssize_t i) noexcept nogil
     cdef void sort_correct(self, Py_ssize_t i, const double* scores) noexcept nogil
+    cdef int sort_augmented(self, Py_ssize_t i, const double* scores) except -1 nogil
     cdef void sort_blocks(self, Py_ssize_t n) noexcept nogil

@@ -28,6 +28,24 @@ of items, one group for each distinct gain. It is found by dynamic programming, 
 number of placed items of each group. If group g has n_g items, the table has prod(n_g + 1) states,
 which are few if there are few grades. The general solver is called if the table would be too large
 or would take more time.
+
+Another loss of gains and discounts, such as that of the first item of gain 1, is a class derived
+from `RankingTask` in this file, which the loss in `_ranking_losses.py` names as its `task`. It
+overrides three methods, in which `i` is the index of a list among all rounds, whose n items have
+the gains `gains[starts[i]:starts[i + 1]]`, and `predicted` are the items in the order of the
+prediction: by score, the largest first, and those of equal score by gain, the smallest first, which
+is the worst ranking. An item has its index in the list in `index`, and minus its gain in `second`.
+
+- `predicted_loss(i)` returns the loss of the prediction; there is no step if it is 0.
+- `sort_correct(i, scores)` writes sigma_y into `blocks`, of which only `index` is read.
+- `sort_augmented(i, scores)`, which is called next, writes the indices of the items of the
+  loss-augmented ranking into `order`. It maximizes the loss plus the sum of f_j t / Z, where f_j is
+  `position_values[j]`, t is the score of the item at position j, from 0, and Z is `lengths[n]`.
+
+The base class does all else: it ignores lists whose sum `best[i]` is 0, computes the directions,
+and takes the steps of Predtron.LD. (The steps of Predtron.LD are multiplied by the loss elsewhere.)
+`discounts` are divided by the first one. A class that adds no attributes needs no declaration in
+the `.pxd` file.
 """
 
 cimport cython
@@ -123,7 +141,6 @@ cdef class RankingTask(Task):
         cdef const double* gains
         cdef Py_ssize_t j, k, which = self.chosen[i], n = self.n_scores(i)
         cdef double loss, length
-        cdef AssignmentValue value
         if self.best[which] == 0.0:
             return 0.0
         gains = &self.gains[self.starts[which]]
@@ -141,12 +158,9 @@ cdef class RankingTask(Task):
             for j in range(n):
                 direction[self.predicted[j].index] += self.position_values[j] / length
             return loss
-        value = AssignmentValue(
-            &self.discounts[0], &self.position_values[0], 1.0 / self.best[which], 1.0 / length
-        )
-        self.assigner.assign(&self.sorted[0], n, &value, &self.order[0])
+        self.sort_augmented(which, scores)
         for j in range(n):
-            direction[self.sorted[self.order[j]].index] += self.position_values[j] / length
+            direction[self.order[j]] += self.position_values[j] / length
         return loss
 
     cdef double predicted_loss(self, Py_ssize_t i) noexcept nogil:
@@ -161,8 +175,8 @@ cdef class RankingTask(Task):
         return max(lost, 0.0) / self.best[i]
 
     cdef void sort_correct(self, Py_ssize_t i, const double* scores) noexcept nogil:
-        # Write the correct ranking into `blocks`. Its gains are decreasing, and its scores are
-        # decreasing in each block. In `predicted`, the items are already sorted by score.
+        # The gains are decreasing, and the scores are decreasing in each block. In `predicted`, the
+        # items are already sorted by score.
         cdef Py_ssize_t j, k, first, start = self.starts[i], n = self.starts[i + 1] - start
         for j in range(n):
             self.order[j] = j
@@ -175,6 +189,17 @@ cdef class RankingTask(Task):
             k = self.sorted[j].index
             self.blocks[j] = Item(scores[k], 0.0, k)
         self.sort_blocks(n)
+
+    cdef int sort_augmented(self, Py_ssize_t i, const double* scores) except -1 nogil:
+        cdef Py_ssize_t j, n = self.starts[i + 1] - self.starts[i]
+        cdef AssignmentValue value = AssignmentValue(
+            &self.discounts[0], &self.position_values[0],
+            1.0 / self.best[i], 1.0 / self.lengths[n],
+        )
+        self.assigner.assign(&self.sorted[0], n, &value, &self.order[0])
+        for j in range(n):
+            self.order[j] = self.sorted[self.order[j]].index
+        return 0
 
     cdef void sort_blocks(self, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t j, start = 0
