@@ -393,6 +393,7 @@ def seconds_until_interrupted(call, after=1.0):
             pytest.fail("the call was too short")
         timer.join()
     finally:
+        timer.cancel()
         gc.enable()
         signal.signal(signal.SIGINT, handler)
     return time.perf_counter() - begin - after
@@ -441,7 +442,7 @@ def test_interrupts_do_not_wait_for_a_batch(name):
 def test_an_interrupted_ranker_is_that_of_its_rounds(model):
     """Its scores, probabilities and label sets, with feedback on all labels or on those shown."""
     X, Y = WIDE[:, :8], (WIDE[:, 8:14] > 0.5).astype(int)
-    X, Y = np.tile(X, (200, 1)), np.tile(Y, (200, 1))
+    X, Y = np.tile(X, (400, 1)), np.tile(Y, (400, 1))
     labels = np.tile([0, 2, 5], (len(X), 1))
     shown, rewards = Exploration(labels, np.ones((len(X), 3, 3))), Y[:, [0, 2, 5]]
 
@@ -455,7 +456,7 @@ def test_an_interrupted_ranker_is_that_of_its_rounds(model):
     for training in [learn, learn_feedback][: 1 + hasattr(model, "explore")]:
         interrupted, whole = clone(model), clone(model)
         training(interrupted, 0, 1)
-        seconds_until_interrupted(partial(training, interrupted, 1, len(X)), after=0.5)
+        seconds_until_interrupted(partial(training, interrupted, 1, len(X)), after=0.3)
         assert interrupted.n_rounds_ < len(X)
         training(whole, 0, interrupted.n_rounds_)
         for method in ("decision_function", "predict_proba", "predict"):
