@@ -51,6 +51,7 @@ import sklrank
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.boosting import (
     AdaRank,
+    ConformalDocumentList,
     HistGradientBoostingRanker,
     NDCGBoost,
     RankBoost,
@@ -175,12 +176,14 @@ CONFIGURATIONS = {
     "AdaRank(HistogramTreeClassifier(max_leaf_nodes=2), 2, metric='map')": GRADES,
     "RankingRefiner(0, n_estimators=2)": GRADES,
     "ResidualRefiner(0)": GRADES,
+    "ConformalDocumentList(RankBoost(n_estimators=2), alpha=0.8)": GRADES,
     "RankingRefiner(0, LogisticRegression(), 2, combination='sum')": GRADES,
 }
 
 # Their results are those of scikit-learn's estimators, which overflow for some samples.
 WRAPPERS = {
     "CalibratedLabelRanker",
+    "ConformalDocumentList",
     "ConformalRanks",
     "ConformalTopLabels",
     "LabelwiseRanker",
