@@ -47,9 +47,13 @@ def test_booleans_are_refused(name):
         CALLS[name](**{parameter: True})
 
 
-@pytest.mark.parametrize("name", [name for name in datasets.__all__ if name.startswith("make_")])
+GENERATORS = {name: getattr(datasets, name) for name in datasets.__all__ if name[:5] == "make_"}
+GENERATORS["make_clicks"] = partial(datasets.make_clicks, X, y, None, X[:, 0])
+
+
+@pytest.mark.parametrize("name", GENERATORS)
 def test_sizes_of_generated_data_sets(name):
-    generate = getattr(datasets, name)
+    generate = GENERATORS[name]
     defaults = {each.name: each.default for each in signature(generate).parameters.values()}
     numeric = [parameter for parameter, default in defaults.items() if is_number(default)]
     assert len(numeric) >= 4
@@ -70,7 +74,7 @@ def test_sizes_of_generated_data_sets(name):
         partial(datasets.sample_mallows, SCORES),
         partial(datasets.sample_plackett_luce, SCORES),
         partial(datasets.label_ranking_from_regression, X, 2),
-        *(getattr(datasets, name) for name in datasets.__all__ if name.startswith("make_")),
+        *GENERATORS.values(),
     ],
 )
 def test_errors_name_random_state(call, seed):
