@@ -142,16 +142,14 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         of the features, "sqrt", "log2", or None for all features.
     max_bins : int, default=255
         Maximum number of bins of each feature, at most 255; missing values have a bin of their own.
-    categorical_features : array-like of {bool, int, str}, "from_dtype" or None, \
-            default="from_dtype"
+    categorical_features : array-like, "from_dtype" or None, default="from_dtype"
         Categorical features: a mask of shape `(n_features,)`, indices, or names of columns. If
         "from_dtype", they are the columns of a data frame with the data type `category` of pandas,
         or `Categorical` or `Enum` of polars. In data frames, categories may be strings; in arrays
         they are numbers. Categories that are not in the training samples, and all but the
         `max_bins` most frequent ones, are treated as missing values; see
         :class:`~sklrank.tree.HistogramTreeRegressor`. They are not used in linear scores.
-    monotonic_cst : array-like of int of shape (n_features,), dict of str to int, or None, \
-            default=None
+    monotonic_cst : array-like of shape (n_features,), dict of str to int or None, default=None
         Constraints of the scores: 1 if they must not decrease with the feature, -1 if they must not
         increase, and 0 if there is no constraint; a dict has the names of the features that have
         constraints. If None, there are no constraints.
@@ -296,7 +294,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
        WWW 2021.
     .. [7] X. Wang et al., "Position bias estimation for unbiased learning to rank in personal
        search", WSDM 2018.
-    .. [8] A. Agarwal et al., "Addressing trust bias for unbiased learning-to-rank", WWW 2019.
+    .. [8] A. Agarwal et al., "Addressing trust bias for unbiased learning-to-rank",
+       WWW 2019.
     .. [9] O. Chapelle and Y. Zhang, "A dynamic Bayesian network click model for web search
        ranking", WWW 2009.
 
