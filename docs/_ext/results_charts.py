@@ -6,7 +6,7 @@ The entry "chart" of a run in `runs.json` has these keys:
 - "columns": names of the columns with values. Each column of a single table becomes a group.
 - "series": "columns" if the points of a group are the columns of a row; without it, they are rows.
 - "error": name of the column of errors; without it, they follow "+-" in the cell.
-- "ours": rows (or columns) to emphasize, the recommended one first.
+- "ours": rows (or columns) to emphasize, the recommended one first; none if values are its leads.
 - "rows": other rows to show; without it, all.
 - "label" and "lower": the measure, and whether lower values are better.
 """
@@ -35,6 +35,8 @@ def groups_of(chart, tables):
         for column in chart["columns"]:
             place = header.index(column)
             for row in rows:
+                if row[0] == "mean":
+                    continue
                 error = row[header.index(chart["error"])] if "error" in chart else None
                 point = value_and_error(row[place], error)
                 series, group = (column, row[0]) if chart.get("series") else (row[0], column)

@@ -198,14 +198,19 @@ def summary():
             continue
         tables = printed_tables(result)
         means = results_charts.means(chart, tables)
-        ours = chart["ours"][0]
-        others = {name: mean for name, mean in means.items() if name not in chart["ours"]}
-        best = (min if chart["lower"] else max)(others, key=others.get)
         sign = "lower" if chart["lower"] else "higher"
         n_groups = len(results_charts.groups_of(chart, tables))
+        if chart["ours"]:
+            ours = chart["ours"][0]
+            others = {name: mean for name, mean in means.items() if name not in chart["ours"]}
+            best = (min if chart["lower"] else max)(others, key=others.get)
+            cells = f"{ours}: {means[ours]:.3g}", f"{best}: {others[best]:.3g}"
+        else:
+            best = min(means, key=means.get)
+            cells = f"ahead by {means[best]:.3g}", best.removeprefix("- ")
         lines.append(
             f"| {{ref}}`{result['task']} <{anchor(result)}>` | {chart['label']}, {sign} is better "
-            f"| {ours}: {means[ours]:.3g} | {best}: {others[best]:.3g} | {n_groups} |"
+            f"| {cells[0]} | {cells[1]} | {n_groups} |"
         )
     return "\n".join(lines)
 
