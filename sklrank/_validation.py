@@ -428,14 +428,18 @@ def check_available(available, classes, n_samples: int, k: int = 1):
     """
     if available is None:
         return None
-    mask = np.asarray(available)
+    meaning = "available must be a mask of bools, or a list of the names of labels in classes_"
+    try:
+        mask = np.asarray(available)
+        names = set() if mask.dtype == bool else set(mask.ravel().tolist())
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{meaning}: {error}") from error
     if mask.dtype != bool:
-        names = set(mask.ravel().tolist())
+        # Zeros and ones are names, too, if the labels are integers.
+        if mask.ndim > 1 or len(names) < mask.size or any(isinstance(n, bool) for n in names):
+            raise ValueError(f"{meaning}, each once; got {mask.dtype} of the shape {mask.shape}")
         if unknown := names.difference(classes.tolist()):
-            raise ValueError(
-                "available must be a mask of bools, or a list of the names of labels in classes_; "
-                f"{list(unknown)[:5]} are not in classes_"
-            )
+            raise ValueError(f"{meaning}; {list(unknown)[:5]} are not in classes_")
         mask = np.array([name in names for name in classes.tolist()])
     if mask.shape not in ((n_samples, len(classes)), (len(classes),)):
         raise ValueError(
