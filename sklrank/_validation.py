@@ -123,15 +123,15 @@ def canonical_csr(X):
     return X
 
 
-def check_entries(X):
-    """Raise if products of entries of `X` would overflow."""
+def check_entries(X, name="X"):
+    """Raise if products of entries of `X`, which is called `name`, would overflow."""
     entries = (X.data if sparse.issparse(X) else X).ravel()
     if sum_of_squares(entries) <= MAX_FACTOR**2:
         return
     largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
     if largest > MAX_FACTOR:
         raise ValueError(
-            f"X has an entry of the size {largest:g}; scores would overflow beyond "
+            f"{name} has an entry of the size {largest:g}; scores would overflow beyond "
             f"{MAX_FACTOR:g}: scale the features"
         )
 
