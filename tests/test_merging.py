@@ -110,6 +110,18 @@ def test_unlearn_removes_samples(name):
     assert model._count_rounds() == 700
 
 
+@pytest.mark.parametrize("exploration", ["ag1", "ag2", "ag3"])
+def test_unlearn_rounds_that_would_hit_more_often_now(exploration):
+    """The greedy class of a trained model is more often the class shown than it was at first."""
+    model = LinUCBClassifier(warm_up=5, kernel="linear", exploration=exploration)
+    shown = Exploration(ACTIONS, np.full(len(y), 0.1))
+    rewards = ACTIONS == y
+    for rows in np.arange(10), np.arange(10, len(y)):
+        model.partial_fit_feedback(X[rows], shown[rows], rewards[rows], classes=CLASSES)
+    assert model.unlearn(X[10:], shown[10:], rewards[10:]).n_rounds_ == 10
+    assert model.explore(X[:5]).propensities.max() <= 1
+
+
 def test_unlearn_refuses_what_it_cannot_remove(fingerprint):
     model = learn(OnlineRidgeClassifier(), np.arange(100))
     with pytest.raises(ValueError, match="set warm_up"):
