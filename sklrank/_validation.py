@@ -504,9 +504,14 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool, name="sample
         sample_weight = np.full(n_samples, sample_weight)
     elif isinstance(sample_weight, bool):
         raise ValueError(f"{name} must be numbers, got {sample_weight}")
-    weights = check_array(
-        sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name=name
-    )
+    try:
+        weights = check_array(
+            sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name=name
+        )
+    except ValueError as error:
+        if name in str(error):
+            raise
+        raise ValueError(f"{name} must be numbers: {error}") from error
     if weights.shape != (n_samples,):
         raise ValueError(f"{name} must have the shape ({n_samples},), got {weights.shape}")
     if np.any(weights < 0):
