@@ -454,8 +454,8 @@ class CrossEntropyObjective(Objective):
         self._shares = shares[queries.codes]
         self._gains = gains * weights / np.where(totals > 0, totals, 1.0)[queries.codes]
         self._weights = weights
-        # Documents are copies of this size. With larger ones, a copy could have a share above 1, and
-        # so a negative hessian and loss.
+        # Documents are copies of this size. Larger ones could have shares above 1, and so negative
+        # hessians and losses.
         self._unit = min(1.0, weights.min())
 
     def set_scores(self, scores):
