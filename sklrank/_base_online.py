@@ -155,10 +155,10 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
                 )
             if n_rounds > 0:
                 learned.append((model, n_rounds))
-        if not learned:
+        if not learned and not hasattr(self, "classes_"):
             return
-        models, n_rounds = zip(*learned)
-        models, base = with_all_classes(models, base if start else None)
+        models, n_rounds = zip(*(learned or [(self, 1)]))
+        models, base = with_all_classes(models, base if start else None, [self, *others])
         merged = models[0]
         if len(models) > 1:
             shares = [n / sum(n_rounds) for n in n_rounds]
@@ -371,14 +371,26 @@ def copy_of(model):
     return deepcopy(model, {id(shared): shared})
 
 
-def with_all_classes(models, base):
-    """Return models of the union of their classes, and the base with these classes."""
-    first = models[0]
+def with_all_classes(models, base, known):
+    """Return models, and the base or None, with the classes that the result has.
+
+    These are the classes of all models `known`, but those of the base that one of them dropped.
+    """
+    first, known = models[0], [model for model in known if hasattr(model, "classes_")]
     if not isinstance(first, ChangingClasses) or all(
-        np.array_equal(model.classes_, first.classes_) for model in (*models, base or first)
+        np.array_equal(model.classes_, first.classes_) for model in (*known, base or first)
     ):
         return models, base
-    names = np.array(list(dict.fromkeys(np.concatenate([m.classes_ for m in models]).tolist())))
+    of_known = [model.classes_.tolist() for model in known]
+    before = set() if base is None else set(base.classes_.tolist())
+    dropped = before.difference(set.intersection(*map(set, of_known)))
+    names = dict.fromkeys(np.concatenate([model.classes_ for model in known]).tolist())
+    names = np.array([name for name in names if name not in dropped])
+    if len(names) < 2:
+        raise ValueError(
+            f"models dropped all classes of base but {len(names)}, and a model needs two: let them "
+            "drop fewer, or add others"
+        )
     names = names if first._has_label_columns else sorted_classes(names)
 
     def relabeled(model):

@@ -123,15 +123,15 @@ def canonical_csr(X):
     return X
 
 
-def check_entries(X):
-    """Raise if products of entries of `X` would overflow."""
+def check_entries(X, name="X"):
+    """Raise if products of entries of `X`, which is called `name`, would overflow."""
     entries = (X.data if sparse.issparse(X) else X).ravel()
     if sum_of_squares(entries) <= MAX_FACTOR**2:
         return
     largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
     if largest > MAX_FACTOR:
         raise ValueError(
-            f"X has an entry of the size {largest:g}; scores would overflow beyond "
+            f"{name} has an entry of the size {largest:g}; scores would overflow beyond "
             f"{MAX_FACTOR:g}: scale the features"
         )
 
@@ -428,14 +428,18 @@ def check_available(available, classes, n_samples: int, k: int = 1):
     """
     if available is None:
         return None
-    mask = np.asarray(available)
+    meaning = "available must be a mask of bools, or a list of the names of labels in classes_"
+    try:
+        mask = np.asarray(available)
+        names = set() if mask.dtype == bool else set(mask.ravel().tolist())
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{meaning}: {error}") from error
     if mask.dtype != bool:
-        names = set(mask.ravel().tolist())
+        # Zeros and ones are names, too, if the labels are integers.
+        if mask.ndim > 1 or len(names) < mask.size or any(isinstance(n, bool) for n in names):
+            raise ValueError(f"{meaning}, each once; got {mask.dtype} of the shape {mask.shape}")
         if unknown := names.difference(classes.tolist()):
-            raise ValueError(
-                "available must be a mask of bools, or a list of the names of labels in classes_; "
-                f"{list(unknown)[:5]} are not in classes_"
-            )
+            raise ValueError(f"{meaning}; {list(unknown)[:5]} are not in classes_")
         mask = np.array([name in names for name in classes.tolist()])
     if mask.shape not in ((n_samples, len(classes)), (len(classes),)):
         raise ValueError(
@@ -500,9 +504,14 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool, name="sample
         sample_weight = np.full(n_samples, sample_weight)
     elif isinstance(sample_weight, bool):
         raise ValueError(f"{name} must be numbers, got {sample_weight}")
-    weights = check_array(
-        sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name=name
-    )
+    try:
+        weights = check_array(
+            sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name=name
+        )
+    except ValueError as error:
+        if name in str(error):
+            raise
+        raise ValueError(f"{name} must be numbers: {error}") from error
     if weights.shape != (n_samples,):
         raise ValueError(f"{name} must have the shape ({n_samples},), got {weights.shape}")
     if np.any(weights < 0):

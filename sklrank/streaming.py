@@ -67,7 +67,10 @@ def iter_batches(
     if not is_integer(batch_size) or batch_size < 1:
         raise ValueError(f"batch_size must be a positive integer, got {batch_size!r}")
     is_pair = isinstance(data, tuple)
-    if is_pair and (len(data) != 2 or data[0].shape[0] != data[1].shape[0]):
+    shapes = [getattr(part, "shape", ()) for part in data] if is_pair else []
+    if not all(shapes):
+        raise TypeError("data must be a pair (X, y) of arrays: convert lists by np.asarray")
+    if is_pair and (len(data) != 2 or shapes[0][0] != shapes[1][0]):
         raise ValueError("data must be a pair (X, y) with equal numbers of rows")
     if is_pair != (target is None):
         what = "leave target out for a pair of arrays" if is_pair else "name it for a table"
@@ -88,6 +91,9 @@ def _split_tables(data, target, size):
     for table in _tables(data, size):
         if not len(table):
             continue
+        known = list(getattr(table, "column_names", table.columns))  # of pyarrow, of others
+        if missing := [name for name in columns if name not in known]:
+            raise ValueError(f"target must be columns of data, which has no {missing[0]!r}")
         if hasattr(table, "drop_columns"):  # pyarrow
             X, y = table.drop_columns(columns), table.select(columns)
         else:

@@ -110,6 +110,18 @@ def test_unlearn_removes_samples(name):
     assert model._count_rounds() == 700
 
 
+@pytest.mark.parametrize("exploration", ["ag1", "ag2", "ag3"])
+def test_unlearn_rounds_that_would_hit_more_often_now(exploration):
+    """The greedy class of a trained model is more often the class shown than it was at first."""
+    model = LinUCBClassifier(warm_up=5, kernel="linear", exploration=exploration)
+    shown = Exploration(ACTIONS, np.full(len(y), 0.1))
+    rewards = ACTIONS == y
+    for rows in np.arange(10), np.arange(10, len(y)):
+        model.partial_fit_feedback(X[rows], shown[rows], rewards[rows], classes=CLASSES)
+    assert model.unlearn(X[10:], shown[10:], rewards[10:]).n_rounds_ == 10
+    assert model.explore(X[:5]).propensities.max() <= 1
+
+
 def test_unlearn_refuses_what_it_cannot_remove(fingerprint):
     model = learn(OnlineRidgeClassifier(), np.arange(100))
     with pytest.raises(ValueError, match="set warm_up"):
@@ -474,6 +486,51 @@ def test_classes_of_the_result_are_those_of_all_models(model):
     if not isinstance(model, BanditronClassifier | PredtronClassifier):  # of few rounds
         assert merged.score(X[y == 0], y[y == 0]) > 0.5
     merged.partial_fit(X[:10], y[:10])
+
+
+@pytest.mark.parametrize("n_droppers", [1, 2])
+@pytest.mark.parametrize("name", ["ridge", "ridge-warm-up", "linucb-linear", "linucb-items"])
+def test_classes_that_a_model_dropped_are_dropped(name, n_droppers):
+    """The other classes are those of a model that learned all samples."""
+    start = learn(deepcopy(EXACT[name]), np.arange(N_FIRST))
+    rows, kept = np.arange(N_FIRST, len(y)), CLASSES[:-1]
+    rows = rows[(y[rows] != CLASSES[-1]) & (ACTIONS[rows] != CLASSES[-1])]
+    one, parts = learn(deepcopy(start), rows), []
+    for i in range(3):
+        part = deepcopy(start)
+        if i < n_droppers:
+            part.drop_classes(CLASSES[-1:])
+        if not isinstance(part, LinUCBClassifier):
+            part.partial_fit(X[rows[i::3]], y[rows[i::3]])
+        else:
+            shown = Exploration(ACTIONS[rows[i::3]], np.full(len(rows[i::3]), 0.1))
+            part.partial_fit_feedback(X[rows[i::3]], shown, ACTIONS[rows[i::3]] == y[rows[i::3]])
+        parts.append(part)
+    merged = parts[2].merge(parts[:2], base=start)
+    assert merged.classes_.tolist() == kept.tolist()
+    # Targets of the ridge regression depend on the number of classes, equally for all of them.
+    scores, expected = merged.decision_function(X), one.decision_function(X)[:, :-1]
+    if not isinstance(merged, LinUCBClassifier):
+        scores, expected = (each - each.mean(axis=1, keepdims=True) for each in (scores, expected))
+    np.testing.assert_allclose(scores, expected, atol=1e-10)
+
+
+def test_classes_of_models_that_have_learned_nothing():
+    start = learn(deepcopy(EXACT["linucb-linear"]), np.arange(N_FIRST))
+    first, second = deepcopy(start), learn(deepcopy(start), np.arange(N_FIRST, 600))
+    first.explore(X[:1], classes=[*CLASSES, 10])
+    before = second.decision_function(X)
+    assert first.merge(second, base=start).classes_.tolist() == [*CLASSES, 10]
+    np.testing.assert_array_equal(first.decision_function(X)[:, :-1], before)
+    third = deepcopy(start)
+    third.explore(X[:1], classes=[*CLASSES, 11])
+    assert deepcopy(start).merge(third, base=start).classes_.tolist() == [*CLASSES, 11]
+    first, second = deepcopy(start), deepcopy(start)
+    first.drop_classes(CLASSES[:5])
+    second.drop_classes(CLASSES[5:])
+    with pytest.raises(ValueError, match="dropped all classes of base but 0"):
+        first.merge(second, base=start)
+    assert first.classes_.tolist() == CLASSES[5:].tolist()
 
 
 def test_linucb_with_added_classes_is_that_of_one_pass():

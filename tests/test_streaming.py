@@ -127,6 +127,21 @@ def test_bad_data_are_refused(data, options, message):
 def test_other_types_of_data_are_refused():
     with pytest.raises(TypeError, match="data must be a pair .* got dict"):
         list(iter_batches({}, target="y"))
+    for pair in (X.tolist(), Y.tolist()), (X, None), (np.array(1), np.array(2)):
+        with pytest.raises(TypeError, match="data must be a pair .* of arrays"):
+            iter_batches(pair)
+
+
+@pytest.mark.parametrize("target", ["unknown", ["unknown"]])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_targets_that_are_no_columns_are_refused(kind, target):
+    table = FRAME if kind == "pandas" else pytest.importorskip(kind)
+    if kind == "polars":
+        table = table.from_dict(FRAME.to_dict("list"))
+    elif kind == "pyarrow":
+        table = table.Table.from_pandas(FRAME)
+    with pytest.raises(ValueError, match="target must be columns of data, .* 'unknown'"):
+        next(iter_batches(table, target=target))
 
 
 def test_progress_is_printed(capsys, monkeypatch):

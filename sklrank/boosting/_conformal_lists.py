@@ -22,6 +22,7 @@ from sklrank._randomness import draw_seed
 from sklrank._relevance import check_relevance
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _safe_indexing
 from sklrank._validation import (
+    MAX_FACTOR,
     check_outputs,
     check_random_state,
     check_rows,
@@ -270,6 +271,10 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
                 f"for {len(queries.codes)} documents"
             )
         scores = check_outputs(scores, self.ranker_)
+        if np.abs(scores).max() > MAX_FACTOR:
+            raise ValueError(
+                f"ranker predicts scores beyond {MAX_FACTOR:g}, whose sums may overflow: scale them"
+            )
         means = sums_of_queries(queries, scores[queries.order]) / queries.sizes
         return scores - means[queries.codes]
 

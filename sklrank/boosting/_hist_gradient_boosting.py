@@ -765,8 +765,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
         def judge(scores):
             value = scorer(FixedScores(scores), X, target.y, qid=qid, **options)
-            if not np.isfinite(value):
-                raise ValueError(f"scoring must return a finite number, got {value}")
+            if not (isinstance(value, Real) and np.isfinite(value)):
+                raise ValueError(f"scoring must return a finite number, got {value!r}")
             return -float(value)
 
         return judge

@@ -454,6 +454,9 @@ class CrossEntropyObjective(Objective):
         self._shares = shares[queries.codes]
         self._gains = gains * weights / np.where(totals > 0, totals, 1.0)[queries.codes]
         self._weights = weights
+        # Documents are copies of this size. Larger ones could have shares above 1, and so negative
+        # hessians and losses.
+        self._unit = min(1.0, weights.min())
 
     def set_scores(self, scores):
         queries = self._queries
@@ -461,10 +464,13 @@ class CrossEntropyObjective(Objective):
         exponentials = np.exp(scores - largest[queries.codes])
         sums = np.bincount(queries.codes, self._weights * exponentials)
         self.value = self._query_shares @ (
-            np.log(sums) + largest - np.bincount(queries.codes, self._gains * scores)
+            np.log(sums)
+            - np.log(self._unit)
+            + largest
+            - np.bincount(queries.codes, self._gains * scores)
         )
         rho = exponentials / sums[queries.codes]
-        self.hessians = self._shares * self._weights * rho * (1 - rho)
+        self.hessians = self._shares * self._weights * rho * (1 - self._unit * rho)
         self._set_gradient(self._shares * (self._gains - self._weights * rho))
 
 

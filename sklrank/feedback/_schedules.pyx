@@ -61,7 +61,13 @@ cdef class Schedule:
             self.first, self.rates = self.n_rounds, np.array([self.rate])
         return 0
 
-    _merge_rules = {"n_rounds": "total", "n_hits": "total", "rate": "first"}
+    _merge_rules = {"n_rounds": "total", "rate": "first"}
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the number of hits. Rounds to remove may now hit more often than when learned."""
+        n_hits = min(merging.total("n_hits"), merging.total("n_rounds"))
+        return {"n_hits": max(n_hits, 0)}
 
     def prepare(self, rates_of, Py_ssize_t n_rounds):
         """Compute the rates of the next rounds, if they do not depend on feedback.

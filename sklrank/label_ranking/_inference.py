@@ -108,7 +108,9 @@ def likelihood_ratio_test(restricted: Any, full: Any) -> Bunch:
     ------
     ValueError
         If a model is penalized, has no more parameters than `restricted`, or was fitted to other
-        rankings.
+        rankings, weights or `ties`.
+    TypeError
+        If a model is not a PlackettLuceRanker.
 
     Examples
     --------
@@ -119,11 +121,21 @@ def likelihood_ratio_test(restricted: Any, full: Any) -> Bunch:
     >>> likelihood_ratio_test(None, ranker).df
     2
     """
+    for name, ranker in {"full": full, "restricted": restricted}.items():
+        if not isinstance(ranker, PlackettLuceInference) and (ranker is not None or name == "full"):
+            raise TypeError(f"{name} must be a PlackettLuceRanker, got {type(ranker).__name__}")
     problem = full._check_inference(penalty="raise")
     if restricted is not None:
         other = restricted._check_inference(penalty="raise")
-        if not np.array_equal(other.positions, problem.positions, equal_nan=True):
-            raise ValueError("restricted must be fitted to the same rankings as full: fit it again")
+        if not (
+            np.array_equal(other.positions, problem.positions, equal_nan=True)
+            and np.array_equal(other.weights, problem.weights)
+            and restricted._fitted_ties == full._fitted_ties
+        ):
+            raise ValueError(
+                "restricted must be fitted to the same rankings, weights and ties as full: fit it "
+                "again"
+            )
         log_likelihood = restricted.log_likelihood_
         df = full._n_free() - restricted._n_free()
     else:

@@ -587,6 +587,7 @@ class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
 def _check_item_features(item_features):
     """Return item features as an array, and the names in the index of a data frame or None."""
     features = check_array(item_features, dtype=np.float64, input_name="item_features")
+    check_entries(features, "item_features")
     names = list(item_features.index) if hasattr(item_features, "columns") else []
     named = names and all(isinstance(name, str) for name in names)
     return features, names if named and len(set(names)) == len(names) else None

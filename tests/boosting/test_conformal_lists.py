@@ -169,6 +169,9 @@ def test_invalid_input():
     lists.set_params(ranker=FrozenEstimator(Ridge().fit(X, np.column_stack([y, y]))))
     with pytest.raises(ValueError, match="one score for each document, got the shape"):
         lists.fit(X, y, qid=qid)
+    lists.set_params(ranker=FrozenEstimator(Ridge().fit(X, 1e300 * y)))
+    with pytest.raises(ValueError, match="ranker predicts scores beyond"):
+        lists.fit(X, y, qid=qid)
     assert lists.threshold_ == before
 
 

@@ -128,8 +128,9 @@ def test_scoring_of_a_loss_without_a_value():
     ):
         with pytest.raises(ValueError, match=message):
             HistGradientBoostingRanker(loss, **refused).fit(X, y, qid)
-    with pytest.raises(ValueError, match="scoring must return a finite number"):
-        HistGradientBoostingRanker(scoring=lambda *_, **__: np.nan).fit(X, y, qid)
+    for value in (np.nan, None, np.ones(2)):
+        with pytest.raises(ValueError, match="scoring must return a finite number"):
+            HistGradientBoostingRanker(scoring=lambda *_, **__: value).fit(X, y, qid)  # noqa: B023
 
 
 def test_depth():

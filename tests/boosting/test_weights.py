@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.base import clone
 
 from sklrank._queries import Queries
 from sklrank.boosting import (
@@ -188,6 +189,7 @@ def test_ideal_dcg_of_copies():
         ({"query_weight": np.arange(len(QID))}, "query_weight must be the same for all documents"),
         ({"query_weight": -QUERY_WEIGHTS}, "query_weight must not be negative"),
         ({"query_weight": [1, 2]}, "query_weight must have the shape"),
+        ({"query_weight": ["a"] * len(QID)}, "query_weight must be numbers"),
         ({"sample_weight": WEIGHTS - 1}, "sample_weight must not be negative"),
         ({"sample_weight": 0 * WEIGHTS}, "sample_weight is all zeros"),
         ({"sample_weight": QID == 7, "query_weight": QID != 7}, "leave no document"),
@@ -196,3 +198,14 @@ def test_ideal_dcg_of_copies():
 def test_bad_weights(weights, message):
     with pytest.raises(ValueError, match=message):
         RankBoost().fit(X, Y, QID, **weights)
+
+
+@pytest.mark.parametrize("init", ["linear", None])
+@pytest.mark.parametrize("scale", [2.0**-6, 2.0**-900])
+def test_equal_weights_below_one_are_no_weights(init, scale):
+    """With weights of 1/64, the share of a document would be above 1, and its hessian negative."""
+    ranker = HistGradientBoostingRanker("xe-ndcg", init=init, max_iter=3, random_state=0)
+    scores = clone(ranker).fit(X, Y, QID).predict(X)
+    weighted = ranker.fit(X, Y, QID, sample_weight=np.full(len(X), scale))
+    assert_allclose(weighted.predict(X), scores, rtol=1e-6)
+    assert weighted.loss_curve_.min() >= 0

@@ -179,10 +179,17 @@ def test_likelihood_ratio_is_that_of_fits_from_scratch(survey):
     assert (null.df, null.statistic) == (3, pytest.approx(2 * weight @ expected))
     with pytest.raises(ValueError, match="more parameters"):
         likelihood_ratio_test(full, small)
-    other = PlackettLuceRanker(**EXACT).fit(constant(200), 5 - Y, weight)
-    with pytest.raises(ValueError, match="same rankings"):
-        likelihood_ratio_test(other, full)
     ties = PlackettLuceRanker(ties="davidson", **EXACT).fit(X, Y, weight)
+    for other in (
+        PlackettLuceRanker(**EXACT).fit(constant(200), 5 - Y, weight),
+        PlackettLuceRanker(**EXACT).fit(constant(200), Y, 2 * weight),
+        PlackettLuceRanker(ties="davidson", **EXACT).fit(constant(200), Y, weight),
+    ):
+        with pytest.raises(ValueError, match="same rankings, weights and ties"):
+            likelihood_ratio_test(other, full)
+    for models, name in (((None, None), "full"), ((3, full), "restricted")):
+        with pytest.raises(TypeError, match=f"{name} must be a PlackettLuceRanker"):
+            likelihood_ratio_test(*models)
     with pytest.raises(ValueError, match="ties"):
         likelihood_ratio_test(None, ties)
 
@@ -411,6 +418,7 @@ def test_item_features_are_matched_by_name(priced):
         (PRICES.rename({"a": "x"}), "must have the index"),
         (np.ones((4, 2)), "all are constant"),
         (PRICES.replace(1.0, np.nan), "item_features contains NaN"),
+        (PRICES * 1e300, "item_features has an entry of the size"),
     ]:
         before = vars(ranker).copy()
         with pytest.raises(ValueError, match=message):

@@ -90,6 +90,11 @@ def test_invalid_masks(model, fingerprint):
         (MASK[:, :5], "shape"),
         (MASK[:7], "shape"),
         ([0, 9], "not in classes_"),
+        (MASK.astype(int), "mask of bools"),  # whose entries are names of labels
+        ([1, 0, 1, 0, 0, 0], "mask of bools"),
+        (np.array([True, None], dtype=object), "mask of bools"),
+        ([[0], [1, 2]], "mask of bools"),
+        ([{}], "mask of bools"),
         (np.zeros(M, bool), "at least"),
     ):
         with pytest.raises(ValueError, match=f"available must .*{message}|{message}"):

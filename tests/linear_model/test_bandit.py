@@ -250,6 +250,8 @@ def test_policies(model, randomization):
         shown, more = model.explore(X0[[i]], classes=range(4)), model.explore(X0)
         scheme = RANDOMIZATIONS[randomization](1 / (2 + i))
         laws = scheme.propensities(model.decision_function(X0).reshape(len(X0), -1), 1)
+        chances = model.propensities(X0)[np.arange(len(X0)), more.actions]
+        assert_allclose(more.propensities, chances, rtol=1e-9)
         if i and isinstance(model, BanditronClassifier):
             assert_allclose(
                 more.propensities, laws[np.arange(len(X0)), more.actions, more.actions], rtol=1e-9

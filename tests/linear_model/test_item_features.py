@@ -89,3 +89,23 @@ def test_new_items(kernel, fingerprint):
 def test_bad_item_features(change, message):
     with pytest.raises(ValueError, match=message):
         LinUCBClassifier(**change).partial_fit(X, (X[:, 0] > 0).astype(int))
+
+
+@pytest.mark.parametrize(
+    "start, later, adds, message",
+    [
+        (ITEMS, {name: np.ones(9) for name in range(K)}, False, "items have the shape"),
+        (None, ITEMS, False, "item_features"),
+        (ITEMS, None, True, "item_features"),
+    ],
+)
+def test_other_item_features_of_a_fitted_model(start, later, adds, message, fingerprint):
+    """A refused change of labels leaves the model as it was."""
+    model = LinUCBClassifier(kernel="linear", item_features=start)
+    model.partial_fit(X, REWARDS.argmax(axis=1), classes=range(K)).set_params(item_features=later)
+    before = fingerprint(model)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, X[:, 0] > 0, range(K + 1)) if adds else model.drop_classes([0])
+    assert fingerprint(model) == before
+    if later is None:
+        assert_array_equal(model.drop_classes([0]).classes_, range(1, K))

@@ -11,6 +11,7 @@ import numpy as np
 from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_frequencies
 from sklrank._sklearn import HasMethods, Interval, StrOptions
+from sklrank._validation import unchanged_on_error
 from sklrank.feedback import SCHEDULES, DecayingExploration, SelfTunedExploration
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB, SharedLinUCB
@@ -376,10 +377,16 @@ class LinUCBClassifier(BaseBanditClassifier):
         return np.column_stack([np.array(rows), np.ones(len(rows))])
 
     def _set_classes(self, classes, labels):
-        items = self._item_table(classes)
-        super()._set_classes(classes, labels)
-        if items is not None:
-            self._rounds.model.set_items(items)
+        items, has_items = self._item_table(classes), isinstance(self._rounds.model, SharedLinUCB)
+        if has_items != (items is not None) and (min(labels) < 0 or not has_items):
+            raise ValueError(
+                "item_features of the model were set or removed after it had started: restore them "
+                "before labels change, or call fit"
+            )
+        with unchanged_on_error(self, draws=False):
+            super()._set_classes(classes, labels)
+            if items is not None:
+                self._rounds.model.set_items(items)
 
     def _resolve_exploration(self):
         if isinstance(self.exploration, str) and self.exploration == "auto":

@@ -101,8 +101,8 @@ cdef class BanditRounds(Persistent):
         Returns
         -------
         values, errors : ndarrays of shape (n_samples, n_classes)
-            If `means`, the scores and their standard errors; otherwise the values of showing each
-            class, and errors of no meaning.
+            If `means`, the scores and their standard errors, which are 1 for models that have none;
+            otherwise the values of showing each class, and errors of no meaning.
         """
         values = np.zeros((2, rows.n_rows, self.model.n_classes))
         cdef double[:, :, ::1] out = values
@@ -116,7 +116,10 @@ cdef class BanditRounds(Persistent):
                 rows.read(i, &row)
                 self.model.choose(&row, mask_of(available, i))
                 out[0, i] = self.model.estimates if means else self.model.values
-                out[1, i] = self.model.errors
+                if self.model.has_errors:
+                    out[1, i] = self.model.errors
+                else:
+                    out[1, i] = 1.0
         return values
 
     def learn_feedback(
