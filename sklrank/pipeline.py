@@ -165,20 +165,22 @@ class OnlinePipeline(Pipeline):
         return self._final_estimator.explore(self._transformed(X), **params)
 
     @available_if(_last_step_has("propensities"))
-    def propensities(self, X: ArrayLike) -> np.ndarray:
+    def propensities(self, X: ArrayLike, **params: Any) -> np.ndarray:
         """Transform samples, and return the probabilities of what `explore` shows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or iterable of str
             Samples, as the first step accepts them.
+        **params : dict
+            Arguments of the last step, such as `available`.
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels) or (n_samples, n_labels, n_labels)
             Probabilities of labels, or of pairs of labels.
         """
-        return self._final_estimator.propensities(self._transformed(X))
+        return self._final_estimator.propensities(self._transformed(X), **params)
 
     @available_if(_last_step_has("partial_fit_feedback"))
     def partial_fit_feedback(
@@ -207,7 +209,7 @@ class OnlinePipeline(Pipeline):
         return self
 
     @available_if(_last_step_has("predict_topk"))
-    def predict_topk(self, X: ArrayLike, k: int) -> np.ndarray:
+    def predict_topk(self, X: ArrayLike, k: int, **params: Any) -> np.ndarray:
         """Transform samples, and predict the `k` best labels of each of them.
 
         Parameters
@@ -216,29 +218,50 @@ class OnlinePipeline(Pipeline):
             Samples, as the first step accepts them.
         k : int
             Number of labels to return.
+        **params : dict
+            Arguments of the last step, such as `available`.
 
         Returns
         -------
         ndarray of shape (n_samples, k)
             Entries of `classes_`, from best to worst.
         """
-        return self._final_estimator.predict_topk(self._transformed(X), k)
+        return self._final_estimator.predict_topk(self._transformed(X), k, **params)
 
     @available_if(_last_step_has("predict_ranks"))
-    def predict_ranks(self, X: ArrayLike) -> np.ndarray:
+    def predict_ranks(self, X: ArrayLike, **params: Any) -> np.ndarray:
         """Transform samples, and predict the position of each label.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or iterable of str
             Samples, as the first step accepts them.
+        **params : dict
+            Arguments of the last step, such as `available`.
 
         Returns
         -------
         ndarray of int of shape (n_samples, n_labels)
             Positions of the labels; 1 is the best position.
         """
-        return self._final_estimator.predict_ranks(self._transformed(X))
+        return self._final_estimator.predict_ranks(self._transformed(X), **params)
+
+    @available_if(_last_step_has("drop_classes"))
+    def drop_classes(self, classes: ArrayLike) -> Self:
+        """Let the last step forget labels.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_dropped,)
+            Labels to drop.
+
+        Returns
+        -------
+        self : object
+            The pipeline.
+        """
+        self._final_estimator.drop_classes(classes)
+        return self
 
     @contextmanager
     def _unchanged_transformers_on_error(self):

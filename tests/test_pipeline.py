@@ -171,3 +171,17 @@ def test_refused_calls_leave_the_transformers_as_they_were(method):
         with pytest.raises(ValueError):
             getattr(pipeline, method)(samples, target)
         np.testing.assert_array_equal(pipeline.decision_function(X), before)
+
+
+def test_labels_that_are_not_available_and_those_that_go(tagged):
+    texts, Y, names = tagged
+    ranker = SemiBanditRanker(k=1, random_state=0)
+    pipeline = text_pipeline(ranker).partial_fit(texts, Y, classes=names)
+    vectors, available = HashingVectorizer(n_features=64).transform(texts), [True, False, True]
+    for method, arguments in {"predict_topk": [2], "predict_ranks": [], "propensities": []}.items():
+        given = getattr(pipeline, method)(texts, *arguments, available=available)
+        expected = getattr(ranker, method)(vectors, *arguments, available=available)
+        np.testing.assert_array_equal(given, expected)
+    assert "city" not in pipeline.predict_topk(texts, 2, available=available)
+    assert pipeline.drop_classes(["city"]) is pipeline
+    assert list(pipeline.classes_) == ["sea", "snow"] == list(ranker.classes_)
