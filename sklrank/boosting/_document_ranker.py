@@ -60,6 +60,11 @@ query_weight : array-like of shape (n_samples,), default=None
 EXACT = (1, "auto", "predict")
 
 
+# Minimal positive weight. The weight of a pair is the product of those of its two documents and its
+# query, and is multiplied by functions of the scores: it must not be zero.
+MIN_WEIGHT = 1e-90
+
+
 class Target(NamedTuple):
     """The target of document rankers: relevance, queries and weights.
 
@@ -79,6 +84,12 @@ class Target(NamedTuple):
         """Check the weights. Return the target, and the samples of positive weight or None."""
         weights = check_weights(sample_weight, len(y), positive=True)
         target = cls.of(y, queries, weights, check_query_weights(query_weight, queries))
+        for name, given in ("sample_weight", weights), ("query_weight", target.query_weights):
+            if np.any((given > 0) & (given < MIN_WEIGHT)):
+                raise ValueError(
+                    f"{name} must be 0, or at least {MIN_WEIGHT:g}, as products of smaller weights "
+                    "would be 0: multiply all weights by a number"
+                )
         seen = (weights > 0) & (target.query_weights[queries.codes] > 0)
         if seen.all():
             return target, None
