@@ -10,6 +10,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 from scipy.special import expit
@@ -308,6 +309,7 @@ def test_rows_have_the_names_of_labels_and_features(survey):
             ranker.summary(**options)
 
 
+@pytest.mark.skipif(sklearn.__version__ < "1.9", reason="scikit-learn looks pandas up itself")
 def test_without_pandas_the_table_is_a_bunch(survey, monkeypatch):
     ranker = PlackettLuceRanker(**EXACT).fit(*survey)
     expected = ranker.summary()

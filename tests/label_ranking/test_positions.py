@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -284,6 +285,7 @@ def test_a_row_for_each_answer():
     assert named["water"].isna().all()
 
 
+@pytest.mark.skipif(sklearn.__version__ < "1.9", reason="scikit-learn looks pandas up itself")
 def test_a_row_for_each_answer_without_pandas(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     found = positions_from_long([1, 0], ["b", "a"], [1, 1])
