@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from sklrank.feedback import SelfTunedExploration
-from sklrank.linear_model._predtron._ranking_losses import RankingLossName as RankingLossName
-from sklrank.linear_model._predtron._ranking_losses import RepresentationName as RepresentationName
 
 
 class RankingLoss(Protocol):

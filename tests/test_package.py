@@ -17,6 +17,7 @@ from numpydoc.validate import validate
 import sklrank
 from sklrank import _typing
 from sklrank._sklearn import StrOptions
+from sklrank.linear_model._predtron import _ranking_losses
 
 PACKAGES = sorted(
     f"sklrank.{module.name}" for module in pkgutil.iter_modules(sklrank.__path__) if module.ispkg
@@ -126,7 +127,9 @@ def test_annotations_are_complete():
 def test_annotations_name_the_options():
     """Annotations list the strings that `fit` accepts, unless they allow all strings."""
     for name, hint, options in named_options():
-        hint = eval(hint, {**vars(_typing), "np": np, "Callable": Callable})
+        hint = eval(
+            hint, {**vars(_ranking_losses), **vars(_typing), "np": np, "Callable": Callable}
+        )
         parts = (hint,) if get_origin(hint) is Literal else get_args(hint) or (hint,)
         strings = {each for part in parts if get_origin(part) is Literal for each in get_args(part)}
         assert strings == options or {str, Any} & set(parts), name

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    from sklrank._typing import MirrorMap, RankingLoss, RankingLossName, RepresentationName
+    from sklrank._typing import MirrorMap, RankingLoss
+    from sklrank.linear_model._predtron._ranking_losses import RankingLossName, RepresentationName
 
 # Texts that the docstrings of the two rankers share.
 RANKING_TEXTS = TEXTS | {
