@@ -170,7 +170,7 @@ class Target(NamedTuple):
     """Names `(n_labels,)` of the columns of an indicator matrix, if it is a data frame."""
 
 
-# What to do with lists of labels.
+# The remedy that errors about lists of labels name.
 BINARIZER = (
     "give the labels of a sample as 0 and 1, in one column per label: pass "
     "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)"

@@ -62,7 +62,7 @@ class Sessions(NamedTuple):
     documents: np.ndarray
     """Index of the document at each position, -1 if it is not known."""
     clicks: np.ndarray
-    """Whether the document was clicked."""
+    """True where the document was clicked."""
     counts: np.ndarray
     """Number of times that each session was seen, `(n_sessions, 1)`."""
 

@@ -151,7 +151,7 @@ cdef class LinUCBModel(BanditModel):
 
     @property
     def is_frozen(self):
-        """Whether no later sample changes the features of samples."""
+        """Return True if later samples do not change the features of samples."""
         return self.n_seen >= self.warm_up
 
     _merge_rules = {"n_recent": "total", "mean_squared_error": "mean"}

@@ -406,7 +406,7 @@ cdef class FeatureMap:
 
     @property
     def is_frozen(self):
-        """Whether no later sample changes the features of samples."""
+        """Return True if later samples do not change the features of samples."""
         self.require_ready()
         fixed = not self.standardize and self.n_slots == self.n_columns
         return fixed or self.count >= self.warm_up
