@@ -215,21 +215,17 @@ class PlackettLuceInference:
 
     def _informations(self, problem):
         """Return the information without the penalty, with it, and the basis of both."""
-        parameters, basis = self._parameters, self._basis()
-        steps = _STEP * problem.scales(0.0)
-        information = np.empty((len(steps), len(steps)))
-        for i, step in enumerate(steps):
-            moved = np.zeros(len(steps))
-            moved[i] = step
-            above, below = (
-                problem.loss_and_gradient(parameters + sign * moved, 0.0)[1] for sign in (1, -1)
-            )
-            information[i] = (above - below) / (2.0 * step)
-        information = basis.T @ (information + information.T) @ basis / 2.0
+        basis = self._basis()
+        information, of_equal = (
+            basis.T @ self._differences(problem, parameters) @ basis
+            for parameters in (self._parameters, np.zeros_like(self._parameters))
+        )
         n_weights = (problem.shape[0] - 1) * problem.shape[1]
-        penalty = np.where(np.arange(len(steps)) < n_weights, self.alpha_, 0.0)
+        penalty = np.where(np.arange(len(self._parameters)) < n_weights, self.alpha_, 0.0)
         penalized = information + (basis.T * penalty) @ basis
-        scales = 1.0 / np.sqrt(np.abs(np.diag(penalized)).clip(np.finfo(float).tiny))
+        # An estimate that is not finite has much less information than equal worths.
+        largest = np.maximum(np.abs(np.diag(penalized)), np.abs(np.diag(of_equal)))
+        scales = 1.0 / np.sqrt(largest.clip(np.finfo(float).tiny))
         smallest = np.linalg.eigvalsh(penalized * scales * scales[:, np.newaxis])[:1]
         # Differences of gradients have about seven exact digits.
         if (smallest < 1e-7).any():
@@ -238,6 +234,19 @@ class PlackettLuceInference:
                 "alpha above 0"
             )
         return information, penalized, basis
+
+    def _differences(self, problem, parameters):
+        """Return the derivatives of the gradient of the loss by finite differences."""
+        steps = _STEP * problem.scales(0.0)
+        rows = np.empty((len(steps), len(steps)))
+        for i, step in enumerate(steps):
+            moved = np.zeros(len(steps))
+            moved[i] = step
+            above, below = (
+                problem.loss_and_gradient(parameters + sign * moved, 0.0)[1] for sign in (1, -1)
+            )
+            rows[i] = (above - below) / (2.0 * step)
+        return (rows + rows.T) / 2.0
 
     def _covariance(self, covariance="observed", groups=None, n_bootstrap=200, random_state=None):
         """Return the covariance of the parameters."""
