@@ -191,9 +191,10 @@ cdef class LinUCBModel(BanditModel):
         return weights
 
     cdef void score(self, const Row* row, double* scores, double* scratch) noexcept nogil:
+        cdef double* z = scratch + self.n_features + self.n_components
         cdef double[2] sums
         cdef Row scaled
-        self.scale(row, False, scratch, scratch + self.n_features + self.n_components, &scaled, sums)
+        self.scale(row, False, scratch, z, &scaled, sums)
         self.multiply(0, self.n_classes, &scaled, scores)
 
     cdef Py_ssize_t choose(self, const Row* row, const char* available) noexcept nogil:
