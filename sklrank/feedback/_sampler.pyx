@@ -43,7 +43,7 @@ cdef class TopKSampler:
         `(n,)`. The standard errors of the scores are `errors` `(n,)`, or NULL.
     `cdef void explore(self, double first, const double* uniforms, Py_ssize_t* actions)`
         Replace the greedy top k in `actions` `(k,)` by the labels that are shown if the sample
-        explores. `uniforms` are `n_uniforms` random numbers in [0, 1). `first` is one more, which
+        explores. `uniforms` are the random numbers in [0, 1), and `first` is one more, which
         determined that the sample explores.
     `cdef double propensity(self, Py_ssize_t a, Py_ssize_t b)`
         Return the probability that both labels are shown, or that label a is shown if a = b.
