@@ -395,13 +395,11 @@ cdef class FullLinUCB(LinUCBModel):
         return total
 
     cdef void forget(self) noexcept nogil:
-        cdef Py_ssize_t i, j, k
-        for k in range(self.n_classes):
-            for i in range(self.width):
-                for j in range(i):
-                    self.matrices[k, i, j] = 0.0
-                self.matrices[k, i, i] = 1.0 / self.alpha
-            self.n_pending[k] = 0
+        cdef Py_ssize_t i
+        self.matrices[:, :, :] = 0.0
+        for i in range(self.width):
+            self.matrices[:, i, i] = 1.0 / self.alpha
+        self.n_pending[:] = 0
 
     cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
         cdef double* weights = &self.coefficients[k, 0]
