@@ -451,7 +451,6 @@ cdef class DiagonalLinUCB(LinUCBModel):
         entries = {"coefficients": coefficients, "diagonals": 1.0 / precisions}
         return LinUCBModel._merge_entries(merging) | entries
 
-        self.diagonal_variances(&self.diagonals[0, 0], self.n_classes, scaled, &self.variances[0])
     cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
         LinUCBModel.estimate(self, first, n, scaled)
         self.diagonal_variances(&self.diagonals[first, 0], n, scaled, &self.errors[first])
