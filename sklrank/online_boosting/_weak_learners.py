@@ -137,6 +137,8 @@ def make_weak_learners(templates, n_estimators, max_features, n_features, n_labe
             if n_labels > 2 and is_binary_classifier(weak):
                 weak = CostSensitiveOneVsAll(weak)
             set_random_states(weak, random_state)
+            if isinstance(weak, _BentRidge):
+                seen = seen[draw_features(weak.max_features, len(seen), random_state)]
         if isinstance(weak, CompiledClassifier):
             weak._init_model(len(seen), np.arange(n_labels), generator)
         estimators.append(weak)
@@ -223,7 +225,7 @@ def recommended_learners(
         logistic,
         _CostRidge(alpha=(1, 10, 100), normalize="l2", sketch_size=256),
     ]
-    rbf = _CostRidge(kernel="rbf", n_components=50, gamma=0.2, alpha=10, max_features=50)
+    rbf = _BentRidge(kernel="rbf", n_components=50, gamma=0.2, alpha=10)
     return [clone(template) for template in (first + [rbf] * n_estimators)[:n_estimators]]
 
 
@@ -231,6 +233,12 @@ class _CostRidge(OnlineRidgeClassifier):
     """Ridge regression on negative costs, whose votes deviate further from uniform votes."""
 
     _vote_scale, _vote_smoothing = 4.0, 1.0
+
+
+class _BentRidge(_CostRidge):
+    """Such a regression of random Fourier features, of some of the features."""
+
+    max_features = 50
 
 
 def _random_tree(random_state):
