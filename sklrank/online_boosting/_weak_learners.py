@@ -163,7 +163,7 @@ def recommended_learners(
 
     The boosters use this list if their parameter `estimator` is None. Call this function to change
     the list, and pass the result as `estimator`. All learners scale samples to the norm one or
-    standardize them, use all features, and learn from the costs of votes:
+    standardize them, and learn from the costs of votes:
 
     - a ridge regression of raw samples, with the penalty 1. With few samples of many sparse
       features, it is the best learner. It is the first one, so that the first expert consists of it
@@ -175,8 +175,8 @@ def recommended_learners(
       would learn the relevance of the labels shown instead of the costs;
     - a ridge regression of standardized samples, which follows the best of the penalties 1, 10 and
       100 by its likelihood. More than 256 features are reduced to a sketch of 256;
-    - ridge regressions with 50 random Fourier features of up to 50 features, which bend the
-      boundaries.
+    - ridge regressions with 50 random Fourier features, which bend the boundaries. Each uses up to
+      50 of the features, which the booster draws.
 
     Parameters
     ----------

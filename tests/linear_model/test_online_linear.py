@@ -112,10 +112,10 @@ def test_random_features_estimate_the_kernel(gamma):
     X = np.random.default_rng(0).normal(size=(30, 5))
     # Many small models, because a large one would need D^2 numbers.
     models = [
-        OnlineRidgeClassifier(kernel="rbf", n_components=50, gamma=gamma, random_state=seed).fit(
+        OnlineRidgeClassifier(kernel="rbf", n_components=150, gamma=gamma, random_state=seed).fit(
             X, np.arange(30) % 2
         )
-        for seed in range(300)
+        for seed in range(100)
     ]
     features = np.hstack([model._learner.feature_map.transform_rows(X)[:, :-1] for model in models])
     z = (X - X.mean(axis=0)) / X.std(axis=0)
