@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator
+from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._rankings import check_positions, close_ranks
 from sklrank._sklearn import (
@@ -45,6 +46,7 @@ from sklrank._validation import (
     unchanged_on_error,
 )
 from sklrank.base import LabelRankerMixin
+from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 from sklrank.metrics import kendall_tau_score
 
 if TYPE_CHECKING:
@@ -80,6 +82,11 @@ ranker : label ranker
     ``sklearn.frozen.FrozenEstimator(ranker)`` and ``calibration_size=1.0``. A frozen estimator
     may have learned other targets, such as classes, if its `decision_function` returns a score
     for each label.
+""",
+    available="""
+available : array-like, default=None
+    Labels that a sample ranks: a boolean mask of shape (n_samples, n_labels), or of shape
+    (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
 """,
     calibration="""
 calibration_size : float, default=0.3
@@ -304,6 +311,22 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
         return tags
 
 
+class PairProbaMixin:
+    """Mixin of rankers of whose scores the differences, times `pair_scale_`, are log-odds."""
+
+    @shared_call
+    @of_rankers
+    def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
+        """Return the probability of each label to be ranked before each other label.
+
+        It is the logistic function of the difference of the two scores, multiplied by
+        `pair_scale_` if the ranker has this attribute.
+
+        {pair_proba}
+        """
+        return pair_probabilities(getattr(self, "pair_scale_", 1.0) * self._label_scores(X))
+
+
 def whole_positions(positions):
     """Return positions; renumber them, with a warning, if they are neither ranks nor mean ranks."""
     known, n_labels = positions[~np.isnan(positions)], positions.shape[1]
@@ -464,8 +487,20 @@ class DecompositionRanker(MetaLabelRanker):
     def _templates(self):
         return [self._template()]
 
-    def _takes_many_targets(self):
-        return get_tags(self._template()).target_tags.multi_output
+    def _fits_jointly(self, n_targets, missing):
+        """Return whether a single model learns all targets.
+
+        `missing` says what `y` has that prevents it, or is an empty string.
+        """
+        if self.multi_output == "auto":
+            takes_many = get_tags(self._template()).target_tags.multi_output
+            return n_targets > 1 and not missing and takes_many
+        if self.multi_output and n_targets > 1 and missing:
+            raise ValueError(
+                "multi_output=True learns all targets from every sample, but y has labels that are "
+                f"{missing}: use multi_output=False"
+            )
+        return self.multi_output and n_targets > 1
 
 
 def fit_weighted(estimator, X, y, sample_weight=None):

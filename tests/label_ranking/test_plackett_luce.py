@@ -480,7 +480,7 @@ def test_equal_scores_are_equally_likely_to_be_among_the_best(n_labels, k):
 def test_bad_arguments(fitted):
     with pytest.raises(ValueError, match="k must be an integer from 1 to the number of labels, 4"):
         fitted.predict_topk_proba(X, 5)
-    with pytest.raises(ValueError, match="n_draws must be a positive integer, got 0"):
+    with pytest.raises(ValueError, match="n_draws must be an integer of 1 or more, got 0"):
         fitted.sample_rankings(X, 0)
     with pytest.raises(ValueError, match=r"y must hold a position for each.*got \(90, 3\)"):
         fitted.score_samples(X, Y[:, :3])
