@@ -289,7 +289,7 @@ def test_labels_are_inserted_by_the_probabilities_of_the_model():
         wrapper.ranker_ = Scores()
         wrapper.ranker_.predict_topk_proba = None
         samples = np.tile(scores, (20000, 1))
-        _, _, complete = wrapper._complete(samples, np.tile(given, (20000, 1)), 0)
+        complete = wrapper._complete(samples, np.tile(given, (20000, 1)), 0)
         assert not np.isnan(complete).any()
         assert_array_equal(close_ranks(np.where(np.isnan(given), np.nan, complete))[0], given)
         chances = {}
