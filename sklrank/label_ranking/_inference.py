@@ -19,6 +19,7 @@ from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._model_lock import shared_call
+from sklrank._rankings import is_missing
 from sklrank._validation import check_k, check_random_state, is_integer, is_number
 from sklrank.label_ranking._plackett_luce_likelihood import (
     expected_positions,
@@ -255,6 +256,8 @@ class PlackettLuceInference:
             raise ValueError(f"covariance must be one of {COVARIANCES}, got {covariance!r}")
         groups = np.arange(len(problem.seen)) if groups is None else np.asarray(groups)
         check_consistent_length(problem.seen, groups)
+        if is_missing(groups).any():
+            raise ValueError("groups must name the respondent of each row, without NaN or None")
         _, groups = np.unique(groups[problem.seen], return_inverse=True)
         if covariance == "bootstrap":
             return self._bootstrap(problem, groups, n_bootstrap, random_state)
@@ -449,7 +452,7 @@ class PlackettLuceInference:
         """
         estimates, variances, _ = self._estimates(None, "labels", **options)
         names = self.classes_.tolist()
-        labels = names if labels is None else list(labels)
+        labels = names if labels is None else np.ravel(labels).tolist()
         if len(set(labels)) < max(len(labels), 2) or not set(labels) <= set(names):
             raise ValueError(f"labels must be at least two different ones of {names}, got {labels}")
         places = [names.index(label) for label in labels]

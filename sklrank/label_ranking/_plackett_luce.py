@@ -21,6 +21,7 @@ from sklrank._randomness import draw_seed
 from sklrank._rankings import strict_positions
 from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread
 from sklrank._validation import (
+    as_numbers,
     check_columns,
     check_entries,
     check_k,
@@ -560,7 +561,8 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
 
 def _check_item_features(item_features):
     """Return item features as an array, and the names in the index of a data frame or None."""
-    features = check_array(item_features, dtype=np.float64, input_name="item_features")
+    features = as_numbers(item_features, "item_features")
+    features = check_array(features, input_name="item_features")
     check_entries(features, "item_features")
     names = list(item_features.index) if hasattr(item_features, "columns") else []
     named = names and all(isinstance(name, str) for name in names)
