@@ -377,25 +377,17 @@ def topk_probabilities(scores, k):
     n_steps = int(np.ceil(170 * np.sqrt(max(1.0, k / 10))))
     noise, step = np.linspace(-4.5, 38.0, n_steps + 1, retstep=True)
     density = step * np.exp(-noise - np.exp(-noise))
-    result = np.empty(scores.shape)
+    result = np.zeros(scores.shape)
     for block in gen_batches(len(scores), _BLOCK):
-        result[block] = _topk_integrals(scores[block], k, noise, density)
-    return result
-
-
-def _topk_integrals(scores, k, noise, density):
-    n_labels = scores.shape[1]
-    result = np.empty(scores.shape)
-    for label in range(n_labels):
-        # The axes are samples, numbers of labels above, and nodes.
-        counts = np.zeros((len(scores), k, len(noise)))
-        counts[:, 0] = 1.0
-        for other in range(n_labels):
-            if other != label:
-                exponent = (scores[:, other] - scores[:, label])[:, np.newaxis] - noise
+        for label, of_label in enumerate(scores[block].T):
+            # The axes are samples, numbers of labels above, and nodes.
+            counts = np.zeros((len(of_label), k, len(noise)))
+            counts[:, 0] = 1.0
+            for other in np.delete(scores[block], label, axis=1).T:
+                exponent = (other - of_label)[:, np.newaxis] - noise
                 above = -np.expm1(-np.exp(np.minimum(exponent, 700.0)))[:, np.newaxis]
                 moved = counts[:, :-1] * above
                 counts *= 1.0 - above
                 counts[:, 1:] += moved
-        result[:, label] = counts.sum(axis=1) @ density
+            result[block, label] = counts.sum(axis=1) @ density
     return result
