@@ -470,7 +470,7 @@ def test_later_parameters_do_not_change_the_likelihood(fitted):
     assert_allclose(found, expected)
 
 
-@pytest.mark.parametrize(("n_labels", "k"), [(10, 3), (40, 20), (100, 50), (100, 99)])
+@pytest.mark.parametrize(("n_labels", "k"), [(10, 3), (40, 20), (60, 59)])
 def test_equal_scores_are_equally_likely_to_be_among_the_best(n_labels, k):
     assert_allclose(topk_probabilities(np.zeros((2, n_labels)), k), k / n_labels, rtol=1e-12)
     scores = np.random.RandomState(0).normal(size=(1, n_labels))
