@@ -125,12 +125,15 @@ class ConformalRanker(WrappedRanker):
         ordered = np.vstack([np.where(np.isnan(scores), np.inf, scores), [np.inf] * len(numbers)])
         return np.sort(ordered, axis=0)[numbers - 1, np.arange(len(numbers))]
 
-    def _check_call(self, X, available, of_all):
-        """Return the samples, the mask of their ranked labels, and the calibration for these."""
+    def _check_call(self, X, available, of_all: str):
+        """Return the samples, the mask of their ranked labels, and the calibration for these.
+
+        `of_all` is the name of the attribute with the calibration for all labels.
+        """
         X = self._check_fitted_rows(X)
         shape = _num_samples(X), len(self.classes_)
         if available is None:
-            return X, np.ones(shape, dtype=bool), of_all
+            return X, np.ones(shape, dtype=bool), getattr(self, of_all)
         mask = check_available(available, self.classes_, shape[0], k=0)
         return X, mask.view(bool), self._of_ranked
 
@@ -258,7 +261,7 @@ class ConformalTopLabels(ConformalRanker):
         ValueError
             If `available` is neither of these.
         """
-        X, available, threshold = self._check_call(X, available, self.threshold_)
+        X, available, threshold = self._check_call(X, available, "threshold_")
         scores = np.where(available, decision_function(self.ranker_, X), -np.inf)
         predicted = strict_positions(scores) <= self._fitted_k
         found = self._confidences(X, available) >= threshold
@@ -375,7 +378,7 @@ class ConformalRanks(ConformalRanker):
         ValueError
             If `available` is neither of these.
         """
-        X, available, quantiles = self._check_call(X, available, self.quantiles_)
+        X, available, quantiles = self._check_call(X, available, "quantiles_")
         centers, widths = self._centers_and_widths(X, available)
         n_labels = available.sum(axis=1)[:, np.newaxis, np.newaxis]
         reach = np.minimum(quantiles * widths, centers.shape[1])
