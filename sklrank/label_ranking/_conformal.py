@@ -29,9 +29,6 @@ from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-# Score of a label that cannot be chosen, far below all others.
-_LAST = -1e12
-
 
 class ConformalRanker(WrappedRanker):
     """Base class of the wrappers that calibrate a label ranker on held-out samples.
@@ -231,11 +228,11 @@ class ConformalTopLabels(ConformalRanker):
 
     def _confidences(self, X, available):
         ranker, X = last_ranker(self.ranker_, X)
-        # Labels that are not available come after the others.
         scores = decision_function(ranker, X)
         scale = 1.0 if hasattr(ranker, "predict_topk_proba") else getattr(ranker, "pair_scale_", 0)
         if scale:
-            return topk_probabilities(np.where(available, scale * scores, _LAST), self._fitted_k)
+            # Labels that are not available come after the others; differences must be finite.
+            return topk_probabilities(np.where(available, scale * scores, -1e12), self._fitted_k)
         ordered = np.sort(np.where(available, scores, -np.inf), axis=1)
         return scores - ordered[:, -self._fitted_k, np.newaxis]
 

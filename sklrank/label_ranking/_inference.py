@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 COVARIANCES = ("observed", "sandwich", "bootstrap")
-# Step of the differences of gradients, in standard errors. The relative error of the second
-# derivatives is about its square, and rounding errors are about 1e-11.
-_STEP = 1e-4
 
 
 def quasi_variances(covariance: ArrayLike) -> np.ndarray:
@@ -238,7 +235,9 @@ class PlackettLuceInference:
 
     def _differences(self, problem, parameters):
         """Return the derivatives of the gradient of the loss by finite differences."""
-        steps = _STEP * problem.scales(0.0)
+        # In standard errors. The relative error is about the square of the step, and rounding
+        # errors are about 1e-11.
+        steps = 1e-4 * problem.scales(0.0)
         rows = np.empty((len(steps), len(steps)))
         for i, step in enumerate(steps):
             moved = np.zeros(len(steps))
