@@ -222,15 +222,15 @@ cdef class LabelSets(Persistent):
         n_samples : int, optional
             Number of samples, the first ones, to predict and learn. If None, all of them.
         """
-        cdef Py_ssize_t n = scores.shape[0], m = self.n_labels, t, i
+        cdef Py_ssize_t n = scores.shape[0], m = self.n_labels, t, i, k = 0
         cdef Py_ssize_t n_played = n if n_samples is None else min(n, n_samples)
         cdef bint by_name = isinstance(threshold, str)
         cdef int rule = THRESHOLDS[threshold][0] if by_name else FIXED
         cdef int measure = THRESHOLDS[threshold][1] if by_name else HITS
         cdef double fixed = 0.5 if by_name else threshold
-        cdef const Py_ssize_t[:, ::1] actions = None
-        cdef const double[:, ::1] rewards = None
-        cdef const double[:, ::1] propensities = None
+        cdef const Py_ssize_t[:, :] actions = None
+        cdef const double[:, :] rewards = None
+        cdef const double[:, :] propensities = None
         cdef double weight
         cdef Sample sample
         self.require_ready()
@@ -242,13 +242,13 @@ cdef class LabelSets(Persistent):
         if shown is not None:
             # Without functions in Python, in which an interrupt could raise.
             actions, rewards, propensities = shown
-            shape = n, actions.shape[1]
-            if actions.shape[0] != n or (rewards.shape[0], rewards.shape[1]) != shape or (
-                (propensities.shape[0], propensities.shape[1]) != shape
+            k = actions.shape[1]
+            if not actions.shape[0] == rewards.shape[0] == propensities.shape[0] == n or (
+                not rewards.shape[1] == propensities.shape[1] == k
             ):
                 raise ValueError("actions, rewards or propensities do not match the scores")
             for t in range(n):
-                for i in range(actions.shape[1]):
+                for i in range(k):
                     if not 0 <= actions[t, i] < m:
                         raise ValueError(f"actions are outside the {m} labels")
         elif sample_weight is not None:
@@ -277,7 +277,7 @@ cdef class LabelSets(Persistent):
                     for i in range(indptr[t], indptr[t + 1]):
                         sample.relevant[labels[i]] = 1.0
                 else:
-                    for i in range(actions.shape[1]):
+                    for i in range(k):
                         if not isnan(rewards[t, i]):
                             sample.relevant[actions[t, i]] = rewards[t, i]
                             sample.known[actions[t, i]] = 1.0 / propensities[t, i]
