@@ -26,9 +26,26 @@ loss has the same intervals, and its polynomials depend only on |Y|, gamma and n
 tabulated (`PotentialCosts`).
 
 To add a rule, derive a class from `CostRule` that defines `costs`, extends `exchange` by its
-parameters and, if needed, overrides the other methods; `_costs.pxd` states their contract. Return
-it from `gradient_costs` or `potential_costs`, at the end of this file, by the name of its loss, an
-entry of `LOSSES`. The boosters need no change.
+parameters as `GradientCosts` does and, if needed, overrides other methods. Return it from
+`gradient_costs` or `potential_costs`, at the end of this file, by the name of its loss, an entry of
+`LOSSES`. The boosters need no change. The loop over the rounds (`_rounds.pyx`) calls a rule so:
+
+- Before the first round of a batch, one thread calls `prepare` for each size that may occur in it.
+- In each round, one thread calls `start_round`. Then several threads call `costs` and `expert_loss`
+  at the same time. At the end, one thread calls `next_weight` for each learner. Only `prepare` and
+  `start_round` may change the rule; `costs` and `expert_loss` may write only to their output and to
+  `scratch`, which has room for COST_SCRATCH vectors (n_labels,).
+
+The pairs of a sample, a `LabelPairs`, have the fields
+
+    n_relevant, relevant, n_irrelevant, irrelevant      labels, as pointers to their indices,
+    weights         (n_relevant, n_irrelevant) weights of the pairs, or NULL if all have `weight`,
+    baseline_size   |Y| of the random learner u_gamma^Y that potentials assume,
+    n_known_relevant, known_relevant, ...               labels whose relevance is known.
+
+With top-k feedback there may be no pair: `n_relevant` or `n_irrelevant` may be 0. If the pairs are
+estimated, a label may be in both lists, and weights may be negative; the pairs of a label with
+itself have the weight 0. Otherwise the known labels are those of the pairs.
 """
 
 from libc.float cimport DBL_MIN
@@ -45,9 +62,11 @@ cdef double MAX_LEARNER_WEIGHT = 2.0
 
 
 cdef class CostRule:
-    """Base class of the cost rules. `_costs.pxd` states what each method must do.
+    """Base class of the cost rules: equal weights of learners, and the rank loss of experts.
 
-    By default, all learners have the weight 1, and the loss of an expert is the rank loss.
+    `exchange` of a subclass may set `learns_weights`: then `next_weight` updates the weight of each
+    learner, which starts at `initial_weight`. It may set `single_label`: then a learner's whole
+    vote is given to one label.
 
     Parameters
     ----------
@@ -73,6 +92,8 @@ cdef class CostRule:
         return self.n_labels, self.n_learners
 
     cdef int prepare(self, Py_ssize_t baseline_size) except -1:
+        # Compute what rounds with this `baseline_size` need. Then Ctrl-C or a lack of memory in it
+        # does not interrupt a round.
         return 0
 
     cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
@@ -82,18 +103,29 @@ cdef class CostRule:
         self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
         double* scratch,
     ) noexcept nogil:
+        # Write to `costs` (n_labels,), which is not zeroed, the cost of a vote of learner `i` = 0,
+        # 1, ... for each label, given the `scores` (n_labels,) by the learners before it. For a
+        # label in no pair this is 0 if the costs are a gradient, and the potential without a vote
+        # if they are potentials. If `learns_weights` is True, the costs must be the gradient of the
+        # loss at the scores and must not depend on `i`: the costs at the scores after learner i are
+        # both the gradient for its weight and the costs of learner i + 1.
         pass
 
     cdef double next_weight(
         self, double weight, double gradient, Py_ssize_t n_rounds
     ) noexcept nogil:
+        # Return the weight of a learner after round number `n_rounds` = 1, 2, ..., as a function of
+        # these arguments only. `gradient` is c(s_i) . h_i, the derivative of the loss at s_i along
+        # the vote h_i, where s_i are the scores by the learners up to this one.
         return weight
 
     cdef double expert_loss(
         self, const double* scores, const LabelPairs* pairs, double* scratch
     ) noexcept nogil:
-        # The rank loss is the sum of the weights of the pairs in the wrong order, plus `tie_loss`
-        # times the sum of the weights of the pairs with equal scores.
+        # Return the loss of an expert that gives these scores, if Hedge chooses the expert. Hedge
+        # adds up the losses with the learning rate 1. It expects losses in [0, 1] for a sample of
+        # weight 1; estimates from top-k feedback may be larger. The rank loss is the sum of the
+        # weights of the pairs in the wrong order, plus `tie_loss` times that of equal scores.
         cdef double score, loss = 0.0
         cdef Py_ssize_t j, k, n_above, n_not_below
         cdef const double* weights
