@@ -25,7 +25,7 @@ There are four rules for the set:
 
 None is the best for all data and measures, so the rule with the best past value of a measure is
 used. PER_LABEL has a threshold for each label, half of the F1 of its past sets, which is shrunk to
-that of F1 as if the label had occurred in LABEL_PRIOR past sets.
+that of F1 as if the label had occurred in PRIOR past sets.
 
 If the relevance of only some labels is known, each of them has an importance weight, the inverse of
 the probability with which it was shown. The estimated numbers of relevant labels, and of those in a
@@ -86,9 +86,9 @@ cdef double FLOOR = 1e-3
 # Scores of this size are rounding errors of votes that cancel, as those of an untrained model.
 cdef double TINY = 1e-9
 # The first F1 is one, that of PRIOR / 2 labels predicted correctly, so that the first thresholds
-# are 1/2: otherwise all labels would be predicted until one of them is right.
+# are 1/2: otherwise all labels would be predicted until one of them is right. The F1 of a label
+# starts at that of all labels, with the same weight.
 cdef double PRIOR = 10.0
-cdef double LABEL_PRIOR = 10.0
 # Prior precision of w, and of b: about the information of 16 samples of even chances. Smaller
 # values overfit rare labels (chosen on emotions, scene, genbase, foodtruck, cal500, delicious).
 cdef double PRECISION = 1.0
@@ -356,8 +356,8 @@ cdef class LabelSets(Persistent):
             bound = sample.f1_threshold
         for l in range(m):
             if rule == PER_LABEL:
-                bound = (self.label_sums[HITS, l] + LABEL_PRIOR * sample.f1_threshold) / (
-                    self.label_sums[SIZES, l] + LABEL_PRIOR
+                bound = (self.label_sums[HITS, l] + PRIOR * sample.f1_threshold) / (
+                    self.label_sums[SIZES, l] + PRIOR
                 )
             sample.in_set[l] = sample.chances[l] > bound
             size += sample.in_set[l]

@@ -43,15 +43,16 @@ def loss_function(loss):
 
 def describe_losses(names):
     """Return the lines of docstrings that describe losses and the rules for callables."""
-    listed = [f'    - "{name}" : {LOSSES[name].formula}' for name in LOSSES if name in names]
-    return "\n".join([*listed, CALLABLE_TEXT])
-
-
-CALLABLE_TEXT = """\
+    listed = [f'    - "{name}" : {LOSSES[name].formula}\n' for name in LOSSES if name in names]
+    return (
+        "".join(listed)
+        + """\
     - A callable maps an array of differences z to an array of losses. It must not decrease in
       z, and must be smooth except at multiples of 1/64. It is called when the model starts, with
       the possible differences, and approximated by polynomials to a relative error of 1e-10.
 """
+    )
+
 
 # Numbers of coefficients and of intervals per unit of the polynomials that approximate a loss:
 # lines for the hinge loss, and else as few intervals as the relative error allows.
@@ -126,14 +127,8 @@ def expected_pieces(pieces, per_unit, up, down, n_learners):
     by -1, 0 and 1. Therefore it has the same intervals, and the polynomials are summed with the
     same weights. The errors do not grow.
 
-    Parameters
-    ----------
-    pieces, per_unit
-        Polynomials of the loss, see `loss_pieces`.
-    up, down : float
-        Probability of the step +1 and of the step -1. Otherwise the step is 0.
-    n_learners : int
-        Number of tables, one for each number of steps from 0 to n_learners - 1.
+    The arguments are the polynomials of the loss (see `loss_pieces`), the probabilities of the
+    steps +1 and -1, and the number of tables.
 
     Returns
     -------
