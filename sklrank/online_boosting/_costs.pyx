@@ -175,12 +175,10 @@ cdef class CostRule:
         cdef double[::1] scratch = np.empty(COST_SCRATCH * self.n_labels)
         cdef LabelPairs pairs
         labels = np.concatenate((relevant, irrelevant))
-        if len(s) != self.n_labels or (w.shape[0], w.shape[1]) != (len(a), len(b)):
-            raise ValueError("scores or weights do not match the labels")
-        if w.size == 0 or labels.min() < 0 or labels.max() >= self.n_labels:
-            raise ValueError("a relevant and an irrelevant label within n_labels are needed")
-        if len(np.unique(labels)) < len(labels):
-            raise ValueError("each label must be given once, as relevant or as irrelevant")
+        if len(s) != self.n_labels or (w.shape[0], w.shape[1]) != (len(a), len(b)) or not w.size:
+            raise ValueError("scores or weights do not match the labels, or there is no pair")
+        if labels.min() < 0 or labels.max() >= self.n_labels or len({*labels}) < len(labels):
+            raise ValueError("labels must be within n_labels, each relevant or irrelevant")
         if baseline_size is not None and baseline_size < 1:
             raise ValueError("baseline_size must be at least 1")
         pairs.n_relevant, pairs.n_irrelevant = len(a), len(b)
@@ -205,17 +203,8 @@ cdef void know_labels_of_pairs(LabelPairs* pairs) noexcept nogil:
 cdef class GradientCosts(CostRule):
     """Base class of the gradients of a loss, which also update the weights of the learners.
 
-    Parameters
-    ----------
-    n_labels, n_learners : int
-        Number of labels and of weak learners.
-    learning_rate : float, default=1.0
-        Learning rate of the weights. The step size is this value divided by the square root of the
-        number of the round.
-    gradient_clip : float, default=inf
-        Bound to which the absolute values of the gradients of these steps are clipped.
-    tie_loss : float, default=0.5
-        Loss of a pair of labels with equal scores in the rank loss of an expert.
+    In round t, the step size is ``learning_rate / sqrt(t)``, and the absolute values of the slopes
+    are clipped to `gradient_clip`. The other parameters are those of :class:`CostRule`.
     """
 
     cdef readonly double learning_rate
