@@ -113,10 +113,11 @@ loss : str or callable, default="hinge"
 """
     + describe_losses(LOSSES)
     + """
-    The tables of the potentials of a callable take about ``200 * n_estimators**2`` bytes for each
-    number of relevant labels, or up to 16 times as much if the loss is less smooth than the
-    logistic loss. If the loss is not convex, such as "rank", each learner votes for a single label:
-    its whole vote is given to the label with the largest vote ([1]_, Theorem 2 for OnlineBMR).
+    The tables of the potentials take about ``16 * n_estimators**2`` bytes for each number of
+    relevant labels if the loss is linear between integers, such as "hinge", 200 instead of 16 if it
+    is smooth, and up to 16 times as much if it is less smooth than the logistic loss. If the loss
+    is not convex, such as "rank", each learner votes for a single label: its whole vote is given to
+    the label with the largest vote ([1]_, Theorem 2 for OnlineBMR).
 """,
     sloped_loss="""
 loss : str or callable, default="logistic"
