@@ -891,7 +891,10 @@ def lists_of(indptr, rows):
     return starts, items
 
 
-def lists_of_rows(indptr, labels, rows: slice):
-    """Return the relevance lists `indptr, labels` of consecutive rows, without copying `labels`."""
-    first, last = indptr[rows.start], indptr[rows.stop]
-    return indptr[rows.start : rows.stop + 1] - first, labels[first:last]
+def lists_of_rows(indptr, labels, rows):
+    """Return the relevance lists `indptr, labels` of some rows; see `lists_of`."""
+    if isinstance(rows, slice):  # without a copy of `labels`
+        first, last = indptr[rows.start], indptr[rows.stop]
+        return indptr[rows.start : rows.stop + 1] - first, labels[first:last]
+    starts, items = lists_of(indptr, rows)
+    return starts, labels[items]

@@ -625,5 +625,4 @@ class ShownLabelsRanker(LabelSetRanker):
 
 def shown_labels(actions, propensities, rewards):
     """Return a checked record `(actions, rewards, chances)` as `LabelSets.play` accepts it."""
-    chances = np.diagonal(propensities, axis1=1, axis2=2)
-    return np.ascontiguousarray(actions), rewards, np.ascontiguousarray(chances)
+    return actions, rewards, np.diagonal(propensities, axis1=1, axis2=2)

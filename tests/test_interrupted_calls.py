@@ -48,7 +48,6 @@ from sklrank.online_boosting import (
     TopKAdaptive,
     TopKBBM,
     _online_booster,
-    _top_k,
 )
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
 from sklrank.tree import (
@@ -96,7 +95,6 @@ def small_batches(monkeypatch):
     for module in (
         _base_online,
         _online_booster,
-        _top_k,
         _bandit_base,
         _probabilistic_label_tree,
     ):

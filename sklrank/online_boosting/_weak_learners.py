@@ -26,18 +26,7 @@ N_CLONES = 100
 
 
 def resolve_parameters(estimator, n_estimators, max_features, feedback):
-    """Resolve None, "trees" and "auto" in the parameters that describe the weak learners.
-
-    Parameters
-    ----------
-    estimator : estimator, list of estimators, "trees" or None
-        Parameter of the booster.
-    n_estimators : int or "auto"
-        Parameter of the booster.
-    max_features : int, float, {"auto", "sqrt", "log2"} or None
-        Parameter of the booster.
-    feedback : {"full", "top-k"}
-        Feedback from which the booster learns.
+    """Resolve None, "trees" and "auto" in the parameters of a booster.
 
     Returns
     -------
@@ -45,9 +34,7 @@ def resolve_parameters(estimator, n_estimators, max_features, feedback):
         Weak learner i is a clone of entry i modulo the length of the list. If None, the weak
         learners are trees.
     n_estimators : int
-        Number of weak learners.
     max_features : int, float, {"sqrt", "log2"} or None
-        Number of features used by each weak learner.
     """
     auto_features = None
     if are_trees(estimator):
@@ -68,7 +55,6 @@ def resolve_parameters(estimator, n_estimators, max_features, feedback):
 
 
 def allow_nan(estimator):
-    """Return True if every weak learner accepts missing values."""
     if are_trees(estimator):
         return True
     if estimator is None:
@@ -83,7 +69,6 @@ def are_trees(estimator):
 
 
 def _check_templates(estimator):
-    """Return the list of templates. Raise if it is empty or if one of them cannot be boosted."""
     templates = list(estimator) if isinstance(estimator, Sequence) else [estimator]
     if not templates:
         raise ValueError(
@@ -104,17 +89,7 @@ def _check_templates(estimator):
 
 
 def make_weak_learners(templates, n_estimators, max_features, n_features, n_labels, random_state):
-    """Create the untrained weak learners.
-
-    Parameters
-    ----------
-    templates, n_estimators, max_features
-        Values returned by `resolve_parameters`.
-    n_features, n_labels : int
-        Number of features and labels.
-    random_state : RandomState instance
-        Controls the random choice of the features, the parameters of trees and the seeds of the
-        weak learners.
+    """Create the untrained weak learners from the values that `resolve_parameters` returns.
 
     Returns
     -------
