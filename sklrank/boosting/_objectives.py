@@ -493,8 +493,7 @@ class RankObjective(Objective):
 
     def __init__(self, target, k=None):
         self._target = target
-        ranks = normalized_ranks(target)
-        self._ranks = ranks - self._means(ranks)[target.queries.codes]
+        self._ranks = centered_ranks(target)
         squares = self._sums(self._ranks**2)
         is_counted = squares > ROUNDING
         shares = target.query_weights * is_counted
@@ -520,13 +519,14 @@ class RankObjective(Objective):
         # The squared error of scores may be large though they rank well: on 20,000 documents of
         # `make_friedman1`, it chose trees of which the rank correlation was .004 smaller.
         weights = self._target.query_weights[self._target.queries.codes]
-        return 1 - mean_rank_correlation(self._target, scores, weights)
+        return 1 - mean_rank_correlation(self._target, scores, weights, self._ranks)
 
 
-def normalized_ranks(target):
-    """Return the shares of the documents of their query that are less relevant, from 0 to 1.
+def centered_ranks(target):
+    """Return the normalized ranks minus 1/2, which is their mean in each query.
 
-    Half of the share of those that are as relevant is added.
+    They are the shares of the documents of the query that are less relevant, plus half of the share
+    of those that are as relevant.
     """
     queries, weights = target.queries, target.weights
     order = np.lexsort((target.y, queries.codes))
@@ -539,24 +539,22 @@ def normalized_ranks(target):
     before = np.cumsum(sums) - sums
     middle = (before + sums / 2)[groups] - (np.cumsum(totals) - totals)[codes]
     ranks = np.empty(len(order))
-    ranks[order] = middle / totals[codes]
+    ranks[order] = middle / totals[codes] - 0.5
     return ranks
 
 
-def mean_rank_correlation(target, scores, weights):
+def mean_rank_correlation(target, scores, weights, ranks=None):
     """Return the mean of Spearman's correlation over the queries of different relevance.
 
-    The weight of a query is the mean of the weights of its documents.
+    The weight of a query is the mean of the weights of its documents. `ranks` are the centered ones
+    of the target, if they are known.
     """
     queries = target.queries
-    parts = []
-    for values in target.y, scores:
-        ranks = normalized_ranks(target._replace(y=values))
-        # Their mean in each query is 1/2.
-        parts.append(ranks - 0.5)
+    ranks = centered_ranks(target) if ranks is None else ranks
+    of_scores = centered_ranks(target._replace(y=scores))
     products, *squares = (
-        np.bincount(queries.codes, first * second)
-        for first, second in (parts, parts[:1] * 2, parts[1:] * 2)
+        np.bincount(queries.codes, product)
+        for product in (ranks * of_scores, ranks**2, of_scores**2)
     )
     is_counted = squares[0] > ROUNDING
     if not is_counted.any():
