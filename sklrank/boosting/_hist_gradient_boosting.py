@@ -33,6 +33,7 @@ from sklrank.boosting._document_ranker import (
 )
 from sklrank.boosting._feature_columns import (
     CategoryEncoder,
+    check_numeric,
     find_categorical,
     warn_if_untransformed,
 )
@@ -587,7 +588,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         """Return documents as a dense array, in which the categories of frames are numbers."""
         if self._encoder is not None:
             return self._encoder.encode(check_rows(self, X, reset=reset, skip_check_array=True))
-        X = check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+        try:
+            X = check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+        except (TypeError, ValueError):
+            check_numeric(X)
+            raise
         return X.toarray() if sparse.issparse(X) else X
 
     def _check_validation_set(self, X_val, y_val, qid_val):
