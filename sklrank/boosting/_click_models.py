@@ -39,7 +39,7 @@ from sklrank._boosting_rounds import Objective
 from sklrank._queries import Queries
 from sklrank._validation import as_numbers
 from sklrank._weak_learners import TreeLearner
-from sklrank.boosting._tree_race import PATIENCE
+from sklrank.boosting._tree_race import N_FOLDS, PATIENCE
 
 # Largest number of rounds of the regression, and their learning rate.
 N_ROUNDS, LEARNING_RATE = 60, 0.3
@@ -52,8 +52,6 @@ MIN_INFORMATION = 0.1
 # Weight m of the regression, in examinations. With 3, 10 and 30 sessions of each query, 2, 30 and
 # 100 rank no better beyond noise, on clicks of three models of users on two generated data sets.
 PRIOR = 10.0
-# Parts of the documents, and of the lists, that are left out in turn.
-N_PARTS = 5
 # Probabilities are kept at this distance from 0 and 1, where their logarithms are finite.
 TINY = 1e-6
 
@@ -217,12 +215,12 @@ def fit_click_model(kind, bins, tree, sessions, seed):
     """
     random, n_documents = np.random.RandomState(seed), bins.codes.shape[1]
     model, learner = kind(sessions.clicks.shape[1]), TreeLearner(tree, tree._make_grower(bins))
-    part_of = random.permutation(n_documents) % N_PARTS
-    parts = [ClickObjective(sessions, model, part_of != part) for part in range(N_PARTS)]
+    part_of = random.permutation(n_documents) % N_FOLDS
+    parts = [ClickObjective(sessions, model, part_of != part) for part in range(N_FOLDS)]
     objective = ClickObjective(sessions, model, part_of >= 0)
     shown = (sessions.documents >= 0) * sessions.counts
     rate = np.sum(sessions.clicks * sessions.counts) / shown.sum()
-    scores = np.full((N_PARTS, n_documents), logit(np.clip(rate, TINY, 0.5)))
+    scores = np.full((N_FOLDS, n_documents), logit(np.clip(rate, TINY, 0.5)))
     best, least, n_worse = None, np.inf, 0
     for _ in range(N_ROUNDS):
         held_out = scores[part_of, np.arange(n_documents)]
@@ -301,7 +299,7 @@ def relevance_from_clicks(X, clicks, sessions_of, position, make_tree, seed):
         fit_click_model(kind, bins, tree, sessions, seed) for kind in (PositionModel, CascadeModel)
     ]
     best = min(fits, key=lambda fit: fit.value)
-    propensities, n_parts = best.propensities(), min(N_PARTS, len(lists))
+    propensities, n_parts = best.propensities(), min(N_FOLDS, len(lists))
     others = [
         fit_click_model(
             type(best.model), bins, tree, sessions.take(list_of % n_parts != part), seed

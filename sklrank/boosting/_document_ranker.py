@@ -108,6 +108,11 @@ class Target(NamedTuple):
         query_weights = np.ones(queries.n_queries) if query_weights is None else query_weights
         return cls(y, queries, weights, query_weights)
 
+    @property
+    def all_weights(self):
+        """Weight of each document, times that of its query."""
+        return self.weights * self.query_weights[self.queries.codes]
+
     def take(self, samples):
         """Return the target of some of the samples."""
         codes = self.queries.codes[samples]

@@ -783,8 +783,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             known = scorer.get_params()
             given = {"k": self.k, "gain": self.gain}
             scorer.set_params(**{n: v for n, v in given.items() if n in known and v is not None})
-        if (target.query_weights != 1).any() or (target.weights != 1).any():
-            options["sample_weight"] = target.weights * target.query_weights[target.queries.codes]
+        if (target.all_weights != 1).any():
+            options["sample_weight"] = target.all_weights
         qid = target.queries.codes
 
         def judge(scores):

@@ -129,7 +129,7 @@ class RaceData(NamedTuple):
         if start == "linear":
             samples = self._draw(samples, RACE_SAMPLES / len(samples))
         X, target = self.X[samples], self.target.take(samples)
-        weights = target.weights * target.query_weights[target.queries.codes]
+        weights = target.all_weights
         if start == "linear":
             return fit_linear(X, self.make_objective(target), self.bounds, weights)
         model, arguments = clone(start), {}
