@@ -108,6 +108,11 @@ class Target(NamedTuple):
         query_weights = np.ones(queries.n_queries) if query_weights is None else query_weights
         return cls(y, queries, weights, query_weights)
 
+    @property
+    def all_weights(self):
+        """Weight of each document, times that of its query."""
+        return self.weights * self.query_weights[self.queries.codes]
+
     def take(self, samples):
         """Return the target of some of the samples."""
         codes = self.queries.codes[samples]
@@ -259,7 +264,8 @@ class SupervisedDocumentRanker(DocumentRanker):
             target.check_something_to_learn()
             self._start_rounds()
             objective = self._make_objective(target)
-            self._boost(objective, self._make_learner(X, objective))
+            learner = self._make_learner(X, objective)
+            self._boost(objective, learner, self._initial_scores(X))
         return self
 
     def _check_training_set(self, X, y, qid, sample_weight=None, query_weight=None):

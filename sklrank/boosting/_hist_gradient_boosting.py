@@ -33,6 +33,7 @@ from sklrank.boosting._document_ranker import (
 )
 from sklrank.boosting._feature_columns import (
     CategoryEncoder,
+    check_numeric,
     find_categorical,
     warn_if_untransformed,
 )
@@ -45,7 +46,14 @@ from sklrank.boosting._objectives import (
     mean_rank_correlation,
 )
 from sklrank.boosting._peer_names import explains_peer_names
-from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race, scores_of
+from sklrank.boosting._tree_race import (
+    LEAF_NUMBERS,
+    RACE_BINS,
+    RaceData,
+    Winner,
+    run_race,
+    scores_of,
+)
 from sklrank.metrics import (
     average_precision_scorer,
     hit_rate_scorer,
@@ -236,7 +244,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     position_intervals_ : ndarray of shape (n_positions, 2)
         Bounds of 95 % intervals of the propensities. They are from the jackknife, which leaves out
         each fifth of the lists in turn, and do not include errors of the models of users and
-        relevance; with few clicks, propensities are too even.
+        relevance.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -254,9 +262,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     1. Trees of each size are boosted on four fifths of the queries, from linear scores and from
        scores of 0, and the loss of the other queries is computed after each round.
-    2. With fewer than 15,000 documents, several of the five parts of the queries are held out in
-       turn, up to all of them. Of more than 20,000 documents, only queries with as many documents
-       are used.
+    2. With fewer than 7,500 documents, several of the five parts of the queries are held out in
+       turn, up to all of them. Of more than 15,000 documents, only queries with as many documents
+       are used. The trees that are compared have 63 bins at most.
     3. The start, the size and the number of trees with the smallest loss of the held-out queries
        are used for all queries.
     4. If there are fewer than five queries, a fifth of the documents is held out instead of a fifth
@@ -265,8 +273,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     Users click on documents because they are relevant, and because they are at the top. With
     `position`, regression trees and a model of the user are fitted to the clicks together, by
-    regression EM [7]_. A user clicks on relevant documents that he examines, and on others by
-    mistake. Two models compete by their likelihoods:
+    regression EM [7]_; each part of the documents has trees that did not learn from it. A user
+    clicks on relevant documents that he examines, and on others by mistake. Two models compete by
+    their likelihoods:
 
     - "position": each position is examined with its own probability, independently of the other
       positions, and mistakes are more likely at some positions than at others (trust bias [8]_);
@@ -515,7 +524,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 objective = self._make_objective(target)
                 tree = self._winner.tree
                 bins = tree._bin(X, self._random_state) if bins is None else bins
-                self._boost(objective, TreeLearner(tree, X, bins), after_round)
+                learner = TreeLearner(tree, tree._make_grower(bins))
+                self._boost(objective, learner, self._scores(X), after_round)
             if len(self.estimators_) > n_rounds or not n_rounds:
                 self._held_out_fraction = fraction
             if self.verbose:
@@ -578,7 +588,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         """Return documents as a dense array, in which the categories of frames are numbers."""
         if self._encoder is not None:
             return self._encoder.encode(check_rows(self, X, reset=reset, skip_check_array=True))
-        X = check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+        try:
+            X = check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+        except (TypeError, ValueError):
+            check_numeric(X)
+            raise
         return X.toarray() if sparse.issparse(X) else X
 
     def _check_validation_set(self, X_val, y_val, qid_val):
@@ -744,8 +758,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         if is_auto and callable(self.loss):
             starts = (None,)
         parts = starts, self._make_objective, self._make_judge, bounds, self._split_seed
-        data = RaceData(X, target, *parts)
-        self._winner = self._race(trees, data, bins, validation)
+        racer = clone(trees[0]).set_params(max_bins=min(self.max_bins, RACE_BINS))
+        data = RaceData(X, target, lambda X: racer._bin(X, self._random_state), *parts)
+        self._winner = self._race(trees, data, validation)
         start = self._winner.start
         self.init_ = data.fit_start(start, np.arange(n_samples))
         self.linear_ = self.init_ if start == "linear" else None
@@ -768,8 +783,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             known = scorer.get_params()
             given = {"k": self.k, "gain": self.gain}
             scorer.set_params(**{n: v for n, v in given.items() if n in known and v is not None})
-        if (target.query_weights != 1).any() or (target.weights != 1).any():
-            options["sample_weight"] = target.weights * target.query_weights[target.queries.codes]
+        if (target.all_weights != 1).any():
+            options["sample_weight"] = target.all_weights
         qid = target.queries.codes
 
         def judge(scores):
@@ -819,14 +834,14 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         high = np.where((constraints < 0) | is_categorical, 0.0, np.inf)
         return np.column_stack([low, high])
 
-    def _race(self, trees, data, bins, validation):
+    def _race(self, trees, data, validation):
         """Return the winner of the race, if there is something to choose."""
         folds = []
         # Without a value of the loss, nothing can be compared.
         is_judged = self.scoring != "loss" or not callable(self.loss)
         n_choices = len(trees) * len(data.starts)
         if is_judged and (n_choices > 1 or self.early_stopping == "auto"):
-            folds = data.folds(bins, validation)
+            folds = data.folds(validation)
         if folds:
             return run_race(
                 trees, data.starts, folds, self.max_iter, self.learning_rate, self._random_state

@@ -50,8 +50,7 @@ def weighted_exp(exponentials, target):
     It is the product of the weights of the documents of the pair and of that of their query.
     """
     exp_pos, exp_neg = exponentials
-    weights = target.weights
-    return exp_pos * weights * target.query_weights[target.queries.codes], exp_neg * weights
+    return exp_pos * target.all_weights, exp_neg * target.weights
 
 
 class GradedPairLoss:

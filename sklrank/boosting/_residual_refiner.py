@@ -168,7 +168,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
             judged, wins = standardized_wins(target)
             names, codes = np.unique(target.queries.codes[judged], return_inverse=True)
             # Copies of a sample have the weight of its square root in a least-squares problem.
-            weights = all_weights(target)
+            weights = target.all_weights
             counts = weights[judged]
             unit = inverse_deviation(base_scores, target)
             scale = scales_of(X, weights)
@@ -264,11 +264,6 @@ def posterior_means(features, residuals, n_contrasts):
     return float(models.sum(axis=0) @ SLOPES), weights, float(models[1:].sum())
 
 
-def all_weights(target):
-    """Return the weight of each document, times that of its query."""
-    return target.weights * target.query_weights[target.queries.codes]
-
-
 def standardized_wins(target):
     """Return the judged documents, and the number of their wins minus losses, standardized.
 
@@ -292,7 +287,7 @@ def inverse_deviation(scores, target):
     unit = np.abs(scores).max() or 1.0
     means = np.bincount(codes, weights * scores / unit) / np.bincount(codes, weights)
     squares = (scores / unit - means[codes]) ** 2
-    deviation = np.sqrt(np.average(squares, weights=all_weights(target)))
+    deviation = np.sqrt(np.average(squares, weights=target.all_weights))
     # Equal scores may differ from their mean by rounding. Below 1e-305 the inverse overflows.
     if deviation <= 1e-12 or unit * deviation < 1e-305:
         return 0.0
