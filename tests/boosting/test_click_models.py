@@ -250,6 +250,18 @@ def test_search_passes_positions():
     assert len(search.best_estimator_.position_propensities_) == 5
 
 
+@pytest.fixture(scope="module")
+def two_sessions():
+    """Return a ranker that has learned two sessions, and these."""
+    arguments = {
+        "X": np.arange(16.0).reshape(8, 2),
+        "y": [0, 1, 0, 0, 0, 1, 0, 0],
+        "qid": ["x"] * 4 + ["y"] * 4,
+        "position": [1, 2, 3, 4, 1, 2, 3, 4],
+    }
+    return sklearn.clone(RANKER).set_params(max_iter=2).fit(**arguments), arguments
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -265,14 +277,8 @@ def test_search_passes_positions():
         ({"query_weight": np.ones(8)}, "sample_weight and query_weight must be None if position"),
     ],
 )
-def test_invalid_input(changes, message):
-    arguments = {
-        "X": np.arange(16.0).reshape(8, 2),
-        "y": [0, 1, 0, 0, 0, 1, 0, 0],
-        "qid": ["x"] * 4 + ["y"] * 4,
-        "position": [1, 2, 3, 4, 1, 2, 3, 4],
-    }
-    ranker = sklearn.clone(RANKER).set_params(max_iter=2).fit(**arguments)
+def test_invalid_input(changes, message, two_sessions):
+    ranker, arguments = two_sessions
     before = ranker.predict(arguments["X"])
     with pytest.raises(ValueError, match=message):
         ranker.fit(**{**arguments, **changes})
