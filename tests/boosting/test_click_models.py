@@ -244,8 +244,8 @@ def test_search_passes_positions():
     with sklearn.config_context(enable_metadata_routing=True):
         search = GridSearchCV(
             sklearn.clone(RANKER).set_params(max_iter=3),
-            {"max_leaf_nodes": [2, 4]},
-            cv=GroupKFold(3).set_split_request(groups="qid"),
+            {"max_leaf_nodes": [2]},
+            cv=GroupKFold(2).set_split_request(groups="qid"),
         ).fit(log.X, log.y, qid=log.qid, position=log.position)
     assert len(search.best_estimator_.position_propensities_) == 5
 
