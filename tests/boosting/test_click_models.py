@@ -312,15 +312,12 @@ def test_jackknife_of_a_mean():
 @pytest.mark.parametrize("model", ["trust", "cascade"])
 def test_most_of_the_gap_is_closed(model):
     """Four fifths of the gap between clicks as relevance and the relevance itself."""
-    scores = []
-    for seed in range(2):
-        log, X, y, qid = make_log(200, 10, 100, seed=seed, model=model)
-        _, X_new, y_new, qid_new = make_log(200, 10, 1, seed=seed + 10)
-        fits = [
-            sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid),
-            sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=log.position),
-            sklearn.clone(RANKER).fit(X, y, qid=qid),
-        ]
-        scores.append([ndcg_score(y_new, one.predict(X_new), qid=qid_new, k=10) for one in fits])
-    naive, ours, full = np.mean(scores, axis=0)
+    log, X, y, qid = make_log(200, 10, 100, model=model)
+    _, X_new, y_new, qid_new = make_log(200, 10, 1, seed=10)
+    fits = [
+        sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid),
+        sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=log.position),
+        sklearn.clone(RANKER).fit(X, y, qid=qid),
+    ]
+    naive, ours, full = (ndcg_score(y_new, one.predict(X_new), qid=qid_new, k=10) for one in fits)
     assert (ours - naive) / (full - naive) > 0.8
