@@ -3,6 +3,7 @@
 import argparse
 import os
 import platform
+import resource
 from importlib import metadata
 from pathlib import Path
 from time import process_time
@@ -37,6 +38,19 @@ def least_seconds(action, *arguments, repetitions=3):
             action(*arguments)
         found.append(watch.seconds)
     return min(found)
+
+
+def peak_megabytes():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def megabytes_now():
+    """Return the resident memory of this process, or its peak if the system has no figure."""
+    try:
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * resource.getpagesize() / 2**20
+    except OSError:
+        return peak_megabytes()
 
 
 def print_header(*notes, peers=("river",)):

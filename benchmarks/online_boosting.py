@@ -14,30 +14,24 @@
     SKLRANK_DATA=folder python benchmarks/online_boosting.py [--quick] [--only 1 3]
 """
 
-import resource
 import time
 
 import numpy as np
-from _common import MULTILABEL, Stopwatch, load_multilabel, print_table, run_parts
+from _common import (
+    MULTILABEL,
+    Stopwatch,
+    load_multilabel,
+    megabytes_now,
+    peak_megabytes,
+    print_table,
+    run_parts,
+)
 
 from sklrank.datasets import make_multilabel_ranking_stream
 from sklrank.linear_model import OnlineRidgeClassifier
 from sklrank.online_boosting import AdaOLMR, OnlineBMR
 
 AUTHORS = {"Ada.OLMR": (215, 306), "OnlineBMR": (373, 464)}
-
-
-def peak_megabytes():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def megabytes_now():
-    """Return the resident memory of this process, or its peak if the system has no figure."""
-    try:
-        with open("/proc/self/statm") as statm:
-            return int(statm.read().split()[1]) * resource.getpagesize() / 2**20
-    except OSError:
-        return peak_megabytes()
 
 
 def boosters(n_labels):

@@ -57,8 +57,8 @@ from sklrank.tree import (
     _probabilistic_label_tree,
 )
 
-BATCH = 8
-N_SAMPLES = 21
+BATCH = 5
+N_SAMPLES = 13
 PACKAGE = str(Path(sklrank.__file__).parent)
 
 MODELS = {

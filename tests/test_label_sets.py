@@ -108,7 +108,7 @@ class SlowLabelSets:
         self.b -= k * (p - y) / self.c
 
 
-def random_stream(seed, n=60, m=5):
+def random_stream(seed, n=40, m=5):
     """Return scores, relevance and weights of samples; some scores are tied, zero or negative."""
     rng = np.random.default_rng(seed)
     y = rng.random((n, m)) < rng.choice([0.1, 0.4, 0.9], size=(n, 1))
@@ -139,7 +139,7 @@ def state_of(model):
 
 
 @pytest.mark.parametrize("threshold", [*THRESHOLDS, 0.3])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 2**20))
 def test_all_labels_known(threshold, seed):
     scores, y, weights = random_stream(seed)
@@ -153,7 +153,7 @@ def test_all_labels_known(threshold, seed):
 
 
 @pytest.mark.parametrize("threshold", ["auto", "f1", "f1_macro", "hamming", "cardinality"])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 2**20))
 def test_some_labels_known(threshold, seed):
     """Hits and relevant labels are weighted by 1 / propensity; the size of a set is known."""

@@ -69,25 +69,12 @@ of a flower:
 array([0.95, 0.85, 0.93])
 """
 
-from sklrank.metrics import (
-    _documents,
-    _label_ranking,
-    _multilabel,
-    _pairwise_loss,
-    _reject,
-)
+from sklrank.metrics import _documents, _label_ranking, _multilabel, _pairwise_loss, _reject
 from sklrank.metrics._documents import *
 from sklrank.metrics._label_ranking import *
 from sklrank.metrics._multilabel import *
 from sklrank.metrics._pairwise_loss import *
 from sklrank.metrics._reject import *
 
-__all__ = sorted(
-    [
-        *_documents.__all__,
-        *_label_ranking.__all__,
-        *_multilabel.__all__,
-        *_pairwise_loss.__all__,
-        *_reject.__all__,
-    ]
-)
+_MODULES = (_documents, _label_ranking, _multilabel, _pairwise_loss, _reject)
+__all__ = sorted(name for module in _MODULES for name in module.__all__)

@@ -59,6 +59,13 @@ converted to a float (NaN is allowed), or if an option is unknown or out of rang
 .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki. "Label Ranking through Nonparametric
    Regression." ICML 2022.
 """,
+    noise="""
+Y_clean : array-like of shape (n_samples, n_labels)
+    Positions of the labels in the noiseless rankings. Labels with smaller positions are better.
+Y_noisy : array-like of shape (n_samples, n_labels)
+    Positions of the labels in the noisy rankings. Only labels that are ranked in both rankings
+    are compared.
+""",
 )
 
 
@@ -362,16 +369,16 @@ def pair_brier_score(
     return evaluate_samples(scores, y_true.shape, average=average, sample_weight=sample_weight)
 
 
+@of_rankings
 def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
     """Compute the fraction of samples whose noisy ranking differs from the noiseless ranking.
 
+    This is Definition 2 (i) of [1]_. Two rankings also differ if a pair of labels is tied in only
+    one of them.
+
     Parameters
     ----------
-    Y_clean : array-like of shape (n_samples, n_labels)
-        Positions of the labels in the noiseless rankings. Labels with smaller positions are better.
-    Y_noisy : array-like of shape (n_samples, n_labels)
-        Positions of the labels in the noisy rankings. Only labels that are ranked in both rankings
-        are compared. Two rankings also differ if a pair of labels is tied in only one of them.
+    {noise}
 
     Returns
     -------
@@ -389,8 +396,7 @@ def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
 
     References
     ----------
-    .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
-       regression", ICML 2022: Definition 2 (i).
+    {reference}
 
     Examples
     --------
@@ -403,15 +409,15 @@ def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
     return float((n_same < sum(counts)).mean())
 
 
+@of_rankings
 def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
     r"""Compute the mean Kendall tau between the noisy rankings and the noiseless ones.
 
+    This is Definition 2 (ii) of [1]_.
+
     Parameters
     ----------
-    Y_clean : array-like of shape (n_samples, n_labels)
-        Positions of the labels in the noiseless rankings. Labels with smaller positions are better.
-    Y_noisy : array-like of shape (n_samples, n_labels)
-        Positions of the labels in the noisy rankings.
+    {noise}
 
     Returns
     -------
@@ -434,8 +440,7 @@ def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
 
     References
     ----------
-    .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
-       regression", ICML 2022: Definition 2 (ii).
+    {reference}
 
     Examples
     --------

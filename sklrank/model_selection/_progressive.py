@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
 from sklrank._label_scores import as_label_columns, label_scores
+from sklrank._sklearn import _num_samples
 from sklrank._validation import (
     check_no_collections,
     check_sparse,
@@ -191,40 +192,38 @@ def progressive_val_score(
         predictions = _predict_then_learn(
             estimator, X, y, target, chunk_size, params, methods, verbose
         )
-    columns, values = _column_classes(estimator, y, classes), {}
-    several = isinstance(scoring, list | tuple)
-    for name, (method, values_of) in evaluators.items():
-        values[name] = values_of(y, predictions[method], columns)
-        if verbose > 0:
-            what = f"mean {name}" if several else "mean"
-            mean = values[name].mean()
-            print(f"[progressive_val_score] {len(values[name])} samples, {what} {mean:.6g}")
-    return values if several else values[name]
+    columns = _column_classes(estimator, y, classes)
+    values = {
+        name: values_of(y, predictions[method], columns)
+        for name, (method, values_of) in evaluators.items()
+    }
+    return _result(values, scoring, verbose)
 
 
 def _score_batches(estimator, batches, scoring, classes, chunk_size, verbose):
     """Return the values of all batches, which are those of all samples in one call."""
-    several = isinstance(scoring, list | tuple)
-    names = [scoring_name(each) for each in (scoring if several else [scoring])]
+    entries = list(scoring) if isinstance(scoring, list | tuple) else [scoring]
+    names = [scoring_name(each) for each in entries]
     whole = [name for name in names if name.startswith(("f1_micro", "f1_macro", "psp@"))]
     if whole:
         raise ValueError(f"scoring={whole[0]!r} needs all samples: pass arrays, not an iterator")
-    found = {name: [] for name in names}
-    for X, y in batches:
-        if len(X) if not hasattr(X, "shape") else X.shape[0]:
-            values = progressive_val_score(
-                estimator, X, y, scoring=scoring, classes=classes, chunk_size=chunk_size
-            )
-            for name in names:
-                found[name].append(values[name] if several else values)
-    if not found[names[0]]:
+    options = {"scoring": entries, "classes": classes, "chunk_size": chunk_size}
+    found = [
+        progressive_val_score(estimator, X, y, **options) for X, y in batches if _num_samples(X)
+    ]
+    if not found:
         raise ValueError("X has no samples to score: pass at least one.")
-    values = {name: np.concatenate(parts) for name, parts in found.items()}
+    values = {name: np.concatenate([each[name] for each in found]) for name in names}
+    return _result(values, scoring, verbose)
+
+
+def _result(values, scoring, verbose):
+    """Return the values by their names, or those of the only name; print their means."""
     if verbose > 0:
-        for name in names:
-            mean = values[name].mean()
-            print(f"[progressive_val_score] {len(values[name])} samples, mean {name} {mean:.6g}")
-    return values if several else values[names[0]]
+        for name, of_samples in values.items():
+            text = f"{len(of_samples)} samples, mean {name} {of_samples.mean():.6g}"
+            print(f"[progressive_val_score] {text}")
+    return values if isinstance(scoring, list | tuple) else next(iter(values.values()))
 
 
 def _as_target(y):

@@ -325,7 +325,7 @@ def test_verbose(iris, multilabel, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 11
     assert lines[0].startswith("[progressive_val_score] 6 of 60 samples, ")
-    assert lines[-1] == f"[progressive_val_score] 60 samples, mean {losses.mean():.6g}"
+    assert lines[-1] == f"[progressive_val_score] 60 samples, mean rank_loss {losses.mean():.6g}"
     progressive_val_score(LabelCounter(), *multilabel, verbose=1)
     assert len(capsys.readouterr().out.splitlines()) == 1
     progressive_val_score(MultinomialNB(), X, y)

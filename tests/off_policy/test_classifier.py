@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklrank.feedback import Exploration
 from sklrank.off_policy import OffPolicyClassifier, policy_value
@@ -73,7 +73,10 @@ def test_weighted_samples_are_the_estimated_rewards(method):
 @pytest.mark.parametrize("shift", [0.0, -3.0, 5.0])
 def test_policies_are_learned_from_rewards_of_any_origin(method, shift):
     X, rewards, log, wanted = make_log(3000, shift=shift)
-    model = OffPolicyClassifier(DecisionTreeClassifier(max_depth=3), method=method)
+    rewards_of_labels = DecisionTreeRegressor(max_depth=8, random_state=0)
+    model = OffPolicyClassifier(
+        DecisionTreeClassifier(max_depth=3), method=method, reward_model=rewards_of_labels
+    )
     model.fit(X, rewards, exploration=log)
     right = np.mean(model.predict(X) == wanted)
     # Without a baseline, rewards far from 0 have a variance from which trees of this size learn
