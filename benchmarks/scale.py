@@ -331,8 +331,8 @@ def trees(arguments):
 def model(arguments):
     """Print the cost model beside LightGBM's figures, and what it says of more machines."""
     print_table(
-        "Seconds a tree: LightGBM's figures for 1.7 billion rows of 67 columns, 255 leaves, and the "
-        "cost model, to which those of 1 and 16 machines are fitted",
+        "Seconds a tree: LightGBM's figures for 1.7 billion rows of 67 columns, 255 leaves, and "
+        "the cost model, to which those of 1 and 16 machines are fitted",
         ["machines", "LightGBM", "model"],
         [(n, printed, f"{seconds:.1f}") for n, printed, seconds in check()],
     )
