@@ -383,7 +383,7 @@ def main():
     arguments.rows = arguments.rows or DEFAULT_ROWS[arguments.part]
     # The workers, too.
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    print_header("These times are wall-clock times.", peers=("dask", "ray", "joblib"))
+    print_header(peers=("dask", "ray", "joblib"), times="wall-clock times")
     PARTS[arguments.part](arguments)
 
 
