@@ -108,7 +108,8 @@ def test_chunks_of_dask_are_computed_once():
 
     delayed = pytest.importorskip("dask").delayed(chunk)
     parts = [array.from_delayed(delayed(start), (65, 6), float) for start in (0, 65)]
-    batches = list(iter_batches((array.concatenate(parts), Y), batch_size=20))
+    with pytest.importorskip("dask").config.set(scheduler="synchronous"):
+        batches = list(iter_batches((array.concatenate(parts), Y), batch_size=20))
     assert computed == [0, 65]
     assert [len(part) for part, _ in batches] == [20, 20, 20, 5] * 2
     for i in range(2):
