@@ -1,8 +1,8 @@
 """Contextual bandits of other libraries, each in a function that plays a stream of samples.
 
-A function of `PEERS` takes dense samples `X` of mean squared length one, indices `y` of the
-classes, their number, a seed, and a setting. It shows a class for each sample, passes to the
-library whether that was right, and returns the share of wrong rounds. Beside it `PEERS` has the
+A function of `PEERS` or `POLICIES` takes dense samples `X` of mean squared length one, indices `y`
+of the classes, their number, a seed, and a setting. It shows a class for each sample, passes to the
+library whether that was right, and returns the share of wrong rounds. Beside it are the
 settings to try. Functions import their library themselves, because it may not be installed.
 """
 
@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-__all__ = ["PEERS", "play_river"]
+__all__ = ["PEERS", "POLICIES", "play_river"]
 
 
 def play_river(X, y, n_classes, seed, alpha, beta):
@@ -116,4 +116,20 @@ PEERS = {
     "contextualbandits LinUCB": (play_contextualbandits, CONTEXTUALBANDITS),
     "Vowpal Wabbit": (play_vowpal_wabbit, VOWPAL_WABBIT),
     "Vowpal Wabbit, products of features": (play_vowpal_wabbit, PRODUCTS),
+}
+# The options, learning rates and costs of the explorers that are compared with policies.
+POLICIES = {
+    f"Vowpal Wabbit, {name}": (
+        play_vowpal_wabbit,
+        [
+            {"options": f"{option} --learning_rate {rate}", "cost": cost}
+            for option, rate, cost in product(options, (0.1, 0.5, 2.0, 8.0), ((-1, 0), (0, 1)))
+        ],
+    )
+    for name, options in {
+        "squarecb": ("--squarecb --gamma_scale 100", "--squarecb --gamma_scale 1000"),
+        "cover": ("--cover 4 --nounif", "--cover 16 --nounif"),
+        "bag": ("--bag 5 --greedify", "--bag 10 --greedify"),
+        "epsilon-greedy": ("--epsilon 0.02", "--epsilon 0.1"),
+    }.items()
 }

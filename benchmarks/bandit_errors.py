@@ -20,7 +20,13 @@ digits is part of scikit-learn, SynNonSep is generated; `SKLRANK_DATA` names the
 others. `--sets` accepts more data sets: wine, breast cancer, balance, car and nursery. They were
 observed when the defaults were chosen on the first ones.
 
+With `--policies`, the table of each data set has the exploration policies of `LinUCBClassifier`
+with their default amounts, its linear kernel, Banditron, and four explorers of Vowpal Wabbit, whose
+samples are standardized in hindsight and whose learning rate, costs and options are the best ones
+for the first order. Each is compared with the default by a paired t-test over the orders.
+
     python benchmarks/bandit_errors.py [--quick] [--sets digits SynNonSep] [--seconds 100]
+    python benchmarks/bandit_errors.py --policies --sets vowel car --rows 2000 --seeds 10
 """
 
 import argparse
@@ -31,9 +37,9 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from _bandit_peers import PEERS
+from _bandit_peers import PEERS, POLICIES
 from _common import Stopwatch, load_multiclass, print_header, print_table
-from scipy import sparse
+from scipy import sparse, stats
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
@@ -64,6 +70,16 @@ VARIANTS = {
         {"covariance": "diagonal"},
         [{"bonus": b, "alpha": a} for b, a in product((1.5, 3.0, 6.0), (0.1, 0.4, 1.0))],
     ),
+}
+# Policies, with the parameters of LinUCBClassifier.
+LINUCB_POLICIES = {
+    "upper confidence bounds": {},
+    "the same, linear kernel": {"kernel": "linear"},
+    "inverse-gap": {"randomization": "inverse-gap"},
+    "thompson": {"randomization": "thompson"},
+    "epsilon-greedy, 0.05": {"exploration": 0.05},
+    "plackett-luce, 0.05": {"exploration": 0.05, "randomization": "plackett-luce"},
+    "softmax, 0.05": {"exploration": 0.05, "randomization": "softmax"},
 }
 N_PROBED = 200
 
@@ -121,15 +137,8 @@ class Contest:
             error = contender(self.X[order], self.y[order], self.n_classes, seed, **setting)
         return error, watch.seconds
 
-    def row(self, title, contender, settings):
-        """Return a row of the table; None if the library is not installed."""
-        n_samples = len(self.orders[0])
-        try:
-            _, probe = self.play(contender, settings[0], 0, N_PROBED)
-        except ImportError:
-            return None
-        if probe * n_samples / N_PROBED > self.seconds / 2 and not isinstance(contender, partial):
-            return [title, "too slow", "", f"{N_PROBED / probe:,.0f}", "", ""]
+    def runs(self, contender, settings):
+        """Return the errors and CPU seconds for all orders, the setting, and the number tried."""
         trials, spent = [], 0.0
         for setting in settings:
             trials.append(self.play(contender, setting, 0))
@@ -139,22 +148,70 @@ class Contest:
         best = int(np.argmin([error for error, _ in trials]))
         others = range(1, len(self.orders))
         runs = [trials[best], *(self.play(contender, settings[best], seed) for seed in others)]
-        errors, times = zip(*runs)
-        tried = f"{len(trials)} of {len(settings)}" if len(settings) > 1 else ""
-        chosen = " ".join(str(value) for value in settings[best].values()) if tried else ""
+        errors, times = np.transpose(runs)
+        return errors, times, settings[best], len(trials)
+
+    def row(self, title, contender, settings):
+        """Return a row of the table; None if the library is not installed."""
+        n_samples = len(self.orders[0])
+        try:
+            _, probe = self.play(contender, settings[0], 0, N_PROBED)
+        except ImportError:
+            return None
+        if probe * n_samples / N_PROBED > self.seconds / 2 and not isinstance(contender, partial):
+            return [title, "too slow", "", f"{N_PROBED / probe:,.0f}", "", ""]
+        errors, times, setting, n_tried = self.runs(contender, settings)
+        tried = f"{n_tried} of {len(settings)}" if len(settings) > 1 else ""
+        chosen = " ".join(map(str, setting.values())) if tried else ""
         rate = n_samples * len(times) / sum(times)
         figures = [f"{np.mean(errors):.4f}", f"{np.std(errors):.4f}", f"{rate:,.0f}"]
         return [title, *figures, tried, chosen]
 
 
-def compare(name, arguments):
+def load_rows(name, n_rows):
+    """Return at most so many samples, and their classes 0, 1, ..."""
     X, y = load(name)
+    if n_rows is not None and n_rows < len(y):
+        # Some files are sorted by class.
+        few = np.random.RandomState(0).permutation(len(y))[:n_rows]
+        X, y = X[few], y[few]
+    return X, np.unique(y, return_inverse=True)[1]
+
+
+def compare_policies(name, arguments):
+    X, y = load_rows(name, arguments.rows)
+    dense = X.toarray() if sparse.issparse(X) else X
+    deviations = dense.std(axis=0)
+    standardized = (dense - dense.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0)
+    linucb = partial(play_sklrank, make=LinUCBClassifier)
+    own = {title: (linucb, [parameters]) for title, parameters in LINUCB_POLICIES.items()}
+    own["Banditron"] = partial(play_sklrank, make=BanditronClassifier), [{"exploration": "ag3"}]
+    rows, first = [], None
+    for samples, contenders in ((X, own), (scaled(standardized), POLICIES)):
+        contest = Contest(samples, y, 1, arguments.seeds, arguments.seconds)
+        for title, contender in contenders.items():
+            try:
+                errors, times, setting, _ = contest.runs(*contender)
+            except ImportError:
+                continue
+            first = errors if first is None else first
+            more, n = errors - first, len(errors)
+            test = ["", ""]
+            if more.any():
+                p = stats.ttest_rel(errors, first).pvalue
+                test = [f"{more.mean():+.4f} +- {more.std(ddof=1) / n**0.5:.4f}", f"{p:.0e}"]
+            chosen = " ".join(map(str, setting.values())) if len(contender[1]) > 1 else ""
+            rate = f"{len(y) * n / sum(times):,.0f}"
+            rows.append([title, f"{errors.mean():.4f}", *test, rate, chosen])
+    columns = ["", "played error", "more than the first", "p", "rounds a second", "best setting"]
+    print_table(f"{name}: {len(y)} rounds, {arguments.seeds} orders", columns, rows)
+
+
+def compare(name, arguments):
     n_passes, n_seeds = 10 if "ten" in name else 1, arguments.seeds
     if arguments.quick:
-        # Some files are sorted by class.
-        few = np.random.RandomState(0).permutation(len(y))[:300]
-        X, y, n_passes, n_seeds = X[few], y[few], min(n_passes, 2), 1
-    y = np.unique(y, return_inverse=True)[1]
+        n_passes, n_seeds = min(n_passes, 2), 1
+    X, y = load_rows(name, arguments.rows)
     rows = []
     peers = PEERS if arguments.peers else {}
     for samples, contenders in ((X, sklrank_models(arguments.tuned)), (scaled(X), peers)):
@@ -178,10 +235,14 @@ def main():
     parser.add_argument(
         "--defaults", dest="tuned", action="store_false", help="no best of nine settings"
     )
+    parser.add_argument("--policies", action="store_true", help="exploration policies, paired")
+    parser.add_argument("--rows", type=int, help="largest number of samples of a data set")
     arguments = parser.parse_args()
+    if arguments.quick:
+        arguments.rows, arguments.seeds = 300, min(arguments.seeds, 2)
     print_header(peers=("river", "mabwiser", "contextualbandits", "vowpalwabbit"))
     for name in arguments.sets:
-        compare(name, arguments)
+        (compare_policies if arguments.policies else compare)(name, arguments)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Quality and time of the label rankers on data that their defaults were not selected on.
 
-Four tables:
+Five tables:
 
 - sets: Kendall's tau on rankings made from classes and from regressions, by naive Bayes and by
   standardized features; folder `multiclass` of SKLRANK_DATA, and sets of scikit-learn;
@@ -8,6 +8,12 @@ Four tables:
   trees for all labels, whose missing relative positions are replaced by the mean of the label;
 - noise: SFN (100 features) and LFN (1000), clean, with Gaussian and with Mallows noise, scored on
   clean rankings;
+- items: Kendall's tau of the pairs of labels that contain one label, mean over the labels, by
+  `PlackettLuceRanker` with item features. The label is in the training rankings ("seen"), or in
+  none of them ("held out"); "own" has parameters for each label instead. The features of simulated
+  labels determine the rankings. No set of SKLRANK_DATA has features of its labels, but those of
+  heat, diau and spo are consecutive times of an experiment: their features are the time and its
+  square. With its cube, the ends of diau are extrapolated badly;
 - times: CPU seconds of `StackedRanker().fit`.
 
 Rows are shuffled; figures are means over seeds, and +- is the standard error of the difference from
@@ -171,6 +177,47 @@ def print_noise(arguments):
     print_table(f"tau of clean rankings, {arguments.rows} training rows", ["", *FORESTS], rows)
 
 
+def item_sets(seed):
+    """Yield a name, samples, positions, and features of the labels, fewer than labels."""
+    random = np.random.RandomState(seed)
+    X, items = random.normal(size=(3000, 4)), random.normal(size=(8, 3))
+    scores = (X @ random.normal(size=(4, 3)) + random.normal(size=3)) @ items.T
+    yield "simulated", X, rankdata(-scores - random.gumbel(size=scores.shape), axis=1), items
+    for name in ("heat", "diau", "spo") if "SKLRANK_DATA" in os.environ else ():
+        with np.load(Path(os.environ["SKLRANK_DATA"]) / "labelranking" / f"{name}.npz") as data:
+            X, Y = data["X"], data["Y"]
+        times = np.linspace(-1, 1, Y.shape[1])
+        yield name, X, Y, times[:, np.newaxis] ** [1, 2]
+
+
+def pair_tau(Y, scores, label):
+    """Return the mean tau of the pairs of labels that contain a label."""
+    others = np.arange(Y.shape[1]) != label
+    agree = np.sign(Y[:, others] - Y[:, [label]]) * np.sign(scores[:, [label]] - scores[:, others])
+    return agree.mean()
+
+
+def print_items(arguments):
+    ways, found = ("seen", "held out", "own"), {}
+    for seed in range(arguments.seeds):
+        for name, X, Y, items in item_sets(seed):
+            order = np.random.RandomState(seed).permutation(len(X))
+            train, test = order[: arguments.rows], order[arguments.rows :][:1500]
+            ranker = PlackettLuceRanker(alpha=1.0)
+            seen = clone(ranker).fit(X[train], Y[train], item_features=items)
+            scores = [seen.decision_function(X[test]), None]
+            scores.append(clone(ranker).fit(X[train], Y[train]).decision_function(X[test]))
+            values = np.empty((len(ways), Y.shape[1]))
+            for label in range(Y.shape[1]):
+                rest = np.arange(Y.shape[1]) != label
+                few = clone(ranker).fit(X[train], Y[train][:, rest], item_features=items[rest])
+                scores[1] = few.with_item_features(items).decision_function(X[test])
+                values[:, label] = [pair_tau(Y[test], each, label) for each in scores]
+            found.setdefault(name, []).append(values.mean(axis=1))
+    rows = [[name, *cells(np.transpose(values))] for name, values in found.items()]
+    print_table(f"tau of pairs with a label, {arguments.rows} training rows", ["", *ways], rows)
+
+
 def print_times(arguments):
     rows = []
     for name, (n_samples, n_labels, survival) in TIMES.items():
@@ -189,6 +236,7 @@ TABLES = {
     "sets": print_sets,
     "missing": print_missing,
     "noise": print_noise,
+    "items": print_items,
     "times": print_times,
 }
 

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
 from sklrank._label_axes import Relabeling
-from sklrank._merging import check_alike, merge_models
+from sklrank._merging import check_alike, check_kept, merge_models
 from sklrank._model_lock import ExclusiveCalls, LockedModel, exclusive_call, shared_call
 from sklrank._sklearn import IterativeMixin, _fit_context
 from sklrank._validation import (
@@ -147,6 +147,8 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
         for i, model in enumerate([self, *others]):
             name = f"model {i - 1} of others" if i else "the model"
             check_alike(learned[0][0] if learned else self, model, name)
+            if base is not None:
+                check_kept(model, base, name)
             n_rounds = model._count_rounds() - start
             if n_rounds < 0:
                 raise ValueError(
@@ -315,6 +317,10 @@ class ChangingClasses:
         memo[id(shared)] = shared  # NumPy's global generator, if random_state is None.
         attributes = self._copied_attributes(memo)
         attributes["classes_"] = classes
+        if dropped := np.delete(self.classes_, labels[labels >= 0]).tolist():
+            # How often each class was dropped, for `check_kept`.
+            drops = getattr(self, "_drops", {})
+            attributes["_drops"] = drops | {name: drops.get(name, 0) + 1 for name in dropped}
         for estimator in attributes.get("estimators_", ()):
             if isinstance(estimator, BaseOnline):
                 estimator.classes_ = np.arange(len(classes))
@@ -885,7 +891,10 @@ def lists_of(indptr, rows):
     return starts, items
 
 
-def lists_of_rows(indptr, labels, rows: slice):
-    """Return the relevance lists `indptr, labels` of consecutive rows, without copying `labels`."""
-    first, last = indptr[rows.start], indptr[rows.stop]
-    return indptr[rows.start : rows.stop + 1] - first, labels[first:last]
+def lists_of_rows(indptr, labels, rows):
+    """Return the relevance lists `indptr, labels` of some rows; see `lists_of`."""
+    if isinstance(rows, slice):  # without a copy of `labels`
+        first, last = indptr[rows.start], indptr[rows.stop]
+        return indptr[rows.start : rows.stop + 1] - first, labels[first:last]
+    starts, items = lists_of(indptr, rows)
+    return starts, labels[items]

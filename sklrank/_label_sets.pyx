@@ -25,7 +25,7 @@ There are four rules for the set:
 
 None is the best for all data and measures, so the rule with the best past value of a measure is
 used. PER_LABEL has a threshold for each label, half of the F1 of its past sets, which is shrunk to
-that of F1 as if the label had occurred in LABEL_PRIOR past sets.
+that of F1 as if the label had occurred in PRIOR past sets.
 
 If the relevance of only some labels is known, each of them has an importance weight, the inverse of
 the probability with which it was shown. The estimated numbers of relevant labels, and of those in a
@@ -86,9 +86,9 @@ cdef double FLOOR = 1e-3
 # Scores of this size are rounding errors of votes that cancel, as those of an untrained model.
 cdef double TINY = 1e-9
 # The first F1 is one, that of PRIOR / 2 labels predicted correctly, so that the first thresholds
-# are 1/2: otherwise all labels would be predicted until one of them is right.
+# are 1/2: otherwise all labels would be predicted until one of them is right. The F1 of a label
+# starts at that of all labels, with the same weight.
 cdef double PRIOR = 10.0
-cdef double LABEL_PRIOR = 10.0
 # Prior precision of w, and of b: about the information of 16 samples of even chances. Smaller
 # values overfit rare labels (chosen on emotions, scene, genbase, foodtruck, cal500, delicious).
 cdef double PRECISION = 1.0
@@ -222,15 +222,15 @@ cdef class LabelSets(Persistent):
         n_samples : int, optional
             Number of samples, the first ones, to predict and learn. If None, all of them.
         """
-        cdef Py_ssize_t n = scores.shape[0], m = self.n_labels, t, i
+        cdef Py_ssize_t n = scores.shape[0], m = self.n_labels, t, i, k = 0
         cdef Py_ssize_t n_played = n if n_samples is None else min(n, n_samples)
         cdef bint by_name = isinstance(threshold, str)
         cdef int rule = THRESHOLDS[threshold][0] if by_name else FIXED
         cdef int measure = THRESHOLDS[threshold][1] if by_name else HITS
         cdef double fixed = 0.5 if by_name else threshold
-        cdef const Py_ssize_t[:, ::1] actions = None
-        cdef const double[:, ::1] rewards = None
-        cdef const double[:, ::1] propensities = None
+        cdef const Py_ssize_t[:, :] actions = None
+        cdef const double[:, :] rewards = None
+        cdef const double[:, :] propensities = None
         cdef double weight
         cdef Sample sample
         self.require_ready()
@@ -242,13 +242,13 @@ cdef class LabelSets(Persistent):
         if shown is not None:
             # Without functions in Python, in which an interrupt could raise.
             actions, rewards, propensities = shown
-            shape = n, actions.shape[1]
-            if actions.shape[0] != n or (rewards.shape[0], rewards.shape[1]) != shape or (
-                (propensities.shape[0], propensities.shape[1]) != shape
+            k = actions.shape[1]
+            if not actions.shape[0] == rewards.shape[0] == propensities.shape[0] == n or (
+                not rewards.shape[1] == propensities.shape[1] == k
             ):
                 raise ValueError("actions, rewards or propensities do not match the scores")
             for t in range(n):
-                for i in range(actions.shape[1]):
+                for i in range(k):
                     if not 0 <= actions[t, i] < m:
                         raise ValueError(f"actions are outside the {m} labels")
         elif sample_weight is not None:
@@ -277,7 +277,7 @@ cdef class LabelSets(Persistent):
                     for i in range(indptr[t], indptr[t + 1]):
                         sample.relevant[labels[i]] = 1.0
                 else:
-                    for i in range(actions.shape[1]):
+                    for i in range(k):
                         if not isnan(rewards[t, i]):
                             sample.relevant[actions[t, i]] = rewards[t, i]
                             sample.known[actions[t, i]] = 1.0 / propensities[t, i]
@@ -356,8 +356,8 @@ cdef class LabelSets(Persistent):
             bound = sample.f1_threshold
         for l in range(m):
             if rule == PER_LABEL:
-                bound = (self.label_sums[HITS, l] + LABEL_PRIOR * sample.f1_threshold) / (
-                    self.label_sums[SIZES, l] + LABEL_PRIOR
+                bound = (self.label_sums[HITS, l] + PRIOR * sample.f1_threshold) / (
+                    self.label_sums[SIZES, l] + PRIOR
                 )
             sample.in_set[l] = sample.chances[l] > bound
             size += sample.in_set[l]

@@ -140,6 +140,19 @@ def check_alike(model, other, name):
             )
 
 
+def check_kept(model, base, name):
+    """Raise if a model, which is called `name`, dropped a class of the base and added it again."""
+    before, drops = getattr(base, "_drops", {}), getattr(model, "_drops", {})
+    again = [label for label, n in drops.items() if n > before.get(label, 0)]
+    again = [label for label in again if label in model.classes_ and label in base.classes_]
+    if again:
+        raise ValueError(
+            f"{name} dropped {again} of the classes of base, and added them again, so that what "
+            "base knows of them cannot be counted once: merge between the two, or add them by "
+            "other names"
+        )
+
+
 def _is_equal(one, other):
     if one is other or (isinstance(one, Real) and one == other):
         return True

@@ -16,6 +16,7 @@ from sklrank._base_online import BaseOnlineClassifier, slices, timed_slices
 from sklrank._docstrings import shares_text
 from sklrank._label_sets import FULL_INFORMATION, THRESHOLDS, LabelSets
 from sklrank._model_lock import exclusive_call, shared_call
+from sklrank._named_ranks import NamedRanksMixin, with_names
 from sklrank._randomness import check_random_source
 from sklrank._sklearn import Interval, StrOptions, _fit_context, check_parameters, with_task_tree
 from sklrank._validation import (
@@ -28,7 +29,7 @@ from sklrank._validation import (
     mask_rows,
     only_available,
 )
-from sklrank.base import LabelRankerMixin, two_class_difference
+from sklrank.base import two_class_difference
 from sklrank.feedback import (
     DECAYS,
     LIST_RANDOMIZATIONS,
@@ -89,7 +90,7 @@ the numbers of relevant labels are weighted by the inverse of the propensities o
 )
 
 
-class OnlineLabelRanker(LabelRankerMixin, BaseOnlineClassifier):
+class OnlineLabelRanker(NamedRanksMixin, BaseOnlineClassifier):
     """Base class of online rankers of labels."""
 
     _accepts_indicators = True
@@ -130,6 +131,7 @@ class LabelSetRanker(OnlineLabelRanker):
         "threshold": [StrOptions(set(THRESHOLDS)), Interval(Real, 0, 1, closed="neither")],
     }
 
+    @with_names
     @shared_call
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Score the labels by the weighted votes of the learners.
@@ -151,6 +153,7 @@ class LabelSetRanker(OnlineLabelRanker):
         scores = self._label_scores(X)
         return scores if self._has_label_columns else two_class_difference(scores)
 
+    @with_names
     @shared_call
     def predict(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict class labels, or sets of labels by the parameter `threshold`.
@@ -182,6 +185,7 @@ class LabelSetRanker(OnlineLabelRanker):
         self._label_sets.play(scores, sets=sets, threshold=threshold)
         return only_available(sets, available, 0)
 
+    @with_names
     @shared_call
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the probability of each class, or that each label is relevant.
@@ -621,5 +625,4 @@ class ShownLabelsRanker(LabelSetRanker):
 
 def shown_labels(actions, propensities, rewards):
     """Return a checked record `(actions, rewards, chances)` as `LabelSets.play` accepts it."""
-    chances = np.diagonal(propensities, axis1=1, axis2=2)
-    return np.ascontiguousarray(actions), rewards, np.ascontiguousarray(chances)
+    return actions, rewards, np.diagonal(propensities, axis1=1, axis2=2)

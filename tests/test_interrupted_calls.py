@@ -48,7 +48,6 @@ from sklrank.online_boosting import (
     TopKAdaptive,
     TopKBBM,
     _online_booster,
-    _top_k,
 )
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
 from sklrank.tree import (
@@ -63,7 +62,7 @@ N_SAMPLES = 21
 PACKAGE = str(Path(sklrank.__file__).parent)
 
 MODELS = {
-    "logistic": OnlineLogisticRegression(max_features=3),
+    "logistic": OnlineLogisticRegression(),
     "ridge": OnlineRidgeClassifier(kernel="rbf", n_components=5),
     "tree": HoeffdingTreeClassifier(grace_period=5, tau=0.9),
     "label-tree": ProbabilisticLabelTree(max_children=2, max_iter=2),
@@ -96,7 +95,6 @@ def small_batches(monkeypatch):
     for module in (
         _base_online,
         _online_booster,
-        _top_k,
         _bandit_base,
         _probabilistic_label_tree,
     ):

@@ -123,6 +123,9 @@ RANKERS = [
     CalibratedLabelRanker(LabelwiseRanker(Ridge()).set_output(predict="polars")),
     ConformalRanks(PlackettLuceRanker(alpha=1.0).set_output(predict="pandas")),
     ConformalTopLabels(PlackettLuceRanker(alpha=1.0).set_output(predict="pandas")),
+    PredtronLabelRanker(),
+    AdaOLMR("trees", n_estimators=2),
+    SemiBanditRanker(k=2),
 ]
 
 
@@ -130,6 +133,7 @@ RANKERS = [
 def test_predictions_are_frames_with_the_names_of_the_labels(ranker):
     """Also of clones; inner rankers may return frames, too. Predictions do not change."""
     pytest.importorskip("polars")
+    y = RELEVANT if hasattr(ranker, "partial_fit") else POSITIONS
     frame = pd.DataFrame(X, index=np.arange(40) + 100)
     plain = clone(ranker).set_params(
         **{"random_state": 0} if "random_state" in vars(ranker) else {}
@@ -137,7 +141,7 @@ def test_predictions_are_frames_with_the_names_of_the_labels(ranker):
     named = clone(clone(plain).set_output(predict="pandas"))
     polars = clone(plain).set_output(predict="polars").set_output()
     for model in (plain, named, polars):
-        model.fit(frame, POSITIONS)
+        model.fit(frame, y)
     for name in ("predict", "predict_ranks", "decision_function", "predict_proba"):
         if hasattr(plain, name):
             expected, found = getattr(plain, name)(frame), getattr(named, name)(X=frame)
@@ -147,10 +151,17 @@ def test_predictions_are_frames_with_the_names_of_the_labels(ranker):
             found = getattr(polars, name)(frame)
             assert found.columns == NAMES
             assert_array_equal(found.to_numpy(), expected)
-    assert named.score(frame, POSITIONS) == plain.score(frame, POSITIONS)
+    assert named.score(frame, y) == plain.score(frame, y)
     assert isinstance(named.set_output(predict="default").predict(frame), np.ndarray)
     with pytest.raises(ValueError, match="predict must be one of"):
         named.set_output(predict="list")
+
+
+def test_predictions_without_a_column_for_each_label_remain_arrays():
+    model = AdaOLMR("trees", n_estimators=2).set_output(predict="pandas").fit(X, X[:, 0] > 0)
+    assert isinstance(model.decision_function(X), np.ndarray)
+    assert isinstance(model.predict(X), np.ndarray)
+    assert model.predict_ranks(X).columns.tolist() == [False, True]
 
 
 def test_labels_without_names_are_columns_of_numbers():

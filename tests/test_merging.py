@@ -515,6 +515,24 @@ def test_classes_that_a_model_dropped_are_dropped(name, n_droppers):
     np.testing.assert_allclose(scores, expected, atol=1e-10)
 
 
+def test_classes_that_a_model_dropped_and_added_again():
+    """What the base knows of them would be subtracted once too often, but that of others is not."""
+    start = learn(deepcopy(EXACT["linucb-linear"]), np.arange(N_FIRST))
+    start.drop_classes([3]).explore(X[:1], classes=CLASSES)  # before the copies
+    again, other = deepcopy(start), learn(deepcopy(start), np.arange(N_FIRST, 600))
+    again.explore(X[:1], classes=[*CLASSES, 10])
+    again.drop_classes([5, 10])
+    again.explore(X[:1], classes=CLASSES)
+    learn(again, np.arange(600, 700))
+    before = other.decision_function(X)
+    for model, others, name in ((other, again, "model 0 of others"), (again, other, "the model")):
+        with pytest.raises(ValueError, match=rf"{name} dropped \[5\] of the classes of base"):
+            model.merge(others, base=start)
+    np.testing.assert_array_equal(other.decision_function(X), before)
+    # Later copies share the drop.
+    learn(deepcopy(again), np.arange(700, 800)).merge(learn(deepcopy(again), [1, 2, 3]), base=again)
+
+
 def test_classes_of_models_that_have_learned_nothing():
     start = learn(deepcopy(EXACT["linucb-linear"]), np.arange(N_FIRST))
     first, second = deepcopy(start), learn(deepcopy(start), np.arange(N_FIRST, 600))

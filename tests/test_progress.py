@@ -47,7 +47,6 @@ from sklrank.online_boosting import (
     AdaOLMR,
     TopKBBM,
     _online_booster,
-    _top_k,
 )
 from sklrank.tree import (
     HonestForestClassifier,
@@ -99,7 +98,6 @@ def small_batches(monkeypatch):
         bandit_base,
         _semi_bandit,
         _online_booster,
-        _top_k,
         _probabilistic_label_tree,
     ):
         monkeypatch.setattr(module, "BATCH", BATCH)

@@ -12,7 +12,7 @@ import numpy as np
 
 from sklrank._rankings import is_missing
 from sklrank._validation import indices_of, names_of
-from sklrank.feedback._sampler import is_valid_record
+from sklrank.feedback._sampler import find_fault
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,7 +147,7 @@ class Exploration:
         if classes is not None:
             names = names_of(classes)
             if actions.size and (
-                actions.dtype.kind not in "iu" or not _are_below(actions, len(names))
+                actions.dtype.kind not in "iu" or actions.min() < 0 or actions.max() >= len(names)
             ):
                 raise ValueError(
                     f"actions must be integers from 0 to {len(names) - 1}, indices into classes; "
@@ -233,10 +233,6 @@ def _as_pairs(actions, propensities):
     )
 
 
-def _are_below(actions, n_labels):
-    return actions.min() >= 0 and actions.max() < n_labels
-
-
 def _indices_of(actions, classes):
     """Return the index of each action in `classes`."""
     names, logged = names_of(classes).tolist(), actions.ravel().tolist()
@@ -287,71 +283,57 @@ def check_exploration(
             "exploration must have actions and propensities, as explore returns; got "
             f"{type(exploration).__name__}"
         )
-    arrays = [np.asarray(array) for array in arrays]
-    actions, propensities = _as_pairs(*arrays)
-    k = actions.shape[1]
-    # The checks below name what is wrong, but take longer than learning a sample.
-    if (
-        not renames
-        and (len(actions), actions.dtype, propensities.dtype) == (n_samples, np.intp, np.float64)
-        and (k == 1 if single else 1 <= k <= n_labels)
-        and actions.flags.c_contiguous
-        and propensities.flags.c_contiguous
-        and is_valid_record(
-            actions, propensities, n_labels, MIN_PROPENSITY, TOLERANCE, SUM_TOLERANCE
-        )
-    ):
-        return (actions.ravel(), propensities.ravel()) if single else (actions, propensities)
-    if len(actions) != n_samples or not 1 <= k <= (1 if single else n_labels):
+    shape = np.shape(arrays[0])
+    actions, propensities = _as_pairs(*map(np.asarray, arrays))
+    if len(actions) != n_samples or not 1 <= actions.shape[1] <= (1 if single else n_labels):
         one = "one label" if single else f"1 to {n_labels} labels"
         raise ValueError(
             f"actions of exploration must be {one} for each of {n_samples} samples, got an array "
-            f"of shape {arrays[0].shape}"
+            f"of shape {shape}"
         )
-    if actions.dtype.kind not in "iu" or not _are_below(actions, n_labels):
+    record, fault = (actions, propensities), (0, 0, 0)
+    if actions.dtype.kind in "iu" and propensities.dtype.kind in "biuf":
+        actions = np.ascontiguousarray(actions, dtype=np.intp)
+        propensities = np.ascontiguousarray(propensities, dtype=np.float64)
+        fault = find_fault(
+            actions, propensities, n_labels, MIN_PROPENSITY, TOLERANCE, SUM_TOLERANCE
+        )
+    if fault is not None:
+        _raise_fault(*record, n_labels, *fault)
+    if renames:
+        message = (
+            "exploration shows labels that the model does not have (any more): {}; leave these "
+            "samples out, exploration[rows] and rewards[rows], or name them by classes"
+        )
+        actions = indices_of(np.asarray(named)[actions], classes, message)
+        actions = np.ascontiguousarray(actions, dtype=np.intp)
+    return (actions.ravel(), propensities.ravel()) if single else (actions, propensities)
+
+
+def _raise_fault(actions, propensities, n_labels, row, i, j):
+    """Raise ValueError that names what is impossible about the labels i and j of a row."""
+    if actions.dtype.kind not in "iu" or not 0 <= actions[row, j] < n_labels:
         raise ValueError(
             f"actions of exploration must be integers from 0 to {n_labels - 1}, indices into "
             f"classes_; got {np.unique(actions)[:5].tolist()}"
         )
-    ordered = np.sort(actions, axis=1)
-    if np.any(ordered[:, 1:] == ordered[:, :-1]):
+    if i != j and actions[row, i] == actions[row, j]:
         raise ValueError("actions of exploration must not show a label twice for a sample")
-    # The comparisons are written so that NaN fails too.
-    if propensities.dtype.kind not in "biuf" or not np.all(
-        (propensities >= MIN_PROPENSITY) & (propensities <= 1)
+    p, q, both, same = (propensities[row][ab] for ab in ((i, i), (j, j), (i, j), (j, i)))
+    # The comparison is written so that NaN fails too.
+    if propensities.dtype.kind not in "biuf" or not (
+        min(p, q, both, same) >= MIN_PROPENSITY and max(p, q, both, same) <= 1
     ):
         raise ValueError(
             "propensities of exploration must be probabilities in (0, 1], at least "
             f"{MIN_PROPENSITY:g} since the labels were shown"
         )
-    propensities = np.ascontiguousarray(propensities, dtype=np.float64)
-    if k > 1:
-        _check_pairs(propensities)
-    if renames:
-        message = (
-            "exploration shows labels that the model does not have (any more): {}; leave these "
-        )
-        message += "samples out, exploration[rows] and rewards[rows], or name them by classes"
-        actions = indices_of(np.asarray(named)[actions], classes, message)
-    actions = np.ascontiguousarray(actions, dtype=np.intp)
-    return (actions.ravel(), propensities.ravel()) if single else (actions, propensities)
-
-
-def _check_pairs(propensities):
-    """Raise if the propensity of two labels contradicts the propensities of each of them."""
-    alone = np.diagonal(propensities, axis1=1, axis2=2)
-    first, second = alone[:, :, np.newaxis], alone[:, np.newaxis]
-    wrong = np.abs(propensities - propensities.swapaxes(1, 2)) > TOLERANCE
-    wrong |= propensities > np.minimum(first, second) + TOLERANCE
-    wrong |= propensities < first + second - 1 - SUM_TOLERANCE
-    if wrong.any():
-        row, i, j = np.argwhere(wrong)[0]
-        raise ValueError(
-            f"propensities of exploration are impossible in row {row}: labels {i} and {j} are "
-            f"both shown with probability {propensities[row, i, j]:g}, but each of them with "
-            f"probability {alone[row, i]:g} and {alone[row, j]:g}. They must be symmetric, and for "
-            "probabilities p and q of two labels and r of both, p + q - 1 <= r <= min(p, q)"
-        )
+    raise ValueError(
+        f"propensities of exploration are impossible in row {row}: labels {i} and {j} are both "
+        f"shown with probability {both:g}, but each of them with probability {p:g} and {q:g}. "
+        "They must be symmetric, and for probabilities p and q of two labels and r of both, "
+        "p + q - 1 <= r <= min(p, q)"
+    )
 
 
 def check_shown(actions, available):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from sklearn.utils import check_array
 
+from sklrank._docstrings import shares_text
 from sklrank._validation import check_available, check_k, check_random_state, is_number
 from sklrank.feedback._exploration import Exploration
 from sklrank.feedback._sampler import (
@@ -25,19 +26,27 @@ if TYPE_CHECKING:
 # The values of the parameter `randomization`, and the schemes that have these names.
 RANDOMIZATIONS: dict[str, type[Randomization]] = {}
 
+RAISES = """
+Raises
+------
+ValueError
+    If `exploration` is out of range.
+"""
+PROBABILITY = """
+Parameters
+----------
+exploration : float, default=0.05
+    Probability rho that a sample explores, in (0, 1].
+"""
+of_schemes = shares_text(probability=f"{PROBABILITY}{RAISES}", raises=RAISES)
+
 
 class Randomization:
     """Base class of the exploration schemes.
 
-    To add a scheme, for rankers that show k labels and for bandit classifiers, which show one:
-
-    1. Write its sampler, a subclass of `TopKSampler` (`_sampler.pyx`, whose declarations state what
-       to override). If propensities do not depend on the scores, derive it from
-       `GreedyMixtureSampler`, which needs `explore` and two tables of probabilities.
-    2. Write a subclass of this class with its name, as in ``class MyScheme(Randomization,
-       name="my-scheme")``. Then all estimators accept the name. Its attribute `_sampler` is the
-       class of the sampler, and its docstring states what `exploration` means for it.
-    3. Add its outcomes to `OUTCOMES` in `tests/conftest.py`; the tests of all schemes follow.
+    A subclass has a name, as in ``class MyScheme(Randomization, name="my-scheme")``, which all
+    estimators accept then. Its attribute `_sampler` is the class of its sampler, a `TopKSampler`,
+    which states what to override, and its docstring states what `exploration` means for it.
 
     For k of at least 2, each pair of labels must have a positive propensity; boosters clip it from
     below. If k is the number of labels, all propensities must be exactly 1. The tests require that
@@ -146,6 +155,7 @@ class Randomization:
         return self._make_sampler(scores.shape[1], k).propensities(scores, available)
 
 
+@of_schemes
 class UniformRandomization(Randomization, name="uniform"):
     """Exploration scheme that shows the greedy top k, or k labels drawn uniformly at random.
 
@@ -157,15 +167,7 @@ class UniformRandomization(Randomization, name="uniform"):
     - a label is shown with probability ``(1 - rho) I + rho k / m``,
     - two labels are both shown with probability ``(1 - rho) I + rho k (k - 1) / (m (m - 1))``.
 
-    Parameters
-    ----------
-    exploration : float, default=0.05
-        Probability rho that a sample explores, in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        If `exploration` is out of range.
+    {probability}
 
     See Also
     --------
@@ -189,6 +191,7 @@ class UniformRandomization(Randomization, name="uniform"):
     _sampler = UniformSampler
 
 
+@of_schemes
 class SingleSwapRandomization(Randomization, name="single-swap"):
     """Exploration scheme that shows the greedy top k, or swaps up to two of its labels.
 
@@ -208,15 +211,7 @@ class SingleSwapRandomization(Randomization, name="single-swap"):
     These probabilities are exact, whereas the appendix gives lower bounds. If all labels are shown,
     no label is swapped.
 
-    Parameters
-    ----------
-    exploration : float, default=0.05
-        Probability rho that a sample explores, in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        If `exploration` is out of range.
+    {probability}
 
     See Also
     --------
@@ -240,6 +235,7 @@ class SingleSwapRandomization(Randomization, name="single-swap"):
     _sampler = SingleSwapSampler
 
 
+@of_schemes
 class PlackettLuceRandomization(Randomization, name="plackett-luce"):
     """Exploration scheme that shows the greedy top k, or draws labels by the softmax of scores.
 
@@ -252,15 +248,7 @@ class PlackettLuceRandomization(Randomization, name="plackett-luce"):
     The propensities depend on the scores. They are integrals over arrival times, computed to about
     1e-14. For k = 3 of 101 labels, they take about 80 microseconds per sample.
 
-    Parameters
-    ----------
-    exploration : float, default=0.05
-        Probability rho that a sample explores, in (0, 1].
-
-    Raises
-    ------
-    ValueError
-        If `exploration` is out of range.
+    {probability}
 
     See Also
     --------
@@ -280,6 +268,7 @@ class PlackettLuceRandomization(Randomization, name="plackett-luce"):
     _sampler = PlackettLuceSampler
 
 
+@of_schemes
 class SoftmaxRandomization(Randomization, name="softmax"):
     """Exploration scheme that always draws labels by the softmax of scores, mixed with the uniform.
 
@@ -298,10 +287,7 @@ class SoftmaxRandomization(Randomization, name="softmax"):
         Share rho of the uniform distribution in the strengths, in (0, 1]. Values below 1e-4 have
         the effect of 1e-4.
 
-    Raises
-    ------
-    ValueError
-        If `exploration` is out of range.
+    {raises}
 
     See Also
     --------
@@ -320,6 +306,7 @@ class SoftmaxRandomization(Randomization, name="softmax"):
     _sampler = SoftmaxSampler
 
 
+@of_schemes
 class InverseGapRandomization(Randomization, name="inverse-gap"):
     r"""Exploration scheme that draws labels in inverse proportion to their gaps to the best score.
 
@@ -341,10 +328,7 @@ class InverseGapRandomization(Randomization, name="inverse-gap"):
         The gap rho that halves the strength of a label, in (0, 1]. Values below 1e-4 have the
         effect of 1e-4. Strengths are at least ``1e-4 / m``.
 
-    Raises
-    ------
-    ValueError
-        If `exploration` is out of range.
+    {raises}
 
     See Also
     --------
@@ -369,6 +353,7 @@ class InverseGapRandomization(Randomization, name="inverse-gap"):
     _sampler = InverseGapSampler
 
 
+@of_schemes
 class ThompsonRandomization(Randomization, name="thompson"):
     """Exploration scheme that shows the label of the largest score after noise is added.
 
@@ -388,10 +373,7 @@ class ThompsonRandomization(Randomization, name="thompson"):
     exploration : float, default=0.05
         Factor of the noise, in (0, 1]. Values below 1e-4 have the effect of 1e-4.
 
-    Raises
-    ------
-    ValueError
-        If `exploration` is out of range.
+    {raises}
 
     See Also
     --------

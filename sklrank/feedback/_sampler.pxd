@@ -39,21 +39,11 @@ cdef class TopKSampler:
         self, const double* scores, const double* errors, const char* available
     ) noexcept nogil
 
-    # A subclass overrides the following methods, where a label is its number among the available
-    # ones. Change the amount of exploration, and set `drawn`.
+    # The class states what these do, for subclasses that override them.
     cdef void set_exploration(self, double exploration) noexcept nogil
-
-    # Change the number of available labels.
     cdef void set_size(self, Py_ssize_t n) noexcept nogil
-
-    # Find the greedy top k of a sample.
     cdef void read_scores(self, const double* scores) noexcept nogil
-
-    # Replace the greedy top k in `actions` by the labels that are shown if the sample explores.
-    # `first` is one more random number, which determined that the sample explores.
     cdef void explore(
         self, double first, const double* uniforms, Py_ssize_t* actions
     ) noexcept nogil
-
-    # Return the probability that both labels are shown, or that label a is shown if a = b.
     cdef double propensity(self, Py_ssize_t a, Py_ssize_t b) noexcept nogil

@@ -30,6 +30,26 @@ cdef enum:
 cdef class TopKSampler:
     """Base class of the samplers, which show the greedy top k or explore.
 
+    A subclass overrides some of the following methods. They all are `noexcept nogil`, and a label
+    is its number among the n labels that are available for the sample.
+
+    `cdef void set_exploration(self, double exploration)`
+        Change the amount of exploration, and set `drawn`, the probability that a sample explores.
+    `cdef void set_size(self, Py_ssize_t n)`
+        Change the number `n` of available labels.
+    `cdef void read_scores(self, const double* scores)`
+        Compute what depends on the scores `(n,)` of a sample, and call the method of this class. It
+        writes the greedy top k, best first, to `greedy` `(k,)`, and its indicator to `is_greedy`
+        `(n,)`. The standard errors of the scores are `errors` `(n,)`, or NULL.
+    `cdef void explore(self, double first, const double* uniforms, Py_ssize_t* actions)`
+        Replace the greedy top k in `actions` `(k,)` by the labels that are shown if the sample
+        explores. `uniforms` are the random numbers in [0, 1), and `first` is one more, which
+        determined that the sample explores.
+    `cdef double propensity(self, Py_ssize_t a, Py_ssize_t b)`
+        Return the probability that both labels are shown, or that label a is shown if a = b.
+
+    A sampler whose scores must be expected rewards, without a bonus, sets `needs_means`.
+
     Parameters
     ----------
     n_labels, k : int
@@ -140,42 +160,29 @@ cdef class TopKSampler:
         return np.asarray(actions), np.asarray(propensities)
 
     def propensities(
-        self, const double[:, ::1] scores not None, const char[:, :] available=None
+        self, const double[:, ::1] scores not None, const char[:, :] available=None,
+        const double[:, ::1] errors=None, bint pairs=True,
     ):
-        """Return the propensities `(n_samples, n_labels, n_labels)` of all pairs of labels."""
-        self.require_ready()
-        check_mask(available, scores.shape[0], self.n_labels)
-        cdef Py_ssize_t t, a, b, i, j, m = self.n_labels
-        cdef double[:, :, ::1] out = np.zeros((scores.shape[0], m, m))
-        with nogil:
-            for t in range(scores.shape[0]):
-                self.read_sample(&scores[t, 0], NULL, mask_of(available, t))
-                for a in range(self.n):
-                    i = a if available is None else self.positions[a]
-                    for b in range(a + 1):
-                        j = b if available is None else self.positions[b]
-                        if self.k > 1 or a == b:
-                            out[t, i, j] = out[t, j, i] = self.propensity(a, b)
-        return np.asarray(out)
+        """Return the propensities `(n_samples, n_labels, n_labels)` of all pairs of labels.
 
-    def label_propensities(
-        self, const double[:, ::1] scores not None, const char[:, :] available,
-        const double[:, ::1] errors not None, double exploration,
-    ):
-        """Return the propensities `(n_samples, n_labels)` of single labels.
-
-        The scores have these standard errors, and the amount of exploration may be 0.
+        If `pairs` is false, return those of single labels, `(n_samples, n_labels, 1)`. The scores
+        may have these standard errors.
         """
         self.require_ready()
         check_mask(available, scores.shape[0], self.n_labels)
-        cdef Py_ssize_t t, a
-        cdef double[:, ::1] out = np.zeros((scores.shape[0], self.n_labels))
-        self.set_exploration(exploration)
+        cdef Py_ssize_t t, a, b, i, j, m = self.n_labels
+        cdef double[:, :, ::1] out = np.zeros((scores.shape[0], m, m if pairs else 1))
         with nogil:
             for t in range(scores.shape[0]):
-                self.read_sample(&scores[t, 0], &errors[t, 0], mask_of(available, t))
+                self.read_sample(
+                    &scores[t, 0], NULL if errors is None else &errors[t, 0], mask_of(available, t)
+                )
                 for a in range(self.n):
-                    out[t, a if available is None else self.positions[a]] = self.propensity(a, a)
+                    i = a if available is None else self.positions[a]
+                    out[t, i, i if pairs else 0] = self.propensity(a, a)
+                    for b in range(a if pairs and self.k > 1 else 0):
+                        j = b if available is None else self.positions[b]
+                        out[t, i, j] = out[t, j, i] = self.propensity(a, b)
         return np.asarray(out)
 
 
@@ -347,6 +354,11 @@ cdef class PlackettLuceSampler(TopKSampler):
         for l in range(self.n):
             self.strengths[l] = exp(scores[l] - largest)
             total += self.strengths[l]
+        self.mix(total)
+
+    cdef void mix(self, double total) noexcept nogil:
+        # Divide the strengths by their total, and mix them with the uniform distribution.
+        cdef Py_ssize_t l
         for l in range(self.n):
             self.strengths[l] = (
                 (1.0 - self.share) * self.strengths[l] / total + self.share / self.n
@@ -515,10 +527,7 @@ cdef class ThompsonSampler(PlackettLuceSampler):
                     self.products[i + 1] / f[i + 1] + self.products[i] / f[i]
                 )
             total += self.strengths[l]
-        for l in range(self.n):
-            self.strengths[l] = (
-                (1.0 - self.share) * self.strengths[l] / total + self.share / self.n
-            )
+        self.mix(total)
 
     cdef void compute_cdf(self, const double* scores) noexcept nogil:
         cdef double t, rate
@@ -556,13 +565,14 @@ cdef class ThompsonSampler(PlackettLuceSampler):
         return 0.5 / N_CELLS + 0.5 * (self.products[cell + 1] - self.products[cell]) / size
 
 
-def is_valid_record(
+def find_fault(
     const Py_ssize_t[:, ::1] actions not None, const double[:, :, ::1] propensities not None,
     Py_ssize_t n_labels, double smallest, double tolerance, double sum_tolerance,
 ):
-    """Return whether a record passes all checks of `check_exploration`, which names what does not.
+    """Return the row, and the positions of the two labels, of the first impossible entry, or None.
 
-    The shapes are `(n_samples, k)` and `(n_samples, k, k)`.
+    The arrays `(n_samples, k)` and `(n_samples, k, k)` are those of a record. If both positions
+    are the same, a label alone, or its propensity, is impossible.
     """
     cdef Py_ssize_t t, i, j, k = actions.shape[1]
     cdef double p, q, both
@@ -570,7 +580,7 @@ def is_valid_record(
         for i in range(k):
             p = propensities[t, i, i]
             if not (0 <= actions[t, i] < n_labels and smallest <= p <= 1.0):
-                return False
+                return t, i, i
             for j in range(i):
                 q, both = propensities[t, j, j], propensities[t, i, j]
                 if actions[t, i] == actions[t, j] or not (
@@ -579,8 +589,8 @@ def is_valid_record(
                     and smallest <= propensities[t, j, i] <= min(min(p, q) + tolerance, 1.0)
                     and -tolerance <= both - propensities[t, j, i] <= tolerance
                 ):
-                    return False
-    return True
+                    return t, j, i
+    return None
 
 
 cdef int check_mask(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -10,7 +10,6 @@ from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
-from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank.label_ranking._inner_rankers import (
     WrappedRanker,
@@ -20,12 +19,8 @@ from sklrank.label_ranking._inner_rankers import (
     shuffled_folds,
     split_rankings,
 )
-from sklrank.label_ranking._label_ranker import MetaLabelRanker, of_rankers
+from sklrank.label_ranking._label_ranker import MetaLabelRanker, PairProbaMixin, of_rankers
 from sklrank.label_ranking._pairwise import weights_or_ones
-from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 # Number of comparisons of two labels from which the factor is computed, which limits the memory:
 # half of them are pairs, and the standard error of the factor is then below a hundredth.
@@ -33,7 +28,7 @@ MAX_COMPARISONS = 2_000_000
 
 
 @of_rankers
-class CalibratedLabelRanker(WrappedRanker):
+class CalibratedLabelRanker(PairProbaMixin, WrappedRanker):
     r"""Label ranker with calibrated probabilities of the order of two labels.
 
     The ranker is fitted to all samples. Clones of it that are fitted to parts of the samples score
@@ -109,7 +104,10 @@ class CalibratedLabelRanker(WrappedRanker):
         self.n_jobs = n_jobs
 
     def _fit_ranker(self, X, positions, sample_weight):
-        folds = self._folds(X, positions)
+        cv = self.cv
+        if isinstance(cv, int | np.integer):
+            cv = shuffled_folds(cv, draw_seed(self.random_state))
+        folds = split_rankings(cv, X, positions, self.cv)
         unseen, held_out = held_out_positions(positions, folds)
         scores = self._fit_in_parallel(
             [
@@ -127,23 +125,6 @@ class CalibratedLabelRanker(WrappedRanker):
         [self.ranker_] = self._fit_in_parallel(
             [delayed(fit_ranker)(clone(self.ranker), X, positions, None, sample_weight)], "ranker"
         )
-
-    def _folds(self, X, positions):
-        cv = self.cv
-        if isinstance(cv, int | np.integer):
-            seed = draw_seed(self.random_state)
-            cv = shuffled_folds(cv, seed)
-        return split_rankings(cv, X, positions, self.cv)
-
-    @shared_call
-    @of_rankers
-    def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
-        """Return the probability of each label to be ranked before each other label.
-
-        {pair_proba}
-        """
-        scores = self._label_scores(X)
-        return pair_probabilities(self.pair_scale_ * scores)
 
 
 def fit_pair_scale(scores, positions, sample_weight=None):

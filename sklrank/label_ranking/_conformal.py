@@ -15,7 +15,7 @@ from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._rankings import close_ranks, strict_positions
 from sklrank._sklearn import Interval, _num_samples, _safe_indexing
-from sklrank._validation import check_k, check_random_state
+from sklrank._validation import check_available, check_k, check_random_state
 from sklrank.label_ranking._calibrated import fit_pair_scale
 from sklrank.label_ranking._inner_rankers import (
     WrappedRanker,
@@ -28,9 +28,6 @@ from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-# Score of a label that cannot be chosen, far below all others.
-_LAST = -1e12
 
 
 class ConformalRanker(WrappedRanker):
@@ -54,6 +51,10 @@ class ConformalRanker(WrappedRanker):
         """
 
     def _fit_ranker(self, X, positions, sample_weight):
+        """Fit the ranker, and return what it is calibrated to: positions among all labels.
+
+        `_of_ranked` becomes the same for positions among the labels that a sample ranks.
+        """
         seed = draw_seed(self.random_state)
         train = held_out = np.arange(_num_samples(X))
         if self.calibration_size < 1.0:
@@ -67,17 +68,21 @@ class ConformalRanker(WrappedRanker):
                 ) from error
         for ranker in self._track([self.ranker], "ranker", state=lambda: None, may_stop=False):
             self.ranker_ = fit_ranker(clone(ranker), X, positions, train, sample_weight)
-        return self._complete(_safe_indexing(X, held_out), close_ranks(positions[held_out]), seed)
+        X, ranks = _safe_indexing(X, held_out), close_ranks(positions[held_out])
+        complete = self._complete(X, ranks, seed)
+        of_all = self._calibrated(X, complete)
+        self._of_ranked = of_all if complete is ranks else self._calibrated(X, ranks)
+        return of_all
 
     def _complete(self, X, ranks, seed):
-        """Return the held-out samples with their ranks, and with ranks of all labels.
+        """Return the ranks of all labels in the held-out samples.
 
         Labels that are not ranked are inserted at random by a Plackett-Luce model: labels arrive
         after exponential times, whose rates are the exponentials of the scores. The times between
         the arrivals of the ranked labels do not depend on their order.
         """
         if not np.isnan(ranks).any():
-            return X, ranks, ranks
+            return ranks
         ranker, transformed = last_ranker(self.ranker_, X)
         scores = decision_function(ranker, transformed)
         if not hasattr(ranker, "predict_topk_proba"):
@@ -92,7 +97,7 @@ class ConformalRanker(WrappedRanker):
         # Labels of equal rank arrive with the first of them.
         first = np.nan_to_num(ranks - 1.0).astype(np.intp)
         arrivals = np.take_along_axis(arrivals, first, axis=1)
-        return X, ranks, close_ranks(np.where(np.isnan(ranks), times / rates, arrivals))
+        return close_ranks(np.where(np.isnan(ranks), times / rates, arrivals))
 
     def _quantiles(self, scores):
         """Return the quantile of the nonconformity scores in each column, without NaN.
@@ -103,9 +108,8 @@ class ConformalRanker(WrappedRanker):
         n_scores = np.sum(~np.isnan(scores), axis=0)
         # The product is rounded because it may exceed an integer by a rounding error.
         numbers = np.ceil(np.round((n_scores + 1) * self.confidence_level, 9)).astype(int)
-        too_few = numbers > n_scores
-        if too_few.any():
-            fewest = n_scores.min()
+        fewest = n_scores.min()
+        if (numbers > n_scores).any():
             warnings.warn(
                 f"confidence_level={self.confidence_level} needs at least "
                 f"{int(np.ceil(np.round(1 / (1 - self.confidence_level), 9))) - 1} held-out "
@@ -114,20 +118,21 @@ class ConformalRanker(WrappedRanker):
                 UserWarning,
                 stacklevel=2,
             )
-        places = np.where(too_few, 0, numbers - 1)[np.newaxis]
-        found = np.take_along_axis(np.sort(scores, axis=0), places, axis=0)[0]
-        return np.where(too_few, np.inf, found)
+        # Missing scores, and one more, are infinite.
+        ordered = np.vstack([np.where(np.isnan(scores), np.inf, scores), [np.inf] * len(numbers)])
+        return np.sort(ordered, axis=0)[numbers - 1, np.arange(len(numbers))]
 
-    def _check_available(self, available, n_samples):
-        """Return a mask of shape `(n_samples, n_labels)`."""
-        shape = n_samples, len(self.classes_)
-        available = np.asarray(True if available is None else available)
-        if available.dtype != bool or available.shape not in ((), shape[1:], shape):
-            raise ValueError(
-                f"available must be a mask of the labels, of booleans and shape {shape[1:]} or "
-                f"{shape}; got {available.dtype} and {available.shape}"
-            )
-        return np.broadcast_to(available, shape)
+    def _check_call(self, X, available, of_all: str):
+        """Return the samples, the mask of their ranked labels, and the calibration for these.
+
+        `of_all` is the name of the attribute with the calibration for all labels.
+        """
+        X = self._check_fitted_rows(X)
+        shape = _num_samples(X), len(self.classes_)
+        if available is None:
+            return X, np.ones(shape, dtype=bool), getattr(self, of_all)
+        mask = check_available(available, self.classes_, shape[0], k=0)
+        return X, mask.view(bool), self._of_ranked
 
 
 @of_rankers
@@ -213,11 +218,7 @@ class ConformalTopLabels(ConformalRanker):
 
     def _fit_ranker(self, X, positions, sample_weight):
         self._fitted_k = check_k(self.k, positions.shape[1])
-        X, ranks, complete = super()._fit_ranker(X, positions, sample_weight)
-        self.threshold_ = self._calibrated(X, complete)
-        self._threshold_of_ranked = self.threshold_
-        if complete is not ranks:
-            self._threshold_of_ranked = self._calibrated(X, ranks)
+        self.threshold_ = super()._fit_ranker(X, positions, sample_weight)
 
     def _calibrated(self, X, ranks):
         confidences = self._confidences(X, ~np.isnan(ranks))
@@ -227,15 +228,16 @@ class ConformalTopLabels(ConformalRanker):
 
     def _confidences(self, X, available):
         ranker, X = last_ranker(self.ranker_, X)
-        # Labels that are not available come after the others.
         scores = decision_function(ranker, X)
         scale = 1.0 if hasattr(ranker, "predict_topk_proba") else getattr(ranker, "pair_scale_", 0)
         if scale:
-            return topk_probabilities(np.where(available, scale * scores, _LAST), self._fitted_k)
+            # Labels that are not available come after the others; differences must be finite.
+            return topk_probabilities(np.where(available, scale * scores, -1e12), self._fitted_k)
         ordered = np.sort(np.where(available, scores, -np.inf), axis=1)
         return scores - ordered[:, -self._fitted_k, np.newaxis]
 
     @shared_call
+    @of_rankers
     def predict_sets(self, X: ArrayLike, available: ArrayLike | None = None) -> np.ndarray:
         """Return the sets of labels that contain the best labels.
 
@@ -243,9 +245,7 @@ class ConformalTopLabels(ConformalRanker):
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Samples.
-        available : array-like of bool, default=None
-            Mask of the labels that a sample ranks, of shape `(n_labels,)` or
-            `(n_samples, n_labels)`. If None, all labels.
+        {available}
 
         Returns
         -------
@@ -256,11 +256,9 @@ class ConformalTopLabels(ConformalRanker):
         Raises
         ------
         ValueError
-            If `available` is no such mask.
+            If `available` is neither of these.
         """
-        X = self._check_fitted_rows(X)
-        threshold = self.threshold_ if available is None else self._threshold_of_ranked
-        available = self._check_available(available, _num_samples(X))
+        X, available, threshold = self._check_call(X, available, "threshold_")
         scores = np.where(available, decision_function(self.ranker_, X), -np.inf)
         predicted = strict_positions(scores) <= self._fitted_k
         found = self._confidences(X, available) >= threshold
@@ -337,11 +335,7 @@ class ConformalRanks(ConformalRanker):
         self.random_state = random_state
 
     def _fit_ranker(self, X, positions, sample_weight):
-        X, ranks, complete = super()._fit_ranker(X, positions, sample_weight)
-        self.quantiles_ = self._calibrated(X, complete)
-        self._quantiles_of_ranked = self.quantiles_
-        if complete is not ranks:
-            self._quantiles_of_ranked = self._calibrated(X, ranks)
+        self.quantiles_ = super()._fit_ranker(X, positions, sample_weight)
 
     def _calibrated(self, X, ranks):
         centers, widths = self._centers_and_widths(X, ~np.isnan(ranks))
@@ -359,6 +353,7 @@ class ConformalRanks(ConformalRanker):
         return centers, np.sqrt(1.0 + variances.clip(0.0))
 
     @shared_call
+    @of_rankers
     def predict_intervals(self, X: ArrayLike, available: ArrayLike | None = None) -> np.ndarray:
         """Return an interval of the position of each label.
 
@@ -366,9 +361,7 @@ class ConformalRanks(ConformalRanker):
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Samples.
-        available : array-like of bool, default=None
-            Mask of the labels that a sample ranks, of shape `(n_labels,)` or
-            `(n_samples, n_labels)`. If None, all labels.
+        {available}
 
         Returns
         -------
@@ -380,11 +373,9 @@ class ConformalRanks(ConformalRanker):
         Raises
         ------
         ValueError
-            If `available` is no such mask.
+            If `available` is neither of these.
         """
-        X = self._check_fitted_rows(X)
-        quantiles = self.quantiles_ if available is None else self._quantiles_of_ranked
-        available = self._check_available(available, _num_samples(X))
+        X, available, quantiles = self._check_call(X, available, "quantiles_")
         centers, widths = self._centers_and_widths(X, available)
         n_labels = available.sum(axis=1)[:, np.newaxis, np.newaxis]
         reach = np.minimum(quantiles * widths, centers.shape[1])

@@ -19,7 +19,8 @@ from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._model_lock import shared_call
-from sklrank._validation import check_k, check_random_state, is_integer
+from sklrank._rankings import is_missing
+from sklrank._validation import check_k, check_random_state, is_integer, is_number
 from sklrank.label_ranking._plackett_luce_likelihood import (
     expected_positions,
     pair_probabilities,
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 COVARIANCES = ("observed", "sandwich", "bootstrap")
-# Step of the differences of gradients, in standard errors. The relative error of the second
-# derivatives is about its square, and rounding errors are about 1e-11.
-_STEP = 1e-4
 
 
 def quasi_variances(covariance: ArrayLike) -> np.ndarray:
@@ -125,7 +123,12 @@ def likelihood_ratio_test(restricted: Any, full: Any) -> Bunch:
         if not isinstance(ranker, PlackettLuceInference) and (ranker is not None or name == "full"):
             raise TypeError(f"{name} must be a PlackettLuceRanker, got {type(ranker).__name__}")
     problem = full._check_inference(penalty="raise")
-    if restricted is not None:
+    df = full._n_free()
+    if restricted is None:
+        if problem.likelihood.orders:
+            raise ValueError("restricted=None is not a special case of a model with ties: pass one")
+        log_likelihood = problem.log_likelihood(np.zeros(problem.n_parameters))
+    else:
         other = restricted._check_inference(penalty="raise")
         if not (
             np.array_equal(other.positions, problem.positions, equal_nan=True)
@@ -137,12 +140,7 @@ def likelihood_ratio_test(restricted: Any, full: Any) -> Bunch:
                 "again"
             )
         log_likelihood = restricted.log_likelihood_
-        df = full._n_free() - restricted._n_free()
-    else:
-        if problem.likelihood.orders:
-            raise ValueError("restricted=None is not a special case of a model with ties: pass one")
-        log_likelihood = problem.log_likelihood(np.zeros(problem.n_parameters))
-        df = full._n_free()
+        df -= restricted._n_free()
     if df <= 0:
         raise ValueError(
             f"full must have more parameters than restricted, got {df} more: swap them"
@@ -191,7 +189,7 @@ class PlackettLuceInference:
             )
         if self._item_directions is None:
             _check_connected(problem, self.classes_)
-        if self.alpha_ > 0.0 and len(problem.axes.T):
+        if self.alpha_ > 0.0 and len(problem.axes.T) and penalty != "ignore":
             message = (
                 f"the ridge penalty alpha_={self.alpha_:g} biases the estimates toward equal "
                 "weights: for unbiased intervals and tests, fit with alpha=0"
@@ -237,7 +235,9 @@ class PlackettLuceInference:
 
     def _differences(self, problem, parameters):
         """Return the derivatives of the gradient of the loss by finite differences."""
-        steps = _STEP * problem.scales(0.0)
+        # In standard errors. The relative error is about the square of the step, and rounding
+        # errors are about 1e-11.
+        steps = 1e-4 * problem.scales(0.0)
         rows = np.empty((len(steps), len(steps)))
         for i, step in enumerate(steps):
             moved = np.zeros(len(steps))
@@ -255,6 +255,8 @@ class PlackettLuceInference:
             raise ValueError(f"covariance must be one of {COVARIANCES}, got {covariance!r}")
         groups = np.arange(len(problem.seen)) if groups is None else np.asarray(groups)
         check_consistent_length(problem.seen, groups)
+        if is_missing(groups).any():
+            raise ValueError("groups must name the respondent of each row, without NaN or None")
         _, groups = np.unique(groups[problem.seen], return_inverse=True)
         if covariance == "bootstrap":
             return self._bootstrap(problem, groups, n_bootstrap, random_state)
@@ -278,8 +280,7 @@ class PlackettLuceInference:
         return sums.T @ sums
 
     def _bootstrap(self, problem, groups, n_bootstrap, random_state):
-        if not is_integer(n_bootstrap) or n_bootstrap < 2:
-            raise ValueError(f"n_bootstrap must be an integer of 2 or more, got {n_bootstrap!r}")
+        check_number(n_bootstrap, "n_bootstrap", 2)
         random, n_groups = check_random_state(random_state), groups.max() + 1
         draws = []
         for _ in range(n_bootstrap):
@@ -310,7 +311,7 @@ class PlackettLuceInference:
         return (
             maps @ solution.ravel(),
             maps @ covariance[:n_weights, :n_weights] @ maps.T,
-            (covariance[n_weights:, n_weights:]),
+            covariance[n_weights:, n_weights:],
         )
 
     def worth_covariance(
@@ -395,13 +396,11 @@ class PlackettLuceInference:
         UserWarning
             If a ridge penalty biases the estimates.
         """
-        of = of or ("labels" if self._check_fitted_items() is None else "item_features")
-        if of not in ("labels", "item_features") or (
-            of == "item_features" and self._item_directions is None
-        ):
-            raise ValueError(
-                f"of must be 'labels', or 'item_features' if the model has; got {of!r}"
-            )
+        check_is_fitted(self)
+        kinds = ("labels", "item_features")[: 1 if self._item_directions is None else 2]
+        of = kinds[-1] if of is None else of
+        if of not in kinds:
+            raise ValueError(f"of must be one of {kinds} of this model, got {of!r}")
         _check_level(confidence_level)
         estimates, variances, of_ties = self._estimates(feature, of, **options)
         index = (self.classes_ if of == "labels" else self._item_names).tolist()
@@ -435,10 +434,6 @@ class PlackettLuceInference:
         }
         return table(columns, index)
 
-    def _check_fitted_items(self):
-        check_is_fitted(self)
-        return self._item_directions
-
     def wald_test(self, labels: ArrayLike | None = None, **options: Any) -> Bunch:
         """Test whether labels have equal worths for the mean respondent.
 
@@ -456,7 +451,7 @@ class PlackettLuceInference:
         """
         estimates, variances, _ = self._estimates(None, "labels", **options)
         names = self.classes_.tolist()
-        labels = names if labels is None else list(labels)
+        labels = names if labels is None else np.ravel(labels).tolist()
         if len(set(labels)) < max(len(labels), 2) or not set(labels) <= set(names):
             raise ValueError(f"labels must be at least two different ones of {names}, got {labels}")
         places = [names.index(label) for label in labels]
@@ -493,9 +488,7 @@ class PlackettLuceInference:
         return _chi_squared(2.0 * (sum(log_likelihoods) - self.log_likelihood_), self._n_free())
 
     def _n_effective(self):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            problem = self._check_inference()
+        problem = self._check_inference(penalty="ignore")
         information, penalized, _ = self._informations(problem)
         return np.trace(np.linalg.solve(penalized, information))
 
@@ -567,6 +560,7 @@ class PlackettLuceInference:
             labels: the probability that the first is ranked before the second.
         """
         _check_level(confidence_level)
+        check_number(n_draws, "n_draws", 1)
         scores = self._label_scores(X)
         n_labels = scores.shape[1]
         functions = {
@@ -595,8 +589,14 @@ class PlackettLuceInference:
         return table(columns, [(a, b) for a in names for b in names] if pairs else names)
 
 
+def check_number(n, name, least):
+    """Raise a ValueError unless n is an integer of `least` or more."""
+    if not is_integer(n) or n < least:
+        raise ValueError(f"{name} must be an integer of {least} or more, got {n!r}")
+
+
 def _check_level(confidence_level):
-    if not 0.0 < confidence_level < 1.0:
+    if not (is_number(confidence_level) and 0.0 < confidence_level < 1.0):
         raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}")
 
 

@@ -129,18 +129,18 @@ def split_rankings(splitter, X, positions, cv):
     return folds
 
 
-def folds_of_held_out(folds, n_folds):
+def folds_of_held_out(folds):
     """Return folds for models of the held-out samples, whose folds are concatenated.
 
     Each fold holds out the same samples as before, and a sample that other folds hold out, too, is
-    not a training sample. A single fold is divided into `n_folds` parts.
+    not a training sample. A single fold is divided into five parts.
 
     The folds are the indices of the other and of the held-out samples in the concatenation.
     """
     samples = np.concatenate([test for _, test in folds])
     groups = np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
     if len(folds) == 1:
-        groups = np.arange(len(samples)) % n_folds
+        groups = np.arange(len(samples)) % 5
     tests = [np.flatnonzero(groups == group) for group in np.unique(groups)]
     return [(np.flatnonzero(~np.isin(samples, samples[test])), test) for test in tests]
 

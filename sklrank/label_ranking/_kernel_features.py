@@ -15,9 +15,9 @@ from sklrank._estimator import BaseEstimator
 from sklrank._randomness import draw_seed
 from sklrank._rankings import check_positions, relative_positions
 
-# Samples from which the widths are learned, which takes the cube of their number, and samples that
-# are centers of the kernel. With more features than `_MAX_WIDTHS` all of them have one width.
-_N_SAMPLES, _N_CENTERS, _MAX_WIDTHS = 200, 500, 100
+# Samples from which the widths are learned, which takes the cube of their number. There are at most
+# half as many widths; if there are more features, all of them have one width.
+_N_SAMPLES = 200
 
 
 class KernelFeatures(TransformerMixin, BaseEstimator):
@@ -28,6 +28,8 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
+    n_components : int, default=500
+        Maximum number of samples that are centers of the kernel.
     random_state : int, RandomState instance or None, default=None
         Controls the choice of the samples that are centers of the kernel.
 
@@ -41,7 +43,8 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
 
     _doc_link_module = ""  # private, without a page in the documentation
 
-    def __init__(self, random_state=None):
+    def __init__(self, n_components=500, random_state=None):
+        self.n_components = n_components
         self.random_state = random_state
 
     def fit(self, X, y):
@@ -52,7 +55,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         some = np.linspace(0, len(X) - 1, min(len(X), _N_SAMPLES)).astype(np.intp)
         self.widths_ = learn_widths(X[some], positions[some])
         drawn = np.random.RandomState(draw_seed(self.random_state)).permutation(len(X))
-        self.centers_ = X[drawn[:_N_CENTERS]] / self.widths_
+        self.centers_ = X[drawn[: self.n_components]] / self.widths_
         values, vectors = eigh(MATERN(self.centers_))
         self.projection_ = vectors / np.sqrt(np.maximum(values, 1e-12 * values[-1]))
         return self
@@ -69,16 +72,14 @@ MATERN = Matern(1.0, nu=1.5)
 
 def learn_widths(X, positions):
     """Return the width of each feature."""
-    targets = relative_positions(positions)
-    known = ~np.isnan(targets)
-    n_known = np.maximum(known.sum(axis=0), 1)
-    targets = np.where(known, targets - np.where(known, targets, 0.0).sum(axis=0) / n_known, 0.0)
+    targets = np.ma.masked_invalid(relative_positions(positions))
+    targets = (targets - targets.mean(axis=0)).filled(0.0)
     deviation = targets.std()
     n_features = X.shape[1]
     distance = np.sqrt(n_features)
     if not deviation:
         return np.full(n_features, distance)
-    widths = np.full(n_features if n_features <= _MAX_WIDTHS else 1, distance)
+    widths = np.full(n_features if 2 * n_features <= _N_SAMPLES else 1, distance)
     kernel = ConstantKernel() * Matern(widths, nu=1.5) + WhiteKernel(0.3)
     process = GaussianProcessRegressor(kernel, optimizer=None).fit(X, targets / deviation)
     start = process.kernel_.theta

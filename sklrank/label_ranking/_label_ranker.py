@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import parallel_config
@@ -19,10 +18,11 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator
+from sklrank._model_lock import shared_call
+from sklrank._named_ranks import NamedRanksMixin, with_names
 from sklrank._randomness import draw_seed
 from sklrank._rankings import check_positions, close_ranks
 from sklrank._sklearn import (
-    ADAPTERS_MANAGER,
     N_JOBS,
     HasMethods,
     IterativeMixin,
@@ -44,7 +44,7 @@ from sklrank._validation import (
     labels_of_columns,
     unchanged_on_error,
 )
-from sklrank.base import LabelRankerMixin
+from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 from sklrank.metrics import kendall_tau_score
 
 if TYPE_CHECKING:
@@ -81,6 +81,11 @@ ranker : label ranker
     may have learned other targets, such as classes, if its `decision_function` returns a score
     for each label.
 """,
+    available="""
+available : array-like, default=None
+    Labels that a sample ranks: a boolean mask of shape (n_samples, n_labels), or of shape
+    (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
+""",
     calibration="""
 calibration_size : float, default=0.3
     Share of the samples that are held out for calibration. If it is 1, all samples are used to
@@ -96,29 +101,7 @@ ranker_ : label ranker
 )
 
 
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def with_names(method: Method) -> Method:
-    """Decorate a method that returns a column for each label: `set_output` chooses its container.
-
-    The container is kept where scikit-learn's `set_output` and `clone` keep theirs.
-    """
-
-    @wraps(method)
-    def call(ranker: Any, X: ArrayLike, *args: Any, **kwargs: Any) -> Any:
-        values = method(ranker, X, *args, **kwargs)
-        container = getattr(ranker, "_sklearn_output_config", {}).get("predict", "default")
-        if container == "default":
-            return values
-        names = ranker.classes_ if container == "pandas" else ranker.classes_.astype(str)
-        adapter = ADAPTERS_MANAGER.adapters[container]
-        return adapter.create_container(np.asarray(values), X, columns=names)
-
-    return call  # type: ignore[return-value]
-
-
-class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
+class LabelRanker(NamedRanksMixin, IterativeMixin, BaseEstimator):
     """Base class of the label rankers.
 
     A subclass defines `fit`, `_check_rows`, `_fit_rankings` and `_label_scores`.
@@ -145,49 +128,6 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
         self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
         self._fit_rankings(X, positions, sample_weight, **options)
         return self
-
-    def set_output(self, *, predict: str | None = None) -> Self:
-        """Set the container of predictions that have a column for each label.
-
-        These are the results of `predict`, `predict_ranks` and `decision_function`; of
-        :class:`PlackettLuceRanker` also `predict_proba`, `predict_topk_proba` and
-        `expected_positions`.
-
-        Parameters
-        ----------
-        predict : {"default", "pandas", "polars"}, default=None
-            Container: an array, or a data frame whose columns are `classes_` and whose index is
-            that of `X`. If None, it does not change.
-
-        Returns
-        -------
-        self : object
-            The ranker.
-
-        Raises
-        ------
-        ValueError
-            If `predict` is none of these.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from sklearn.linear_model import Ridge
-        >>> from sklrank.label_ranking import LabelwiseRanker
-        >>> y = pd.DataFrame({"tea": [1, 2, 1], "coffee": [2, 1, 2]})
-        >>> ranker = LabelwiseRanker(Ridge()).set_output(predict="pandas")
-        >>> ranker.fit([[0], [2], [1]], y).predict([[2]])
-           tea  coffee
-        0    2       1
-        """
-        containers = ("default", *sorted(ADAPTERS_MANAGER.adapters))
-        if predict is not None and predict not in containers:
-            raise ValueError(f"predict must be one of {containers}, got {predict!r}")
-        if predict is not None:
-            self._sklearn_output_config = {"predict": predict}
-        return self
-
-    predict_ranks = with_names(LabelRankerMixin.predict_ranks)
 
     @with_names
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -302,6 +242,22 @@ class LabelRanker(LabelRankerMixin, IterativeMixin, BaseEstimator):
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         return tags
+
+
+class PairProbaMixin:
+    """Mixin of rankers of whose scores the differences, times `pair_scale_`, are log-odds."""
+
+    @shared_call
+    @of_rankers
+    def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
+        """Return the probability of each label to be ranked before each other label.
+
+        It is the logistic function of the difference of the two scores, multiplied by
+        `pair_scale_` if the ranker has this attribute.
+
+        {pair_proba}
+        """
+        return pair_probabilities(getattr(self, "pair_scale_", 1.0) * self._label_scores(X))
 
 
 def whole_positions(positions):
@@ -464,8 +420,20 @@ class DecompositionRanker(MetaLabelRanker):
     def _templates(self):
         return [self._template()]
 
-    def _takes_many_targets(self):
-        return get_tags(self._template()).target_tags.multi_output
+    def _fits_jointly(self, n_targets, missing):
+        """Return whether a single model learns all targets.
+
+        `missing` says what `y` has that prevents it, or is an empty string.
+        """
+        if self.multi_output == "auto":
+            takes_many = get_tags(self._template()).target_tags.multi_output
+            return n_targets > 1 and not missing and takes_many
+        if self.multi_output and n_targets > 1 and missing:
+            raise ValueError(
+                "multi_output=True learns all targets from every sample, but y has labels that are "
+                f"{missing}: use multi_output=False"
+            )
+        return self.multi_output and n_targets > 1
 
 
 def fit_weighted(estimator, X, y, sample_weight=None):

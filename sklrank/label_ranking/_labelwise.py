@@ -141,7 +141,8 @@ class LabelwiseRanker(DecompositionRanker):
                 f"{self.estimator!r}: use PairwiseRanker for classifiers"
             )
         targets = self._targets(positions)
-        jointly = self._fits_jointly(targets)
+        missing = "not ranked (NaN)" if np.isnan(targets).any() else ""
+        jointly = self._fits_jointly(targets.shape[1], missing)
         if sample_weight is not None and not jointly:
             targets[sample_weight == 0] = np.nan
         template = self._template_of_fit(jointly)
@@ -190,18 +191,6 @@ class LabelwiseRanker(DecompositionRanker):
         n_ranked = n_labels - missing.sum(axis=1, keepdims=True)
         ranks = rankdata(positions, axis=1, nan_policy="omit")
         return ranks * ((n_labels + 1) / (n_ranked + 1)) / n_labels
-
-    def _fits_jointly(self, targets):
-        incomplete = bool(np.isnan(targets).any())
-        several = targets.shape[1] > 1
-        if self.multi_output == "auto":
-            return several and not incomplete and self._takes_many_targets()
-        if self.multi_output and incomplete:
-            raise ValueError(
-                "multi_output=True learns all labels from every sample, but y has labels that are "
-                "not ranked (NaN): use multi_output=False"
-            )
-        return several and self.multi_output
 
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)

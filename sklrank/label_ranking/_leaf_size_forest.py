@@ -5,10 +5,6 @@ import warnings
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.utils import check_random_state
 
-# Small leaves are best for precise targets, large ones for noisy targets. The sizes are the default
-# of scikit-learn, and about four times as much twice: forests of sizes between them hardly differ.
-LEAF_SIZES = (1, 5, 20)
-
 
 class LeafSizeForest(RandomForestRegressor):
     """Random forest regressor that chooses the minimum number of samples in a leaf.
@@ -42,7 +38,9 @@ class LeafSizeForest(RandomForestRegressor):
             # Ten trees distinguish the sizes. A hundredth of the samples is in all ten bootstrap
             # samples, which are the same for all sizes; their prediction is 0, with a warning.
             warnings.simplefilter("ignore")
-            for size in LEAF_SIZES:
+            # Small leaves are best for precise targets, large ones for noisy targets. The sizes are
+            # the default of scikit-learn, and about four times as much twice.
+            for size in (1, 5, 20):
                 first = RandomForestRegressor(
                     10,
                     max_features=self.max_features,

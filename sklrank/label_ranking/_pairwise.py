@@ -144,7 +144,8 @@ class PairwiseRanker(DecompositionRanker):
         # Only pairs with samples of both classes are learned. The outcome of all other pairs is
         # constant or unknown.
         learned = (frequencies > 0) & (frequencies < 1) & compared.any(axis=0)
-        self._jointly = self._fits_jointly(compared[:, learned])
+        missing = "" if compared[:, learned].all() else "not ranked (NaN) or tied"
+        self._jointly = self._fits_jointly(learned.sum(), missing)
         template = self._template_of_fit(self._jointly)
         if self._jointly:
             self.estimators_ = self._fit_jointly(template, X, wins[:, learned], sample_weight)
@@ -168,19 +169,6 @@ class PairwiseRanker(DecompositionRanker):
         is_random = self.voting == "copeland-random"
         self._tie_seed = draw_seed(self.random_state) if is_random else 0
 
-    def _fits_jointly(self, compared):
-        n_pairs = compared.shape[1]
-        several = n_pairs > 1
-        complete = bool(compared.all())
-        if self.multi_output == "auto":
-            return several and complete and self._takes_many_targets()
-        if self.multi_output and several and not complete:
-            raise ValueError(
-                "multi_output=True learns all pairs from every sample, but y has labels that are "
-                "not ranked (NaN) or tied: use multi_output=False"
-            )
-        return several and self.multi_output
-
     def _pair_probabilities(self, X):
         """Return the probabilities that the first label of a pair comes before the second.
 
@@ -188,7 +176,9 @@ class PairwiseRanker(DecompositionRanker):
         """
         probabilities = np.tile(self.frequencies_, (_num_samples(X), 1))
         if self._jointly:
-            probabilities[:, self._learned_pairs] = joint_probabilities(self.estimators_[0], X)
+            probabilities[:, self._learned_pairs] = positive_probability(
+                self.estimators_[0], X, jointly=True
+            )
         elif self._learned_pairs.any():
             probabilities[:, self._learned_pairs] = np.column_stack(
                 self._in_parallel(
@@ -305,23 +295,18 @@ def fit_pair(estimator, X, compared, wins, sample_weight=None):
     return fit_weighted(estimator, X, wins, sample_weight)
 
 
-def positive_probability(model, X):
-    """Return the probability of class 1, of shape `(n_samples,)`, from the model of one pair."""
-    if hasattr(model, "predict_proba"):
-        return model.predict_proba(X)[:, 1]
-    if hasattr(model, "decision_function"):
-        return expit(model.decision_function(X))
-    return model.predict(X).astype(np.float64)
+def positive_probability(model, X, jointly=False):
+    """Return the probabilities of class 1 from the model of one pair, or from a joint model.
 
-
-def joint_probabilities(model, X):
-    """Return the probabilities of class 1, `(n_samples, n_pairs)`, from a joint model."""
+    They have the shape `(n_samples,)`, or `(n_samples, n_pairs)`.
+    """
     if not hasattr(model, "predict_proba"):
         if hasattr(model, "decision_function"):
             return expit(model.decision_function(X))
         return model.predict(X).astype(np.float64)
     probabilities = model.predict_proba(X)
-    # Forests and trees return a list with one array per pair; neural networks return one array.
+    # Joint forests return a list with an array for each pair; joint neural networks return the
+    # probabilities of class 1.
     if isinstance(probabilities, list):
-        return np.column_stack([pair_probabilities[:, 1] for pair_probabilities in probabilities])
-    return probabilities
+        return np.column_stack([of_pair[:, 1] for of_pair in probabilities])
+    return probabilities if jointly else probabilities[:, 1]

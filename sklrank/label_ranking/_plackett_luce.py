@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
@@ -20,23 +21,27 @@ from sklrank._randomness import draw_seed
 from sklrank._rankings import strict_positions
 from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread
 from sklrank._validation import (
+    as_numbers,
     check_columns,
     check_entries,
     check_k,
     check_random_state,
     check_weights,
     column_names,
-    is_integer,
     unchanged_on_error,
 )
-from sklrank.label_ranking._inference import PlackettLuceInference
-from sklrank.label_ranking._label_ranker import LabelRanker, of_rankers, with_names
+from sklrank.label_ranking._inference import PlackettLuceInference, check_number
+from sklrank.label_ranking._label_ranker import (
+    LabelRanker,
+    PairProbaMixin,
+    of_rankers,
+    with_names,
+)
 from sklrank.label_ranking._plackett_luce_likelihood import (
     TIES,
     PenalizedLikelihood,
     RankingLikelihood,
     expected_positions,
-    pair_probabilities,
     principal_axes,
     topk_probabilities,
 )
@@ -45,18 +50,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-# Candidates of alpha="auto", from strong to weak regularization: almost constant to almost free.
-_ALPHAS = (1e4, 1e3, 1e2, 10.0, 1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5)
-# The search ends with a candidate whose mean log-likelihood is lower than the best by this. With
-# strong regularization all models are almost constant, and smaller differences are random.
-_DECLINE = 0.01
-# As many folds as scikit-learn's searches have. With more than `_MANY_SAMPLES` a single one tells
-# the strength as well.
-_N_FOLDS, _MANY_SAMPLES = 5, 1000
-
 
 @of_rankers
-class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
+class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
     r"""Label ranker that learns a conditional Plackett-Luce model by maximum likelihood.
 
     In the Plackett-Luce model [1]_ [2]_, a ranking is drawn from best to worst. In each step, a
@@ -275,7 +271,7 @@ class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
 
     def _item_design(self, item_features):
         """Return orthonormal columns that span the centered item features, or None without."""
-        for name in ("item_coef_", "item_intercept_", "item_scaler_", "_item_directions"):
+        for name in ("item_coef_", "item_intercept_", "item_scaler_"):
             vars(self).pop(name, None)
         self._item_directions = None
         if item_features is None:
@@ -363,7 +359,8 @@ class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
         >>> ranker.with_item_features([[2.5], [1.5]]).predict([[1.0]])  # cheap ones are preferred
         array([[2, 1]])
         """
-        if self._check_fitted_items() is None:
+        check_is_fitted(self)
+        if self._item_directions is None:
             raise ValueError("the ranker has no item features: fit it with item_features=...")
         features, names = _check_item_features(item_features)
         columns = column_names(item_features)
@@ -375,19 +372,16 @@ class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
                 f"{features.shape[1] if columns is None else columns.tolist()}"
             )
         ranker = copy(self)
-        ranker._problem = getattr(self, "_problem", None)
+        ranker._problem = getattr(self, "_problem", None)  # A copy has none.
         features = self.item_scaler_.transform(features)
         ranker.classes_ = np.arange(len(features)) if names is None else np.array(names)
-        ranker.coef_, ranker.intercept_ = (
-            features @ self.item_coef_,
-            features @ self.item_intercept_,
-        )
+        ranker.coef_ = features @ self.item_coef_
+        ranker.intercept_ = features @ self.item_intercept_
         ranker._directions = features @ self._item_directions
         return ranker
 
     def _fit_features(self, X, weights, seed):
-        """Return the fitted transformer of samples. Those of weight 0 are not used."""
-        X, weights = X[weights > 0], weights[weights > 0]
+        """Return the fitted transformer of samples, whose weights are positive."""
         scaler = StandardScaler().fit(X, sample_weight=weights)
         if self.kernel == "linear":
             return scaler
@@ -401,27 +395,29 @@ class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
     def _validate_alphas(self, problem):
         """Return the mean log-likelihood of held-out samples for each candidate of `alpha`."""
         n_samples = len(problem.weights)
-        n_folds = min(_N_FOLDS, n_samples)
+        if n_samples == 1:
+            return {1.0: 0.0}  # Nothing can be held out.
+        # As many folds as scikit-learn's searches have. Of many samples one fold tells as much.
+        n_folds = min(5, n_samples)
         fold_of = np.arange(n_samples) % n_folds
-        tests = [fold_of == fold for fold in range(1 if n_samples > _MANY_SAMPLES else n_folds)]
-        parts = [(problem.part(~test), problem.part(test)) for test in tests if not test.all()]
+        tests = [fold_of == fold for fold in range(1 if n_samples > 1000 else n_folds)]
+        parts = [(problem.part(~test), problem.part(test)) for test in tests]
         # The likelihoods of the candidates differ by far more than this tolerance.
         tol = max(self.tol, 0.1)
         solutions = [None] * len(parts)
         found = {}
 
         def candidates():
-            for alpha in _ALPHAS:
-                yield alpha
-                if found[alpha] < max(found.values()) - _DECLINE:
+            for power in range(4, -6, -1):  # from almost constant to almost free
+                yield 10.0**power
+                # All strongly penalized models are almost constant: smaller declines are random.
+                if found[10.0**power] < max(found.values()) - 0.01:
                     break
             best = best_alpha(found)
             yield best * 10.0**0.5
             yield best / 10.0**0.5
 
-        if not parts:
-            return {1.0: 0.0}  # Nothing can be held out.
-        for alpha in self._track(candidates(), "alpha", n_items=len(_ALPHAS) + 2, may_stop=False):
+        for alpha in self._track(candidates(), "alpha", n_items=12, may_stop=False):
             values = total = 0.0
             for fold, (train, test) in enumerate(parts):
                 solutions[fold], *_ = train.solve(alpha, solutions[fold], tol=tol)
@@ -450,9 +446,7 @@ class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
         ndarray of shape (n_samples, n_labels)
             Probabilities, :math:`e^{s_l} / \sum_m e^{s_m}`. Each row has the sum 1.
         """
-        scores = self._label_scores(X)
-        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return weights / weights.sum(axis=1, keepdims=True)
+        return softmax(self._label_scores(X), axis=1)
 
     @with_names
     @shared_call
@@ -478,24 +472,6 @@ class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
         """
         scores = self._label_scores(X)
         return topk_probabilities(scores, check_k(k, scores.shape[1]))
-
-    @shared_call
-    def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
-        """Return the probability of each label to be ranked before each other label.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels, n_labels)
-            Entry ``[i, a, b]`` is the probability that label a is ranked before label b, the
-            logistic function of the difference of their scores. The entries of the diagonal are
-            1/2.
-        """
-        return pair_probabilities(self._label_scores(X))
 
     @with_names
     @shared_call
@@ -545,10 +521,9 @@ class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
         Raises
         ------
         ValueError
-            If `n_draws` is not a positive integer.
+            If `n_draws` is not an integer of 1 or more.
         """
-        if not is_integer(n_draws) or n_draws < 1:
-            raise ValueError(f"n_draws must be a positive integer, got {n_draws!r}")
+        check_number(n_draws, "n_draws", 1)
         scores = self._label_scores(X)
         # The order of scores with independent Gumbel noise has the distribution of the model.
         noise = check_random_state(random_state).gumbel(size=(n_draws, *scores.shape))
@@ -586,7 +561,8 @@ class PlackettLuceRanker(PlackettLuceInference, LabelRanker):
 
 def _check_item_features(item_features):
     """Return item features as an array, and the names in the index of a data frame or None."""
-    features = check_array(item_features, dtype=np.float64, input_name="item_features")
+    features = as_numbers(item_features, "item_features")
+    features = check_array(features, input_name="item_features")
     check_entries(features, "item_features")
     names = list(item_features.index) if hasattr(item_features, "columns") else []
     named = names and all(isinstance(name, str) for name in names)

@@ -83,7 +83,7 @@ class RankingLikelihood:
         if choices != "all":
             first = ordered == ordered[:, :1]
             self.counted = self.ranked & (first if choices == "first" else ~first)
-        self.orders = ()
+        self.orders, self.impossible = (), 0.0
         if ties == "davidson":
             sizes = np.where(self.ranked, self.ends - self.starts, 1)
             self.orders = tuple(np.unique(sizes[sizes > 1]).tolist()) if orders is None else orders
@@ -92,10 +92,7 @@ class RankingLikelihood:
 
     def log_likelihoods(self, scores, log_prevalences=()):
         """Return the log-likelihood of each ranking, of shape `(n_samples,)`."""
-        if self.ties == "davidson":
-            return self._davidson(scores, log_prevalences)[0] + self.impossible
-        scores, log_sums = self._log_risk_sums(scores)
-        return np.where(self.counted, scores - log_sums, 0.0).sum(axis=1)
+        return self.with_gradient(scores, log_prevalences)[0] + self.impossible
 
     def with_gradient(self, scores, log_prevalences=()):
         """Return the log-likelihoods `(n_samples,)` and their gradients.
@@ -116,7 +113,7 @@ class RankingLikelihood:
         elif self.ties == "breslow":
             expected = np.exp(scores + np.take_along_axis(inverse, self.ends - 1, axis=1))
         else:
-            before = np.take_along_axis(_padded(inverse, left=True), self.starts, axis=1)
+            before = np.take_along_axis(padded(inverse, 1, 0), self.starts, axis=1)
             expected = np.exp(scores + before) + own
         return values, self._by_label(self.counted - expected), np.empty((len(values), 0))
 
@@ -137,7 +134,7 @@ class RankingLikelihood:
         elif self.ties == "breslow":
             log_sums = np.take_along_axis(remaining, self.starts, axis=1)
         else:
-            after = np.take_along_axis(_padded(remaining, left=False), self.ends, axis=1)
+            after = np.take_along_axis(padded(remaining, 0, 1), self.ends, axis=1)
             log_sums = np.logaddexp(scores, after)
         return scores, np.where(self.ranked, log_sums, 0.0)
 
@@ -198,9 +195,9 @@ def _symmetric_sums_gradient(logs, sums, log_weights, degree):
     return gradient
 
 
-def _padded(values, left):
-    column = np.full((len(values), 1), -np.inf)
-    return np.hstack([column, values] if left else [values, column])
+def padded(values, before, after):
+    """Return the logarithms of sums with columns of empty sums before and after them."""
+    return np.pad(values, ((0, 0), (before, after)), constant_values=-np.inf)
 
 
 class PenalizedLikelihood:
@@ -380,25 +377,17 @@ def topk_probabilities(scores, k):
     n_steps = int(np.ceil(170 * np.sqrt(max(1.0, k / 10))))
     noise, step = np.linspace(-4.5, 38.0, n_steps + 1, retstep=True)
     density = step * np.exp(-noise - np.exp(-noise))
-    result = np.empty(scores.shape)
+    result = np.zeros(scores.shape)
     for block in gen_batches(len(scores), _BLOCK):
-        result[block] = _topk_integrals(scores[block], k, noise, density)
-    return result
-
-
-def _topk_integrals(scores, k, noise, density):
-    n_labels = scores.shape[1]
-    result = np.empty(scores.shape)
-    for label in range(n_labels):
-        # The axes are samples, numbers of labels above, and nodes.
-        counts = np.zeros((len(scores), k, len(noise)))
-        counts[:, 0] = 1.0
-        for other in range(n_labels):
-            if other != label:
-                exponent = (scores[:, other] - scores[:, label])[:, np.newaxis] - noise
+        for label, of_label in enumerate(scores[block].T):
+            # The axes are samples, numbers of labels above, and nodes.
+            counts = np.zeros((len(of_label), k, len(noise)))
+            counts[:, 0] = 1.0
+            for other in np.delete(scores[block], label, axis=1).T:
+                exponent = (other - of_label)[:, np.newaxis] - noise
                 above = -np.expm1(-np.exp(np.minimum(exponent, 700.0)))[:, np.newaxis]
                 moved = counts[:, :-1] * above
                 counts *= 1.0 - above
                 counts[:, 1:] += moved
-        result[:, label] = counts.sum(axis=1) @ density
+            result[block, label] = counts.sum(axis=1) @ density
     return result

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import Bunch, check_consistent_length
 
-from sklrank._rankings import check_positions, close_ranks, invert_orderings, listed_labels
-from sklrank._validation import names_of, sorted_classes
+from sklrank._rankings import (
+    check_positions,
+    close_ranks,
+    invert_orderings,
+    is_missing,
+    listed_labels,
+)
+from sklrank._validation import as_numbers, names_of, sorted_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-_TIES = ("raise", "first")
 
 
 def positions_from_orderings(
@@ -160,15 +164,20 @@ def positions_from_survey(answers: ArrayLike, *, missing_values: Any = ()) -> An
     """
     positions = check_positions(answers, "answers")
     positions = np.where(np.isin(positions, missing_values), np.nan, positions)
-    n_labels, known = positions.shape[1], positions[~np.isnan(positions)]
-    odd = known[(known != np.rint(known)) | (known < 1) | (known > n_labels)]
-    if len(odd):
+    missing, n_labels = np.isnan(positions), positions.shape[1]
+    odd = (positions != np.rint(positions)) | (positions < 1) | (positions > n_labels)
+    if (odd & ~missing).any():
+        row, column = np.argwhere(odd & ~missing)[0].tolist()
+        value = f"{positions[row, column]:g}"
+        if hasattr(answers, "columns"):
+            column = answers.columns[column]
+            row = answers.index[row] if hasattr(answers, "index") else row
         raise ValueError(
-            f"answers has the position {odd[0]:g}, and positions are whole numbers from 1 to the "
-            f"number of labels, {n_labels}: pass missing_values={odd[0]:g} if it marks labels that "
-            "are not ranked, or use positions_from_orderings or positions_from_scores"
+            f"answers has the position {value} of the label {column!r} in row {row!r}, and "
+            f"positions are whole numbers from 1 to the number of labels, {n_labels}: pass "
+            f"missing_values={value} if it marks labels that are not ranked, or use "
+            "positions_from_orderings or positions_from_scores"
         )
-    missing = np.isnan(positions)
     partly = missing.any(axis=1) & ~missing.all(axis=1)
     at_ends = not (missing[:, :-1] & ~missing[:, 1:]).any()
     tied = (np.diff(np.sort(positions, axis=1), axis=1) == 0.0).any()
@@ -219,8 +228,8 @@ def positions_from_long(
     Raises
     ------
     ValueError
-        If a respondent ranks a label twice, if a label is not in `classes`, or if the lengths
-        differ.
+        If a respondent ranks a label twice, if a label is not in `classes`, if a rank is infinite,
+        or if the columns are malformed or their lengths differ.
 
     Examples
     --------
@@ -232,13 +241,23 @@ def positions_from_long(
     """
     if unlisted not in ("missing", "last"):
         raise ValueError(f"unlisted must be 'missing' or 'last', got {unlisted!r}")
-    respondents, options = np.asarray(respondents), np.asarray(options)
-    ranks = np.asarray(ranks, dtype=np.float64)
+    respondents = _check_names(respondents, "respondents")
+    options, ranks = _check_names(options, "options"), as_numbers(ranks, "ranks")
     check_consistent_length(respondents, options, ranks)
+    infinite = np.flatnonzero(np.isinf(ranks))
+    if len(infinite):
+        respondent, option = (names[infinite].tolist()[0] for names in (respondents, options))
+        raise ValueError(
+            "ranks must be finite, or NaN for a label that is not ranked; the respondent "
+            f"{respondent!r} ranks {option!r} at {ranks[infinite[0]]:g}"
+        )
     classes = np.unique(options) if classes is None else _check_classes(classes)
-    unknown = options[~np.isin(options, classes)]
+    unknown = np.flatnonzero(~np.isin(options, classes))
     if len(unknown):
-        raise ValueError(f"options must be in classes, got {unknown.tolist()[0]!r}: add it")
+        respondent, option = (names[unknown].tolist()[0] for names in (respondents, options))
+        raise ValueError(
+            f"options must be in classes, got {option!r} of the respondent {respondent!r}: add it"
+        )
     index, rows = np.unique(respondents, return_inverse=True)
     order = np.argsort(classes)
     columns = order[np.searchsorted(classes, options, sorter=order)]
@@ -246,8 +265,9 @@ def positions_from_long(
     if len(first) < len(rows):
         twice = np.setdiff1d(np.arange(len(rows)), first)[0]
         raise ValueError(
-            f"the respondent {respondents[twice]} ranks {options.tolist()[twice]!r} twice, in row "
-            f"{twice}: leave one out, or number the rankings of a respondent"
+            f"the respondent {respondents.tolist()[twice]!r} ranks {options.tolist()[twice]!r} "
+            f"twice, in row {twice}, at {ranks[twice]:g}: leave one out, or number the rankings of "
+            "a respondent"
         )
     positions = np.full((len(index), len(classes)), np.nan)
     positions[rows, columns] = ranks
@@ -311,8 +331,8 @@ def orderings_from_positions(
     array([[ 2.,  0., nan]])
     """
     positions = check_positions(positions, "positions")
-    if ties not in _TIES:
-        raise ValueError(f"ties must be one of {_TIES}, got {ties!r}.")
+    if ties not in ("raise", "first"):
+        raise ValueError(f"ties must be 'raise' or 'first', got {ties!r}")
     n_labels = positions.shape[1]
     classes = np.arange(n_labels) if classes is None else _check_classes(classes)
     if len(classes) != n_labels:
@@ -361,6 +381,21 @@ def _as_labels(orderings):
             f"place, got {orderings.shape}."
         )
     return orderings
+
+
+def _check_names(values, name):
+    """Return a column of names or numbers as an array."""
+    values = np.asarray(values)
+    try:
+        if values.ndim == 1 and len(values) and not is_missing(values).any():
+            np.unique(values)
+            return values
+    except TypeError:  # They have no order.
+        pass
+    raise ValueError(
+        f"{name} must be a column with a name or a number for each answer, all of one kind, "
+        "without NaN or None"
+    )
 
 
 def _check_classes(classes):

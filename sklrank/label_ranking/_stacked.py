@@ -13,7 +13,6 @@ from sklearn.utils import Bunch
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _BaseComposition, one_blas_thread
 from sklrank._validation import check_outputs
@@ -29,26 +28,26 @@ from sklrank.label_ranking._inner_rankers import (
     shuffled_folds,
     split_rankings,
 )
-from sklrank.label_ranking._label_ranker import LabelRanker, MetaLabelRanker, of_rankers
+from sklrank.label_ranking._label_ranker import (
+    LabelRanker,
+    MetaLabelRanker,
+    PairProbaMixin,
+    of_rankers,
+)
 from sklrank.label_ranking._pairwise import weights_or_ones
-from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 from sklrank.label_ranking._stack_members import recommended_rankers
 from sklrank.label_ranking._stack_weights import PairCorrection, non_negative_weights
 from sklrank.metrics import kendall_tau_score
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-# As many as scikit-learn's stacking has. With more than `_MANY_SAMPLES` one fold tells the weights
-# as well, in a fifth of the time.
-_N_FOLDS, _MANY_SAMPLES = 5, 5000
-# A pair of labels has ten weights, for which twice as many held-out samples are needed.
-_MIN_CORRECTED = 20
+# With more samples one fold tells the weights as well as five, in a fifth of the time.
+_MANY_SAMPLES = 5000
 
 
 @of_rankers
-class StackedRanker(MetaLabelRanker, _BaseComposition):
+class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
     r"""Label ranker that combines the scores of several rankers by a weighted sum.
 
     No single ranker is the most accurate on all data. Forests are accurate if the positions change
@@ -258,7 +257,7 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         of_held_out = weights_or_ones(sample_weight, len(positions))[samples]
         weights, shares = non_negative_weights(scores, held_out, of_held_out)
         combined = np.tensordot(weights, scores, axes=1)
-        halves = folds_of_held_out(folds, _N_FOLDS)
+        halves = folds_of_held_out(folds)
         combined = self._correct(combined, held_out, of_held_out, halves)
         self.pair_scale_ = fit_pair_scale(combined, held_out, of_held_out)
         kept = np.flatnonzero(weights)
@@ -284,7 +283,8 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         held-out samples once more.
         """
         self._correction, self.correction_weights_ = None, np.array([1.0, 0.0])
-        if not self.pair_correction or len(combined) < _MIN_CORRECTED:
+        # A pair of labels has ten weights, for which twice as many samples are needed.
+        if not self.pair_correction or len(combined) < 20:
             return combined
         correction, votes = PairCorrection(), np.empty_like(combined)
         for train, test in folds:
@@ -327,14 +327,14 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
         if not isinstance(self.cv, str):
             cv = self.cv
         elif len(positions) > _MANY_SAMPLES:
-            cv = ShuffleSplit(1, test_size=1 / _N_FOLDS, random_state=seed)
-        elif len(positions) < _N_FOLDS:
+            cv = ShuffleSplit(1, test_size=0.2, random_state=seed)
+        elif len(positions) < 5:
             raise ValueError(
-                f"cv='auto' makes {_N_FOLDS} folds, but n_samples={len(positions)}: use a single "
-                "ranker instead of a stack, or another cv"
+                f"cv='auto' makes 5 folds, but n_samples={len(positions)}: use a single ranker "
+                "instead of a stack, or another cv"
             )
         else:
-            cv = shuffled_folds(_N_FOLDS, seed)
+            cv = shuffled_folds(5, seed)
         return split_rankings(cv, X, positions, self.cv)
 
     def _label_scores(self, X):
@@ -348,19 +348,6 @@ class StackedRanker(MetaLabelRanker, _BaseComposition):
             return combined
         sum_weight, votes_weight = self.correction_weights_
         return sum_weight * combined + votes_weight * self._correction.votes(combined)
-
-    @shared_call
-    @of_rankers
-    def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
-        """Return the probability of each label to be ranked before each other label.
-
-        The probabilities are a logistic function of the difference of the scores of two labels. The
-        factor of the difference was fitted to the held-out samples.
-
-        {pair_proba}
-        """
-        scores = self._label_scores(X)
-        return pair_probabilities(self.pair_scale_ * scores)
 
 
 def is_named(entry):

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._display import Display
 from sklrank._rankings import check_pair_proba, check_two_rankings, close_ranks
@@ -108,6 +109,9 @@ class PreferenceDisplay(Display):
         ValueError
             If `kind` is none of these, or if `X` is missing.
         """
+        if not hasattr(estimator, "preferences"):
+            raise ValueError(f"estimator must be a PlackettLuceRanker, got {estimator!r}")
+        check_is_fitted(estimator)
         labels = estimator.classes_
         if kind == "worth":
             table = estimator.summary(of="labels", **options)

@@ -196,25 +196,16 @@ cdef class EstimatorLearner(OnlineLearner):
             self.learn_labels(x, feedback)
 
     cdef learn_labels(self, const double* x, const LabelFeedback* feedback):
-        cdef Py_ssize_t[::1] labels = np.empty(feedback.n_relevant, dtype=np.intp)
-        cdef double[::1] weights = np.empty(feedback.n_relevant)
-        cdef Py_ssize_t i
-        for i in range(feedback.n_relevant):
-            labels[i] = feedback.relevant[i]
-            weights[i] = feedback.weights[i]
-        if np.max(weights) > 0.0:
-            self.partial_fit(
-                as_rows(x, self.n_features, feedback.n_relevant),
-                np.asarray(labels),
-                np.asarray(weights),
-                np.asarray(labels),
-                self.all_labels,
-            )
+        labels = np.array(<Py_ssize_t[:feedback.n_relevant]><Py_ssize_t*>feedback.relevant)
+        weights = np.array(<double[:feedback.n_relevant]><double*>feedback.weights)
+        if weights.max() > 0.0:
+            rows = as_rows(x, self.n_features, len(labels))
+            self.partial_fit(rows, labels, weights, labels, self.all_labels)
 
     cdef learn_row(self, const double* x, const LabelFeedback* feedback):
-        cdef double[::1] costs = costs_of(feedback, self.n_classes)
         cdef Py_ssize_t i
-        weight = np.abs(costs - np.mean(costs)).sum() / 2
+        costs = costs_of(feedback, self.n_classes)
+        weight = np.abs(costs - costs.mean()).sum() / 2
         if weight == 0.0:
             return
         row = as_rows(x, self.n_features, 1)
@@ -241,7 +232,7 @@ cdef class EstimatorLearner(OnlineLearner):
         with np.errstate(all="ignore"):
             self.estimator.partial_fit_costs(
                 as_rows(x, self.n_features, 1),
-                np.asarray(costs_of(feedback, self.n_classes))[np.newaxis],
+                costs_of(feedback, self.n_classes)[np.newaxis],
             )
         self.is_fitted = True
 
@@ -267,18 +258,9 @@ cdef class EstimatorLearner(OnlineLearner):
 
 cdef costs_of(const LabelFeedback* feedback, Py_ssize_t n_classes):
     # Return a copy (n_classes,) of the costs of votes.
-    cdef double[::1] costs = np.empty(n_classes)
-    cdef Py_ssize_t i
-    for i in range(n_classes):
-        costs[i] = feedback.costs[i]
-    return costs
+    return np.array(<double[:n_classes]><double*>feedback.costs)
 
 
 cdef as_rows(const double* x, Py_ssize_t n_features, Py_ssize_t n_rows):
     # Return an array of `n_rows` copies of the sample.
-    cdef double[:, ::1] rows = np.empty((n_rows, n_features))
-    cdef Py_ssize_t i, j
-    for i in range(n_rows):
-        for j in range(n_features):
-            rows[i, j] = x[j]
-    return np.asarray(rows)
+    return np.tile(np.asarray(<double[:n_features]><double*>x), (n_rows, 1))

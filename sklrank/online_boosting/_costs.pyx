@@ -19,59 +19,54 @@ towards the relevant labels,
 
 Here D_n is the change of the difference s[b] - s[a] by the n random votes. It is a random walk with
 the steps +1 (probability q), -1 (probability q + gamma) and 0, where q = (1 - |Y| gamma) / m and m
-is the number of labels. Its tail sums T0[d] = P(D >= d) and T1[d] = E[D; D >= d] depend only on
-|Y|, gamma and n. `PotentialCosts`: let d be the smallest integer above -1 - z. The expected losses
-
-    hinge loss      E (1 + z + D)_+                     = (1 + z) T0[d] + T1[d]
-    rank loss       P(z + D > 0) + P(z + D = 0) / 2     = (T0[floor(-z) + 1] + T0[ceil(-z)]) / 2
-
-are exact, also if the scores are not integers, and need a constant number of operations.
-`TabulatedPotentials` are for any loss that does not decrease in z. It is approximated by
-polynomials on small intervals. The expected loss has the same intervals, so that its polynomials
-are tabulated.
+is the number of labels. A loss that does not decrease in z is approximated by polynomials on small
+intervals: the hinge loss exactly by linear functions on unit intervals, and a loss that is not
+convex by its values at integers, since each learner then votes for a single label. The expected
+loss has the same intervals, and its polynomials depend only on |Y|, gamma and n, so that they are
+tabulated (`PotentialCosts`).
 
 To add a rule, derive a class from `CostRule` that defines `costs`, extends `exchange` by its
-parameters and, if needed, overrides the other methods; `_costs.pxd` states their contract. Return
-it from `gradient_costs` or `potential_costs`, at the end of this file, by the name of its loss, an
-entry of `LOSSES`. The boosters need no change.
+parameters as `GradientCosts` does and, if needed, overrides other methods. Return it from
+`gradient_costs` or `potential_costs`, at the end of this file, by the name of its loss, an entry of
+`LOSSES`. The boosters need no change. The loop over the rounds (`_rounds.pyx`) calls a rule so:
+
+- Before the first round of a batch, one thread calls `prepare` for each size that may occur in it.
+- In each round, one thread calls `start_round`. Then several threads call `costs` and `expert_loss`
+  at the same time. At the end, one thread calls `next_weight` for each learner. Only `prepare` and
+  `start_round` may change the rule; `costs` and `expert_loss` may write only to their output and to
+  `scratch`, which has room for COST_SCRATCH vectors (n_labels,).
+
+The pairs of a sample, a `LabelPairs`, have the fields
+
+    n_relevant, relevant, n_irrelevant, irrelevant      labels, as pointers to their indices,
+    weights         (n_relevant, n_irrelevant) weights of the pairs, or NULL if all have `weight`,
+    baseline_size   |Y| of the random learner u_gamma^Y that potentials assume,
+    n_known_relevant, known_relevant, ...               labels whose relevance is known.
+
+With top-k feedback there may be no pair: `n_relevant` or `n_irrelevant` may be 0. If the pairs are
+estimated, a label may be in both lists, and weights may be negative; the pairs of a label with
+itself have the weight 0. Otherwise the known labels are those of the pairs.
 """
 
 from libc.float cimport DBL_MIN
-from libc.math cimport INFINITY, ceil, exp, floor, sqrt
+from libc.math cimport INFINITY, exp, floor, sqrt
 
 import numpy as np
 
 from sklrank._state cimport Archive
 
-from sklrank.online_boosting._losses import (
-    N_COEFFICIENTS,
-    expected_pieces,
-    loss_function,
-    loss_pieces,
-    walk_tails,
-)
-
-cdef enum:
-    HINGE = 0
-    RANK = 1
-
-# The losses whose potentials have a closed form.
-CLOSED_FORMS = {"hinge": HINGE, "rank": RANK}
-
-cdef enum:
-    DEGREE = 5          # of the polynomials of tabulated losses
-    N_POWERS = DEGREE + 1
-
-assert N_POWERS == N_COEFFICIENTS
+from sklrank.online_boosting._losses import expected_pieces, loss_function, loss_pieces
 
 # Bound of the weights of the learners (Algorithm 3 of both papers).
 cdef double MAX_LEARNER_WEIGHT = 2.0
 
 
 cdef class CostRule:
-    """Base class of the cost rules. `_costs.pxd` states what each method must do.
+    """Base class of the cost rules: equal weights of learners, and the rank loss of experts.
 
-    By default, all learners have the weight 1, and the loss of an expert is the rank loss.
+    `exchange` of a subclass may set `learns_weights`: then `next_weight` updates the weight of each
+    learner, which starts at `initial_weight`. It may set `single_label`: then a learner's whole
+    vote is given to one label.
 
     Parameters
     ----------
@@ -97,6 +92,8 @@ cdef class CostRule:
         return self.n_labels, self.n_learners
 
     cdef int prepare(self, Py_ssize_t baseline_size) except -1:
+        # Compute what rounds with this `baseline_size` need. Then Ctrl-C or a lack of memory in it
+        # does not interrupt a round.
         return 0
 
     cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
@@ -106,18 +103,29 @@ cdef class CostRule:
         self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
         double* scratch,
     ) noexcept nogil:
+        # Write to `costs` (n_labels,), which is not zeroed, the cost of a vote of learner `i` = 0,
+        # 1, ... for each label, given the `scores` (n_labels,) by the learners before it. For a
+        # label in no pair this is 0 if the costs are a gradient, and the potential without a vote
+        # if they are potentials. If `learns_weights` is True, the costs must be the gradient of the
+        # loss at the scores and must not depend on `i`: the costs at the scores after learner i are
+        # both the gradient for its weight and the costs of learner i + 1.
         pass
 
     cdef double next_weight(
         self, double weight, double gradient, Py_ssize_t n_rounds
     ) noexcept nogil:
+        # Return the weight of a learner after round number `n_rounds` = 1, 2, ..., as a function of
+        # these arguments only. `gradient` is c(s_i) . h_i, the derivative of the loss at s_i along
+        # the vote h_i, where s_i are the scores by the learners up to this one.
         return weight
 
     cdef double expert_loss(
         self, const double* scores, const LabelPairs* pairs, double* scratch
     ) noexcept nogil:
-        # The rank loss is the sum of the weights of the pairs in the wrong order, plus `tie_loss`
-        # times the sum of the weights of the pairs with equal scores.
+        # Return the loss of an expert that gives these scores, if Hedge chooses the expert. Hedge
+        # adds up the losses with the learning rate 1. It expects losses in [0, 1] for a sample of
+        # weight 1; estimates from top-k feedback may be larger. The rank loss is the sum of the
+        # weights of the pairs in the wrong order, plus `tie_loss` times that of equal scores.
         cdef double score, loss = 0.0
         cdef Py_ssize_t j, k, n_above, n_not_below
         cdef const double* weights
@@ -167,12 +175,10 @@ cdef class CostRule:
         cdef double[::1] scratch = np.empty(COST_SCRATCH * self.n_labels)
         cdef LabelPairs pairs
         labels = np.concatenate((relevant, irrelevant))
-        if len(s) != self.n_labels or (w.shape[0], w.shape[1]) != (len(a), len(b)):
-            raise ValueError("scores or weights do not match the labels")
-        if w.size == 0 or labels.min() < 0 or labels.max() >= self.n_labels:
-            raise ValueError("a relevant and an irrelevant label within n_labels are needed")
-        if len(np.unique(labels)) < len(labels):
-            raise ValueError("each label must be given once, as relevant or as irrelevant")
+        if len(s) != self.n_labels or (w.shape[0], w.shape[1]) != (len(a), len(b)) or not w.size:
+            raise ValueError("scores or weights do not match the labels, or there is no pair")
+        if labels.min() < 0 or labels.max() >= self.n_labels or len({*labels}) < len(labels):
+            raise ValueError("labels must be within n_labels, each relevant or irrelevant")
         if baseline_size is not None and baseline_size < 1:
             raise ValueError("baseline_size must be at least 1")
         pairs.n_relevant, pairs.n_irrelevant = len(a), len(b)
@@ -197,17 +203,8 @@ cdef void know_labels_of_pairs(LabelPairs* pairs) noexcept nogil:
 cdef class GradientCosts(CostRule):
     """Base class of the gradients of a loss, which also update the weights of the learners.
 
-    Parameters
-    ----------
-    n_labels, n_learners : int
-        Number of labels and of weak learners.
-    learning_rate : float, default=1.0
-        Learning rate of the weights. The step size is this value divided by the square root of the
-        number of the round.
-    gradient_clip : float, default=inf
-        Bound to which the absolute values of the gradients of these steps are clipped.
-    tie_loss : float, default=0.5
-        Loss of a pair of labels with equal scores in the rank loss of an expert.
+    In round t, the step size is ``learning_rate / sqrt(t)``, and the absolute values of the slopes
+    are clipped to `gradient_clip`. The other parameters are those of :class:`CostRule`.
     """
 
     cdef readonly double learning_rate
@@ -287,6 +284,18 @@ cdef class LogisticCosts(GradientCosts):
             )
 
 
+cdef int check_pieces(
+    Archive archive, const double[:, ::1] pieces, Py_ssize_t per_unit, Py_ssize_t limit
+) except -1:
+    # Raise unless there are polynomials for all differences from -limit to limit.
+    archive.require(
+        limit <= pieces.shape[0] // per_unit  # Then the next product does not overflow.
+        and pieces.shape[0] - 1 == 2 * limit * per_unit and pieces.shape[1] > 0,
+        "pieces do not match the learners",
+    )
+    return 0
+
+
 cdef class TabulatedGradients(GradientCosts):
     """Gradient of any smooth loss of pairs, by the derivatives of its polynomials.
 
@@ -321,15 +330,11 @@ cdef class TabulatedGradients(GradientCosts):
     cdef int exchange(self, Archive archive) except -1:
         cdef TabulatedGradients saved = archive.source
         GradientCosts.exchange(self, archive)
-        self.pieces = archive.constants("pieces", saved.pieces, (-1, N_POWERS))
+        self.pieces = archive.constants("pieces", saved.pieces, (-1, -1))
         self.per_unit = archive.count("per_unit", saved.per_unit, 1)
         self.hedges_loss = archive.flag("hedges_loss", saved.hedges_loss)
-        # The first condition prevents an overflow in the second one.
-        archive.require(
-            self.n_learners <= self.pieces.shape[0] // self.per_unit
-            and self.pieces.shape[0] - 1
-            == 2 * <Py_ssize_t>MAX_LEARNER_WEIGHT * self.n_learners * self.per_unit,
-            "pieces do not match the learners",
+        check_pieces(
+            archive, self.pieces, self.per_unit, <Py_ssize_t>MAX_LEARNER_WEIGHT * self.n_learners
         )
         return 0
 
@@ -348,7 +353,7 @@ cdef class TabulatedGradients(GradientCosts):
     ) noexcept nogil:
         cdef double weight = pairs.weight, slope, t
         cdef const double* p
-        cdef Py_ssize_t j, k, e, a, b
+        cdef Py_ssize_t degree = self.pieces.shape[1] - 1, j, k, e, a, b
         for j in range(self.n_labels):
             costs[j] = 0.0
         for j in range(pairs.n_relevant):
@@ -356,8 +361,8 @@ cdef class TabulatedGradients(GradientCosts):
             for k in range(pairs.n_irrelevant):
                 b = pairs.irrelevant[k]
                 p = self.piece(scores[b] - scores[a], &t)
-                slope = DEGREE * p[DEGREE]
-                for e in range(DEGREE - 1, 0, -1):
+                slope = degree * p[degree]
+                for e in range(degree - 1, 0, -1):
                     slope = slope * t + e * p[e]
                 if pairs.weights != NULL:
                     weight = pairs.weights[j * pairs.n_irrelevant + k]
@@ -368,9 +373,9 @@ cdef class TabulatedGradients(GradientCosts):
     cdef double value(self, double difference) noexcept nogil:
         cdef double t
         cdef const double* p = self.piece(difference, &t)
-        cdef double value = p[DEGREE]
-        cdef Py_ssize_t e
-        for e in range(DEGREE - 1, -1, -1):
+        cdef Py_ssize_t degree = self.pieces.shape[1] - 1, e
+        cdef double value = p[degree]
+        for e in range(degree - 1, -1, -1):
             value = value * t + p[e]
         return value
 
@@ -408,133 +413,8 @@ cdef inline double total(const double* values, Py_ssize_t n) noexcept nogil:
     return (a + b) + (c + d)
 
 
-cdef class WalkCosts(CostRule):
-    """Base class of the potentials (Eqs. 1 and 2), with the random walk of the remaining learners.
-
-    A subclass defines `compute_tables` and `load_tables`. Its `exchange` must call the method of
-    this class, which discards tables that were computed for another state.
-    """
-
-    cdef readonly double edge
-    cdef dict walks                         # maps |Y| to the tables of the walk
-    cdef Py_ssize_t baseline_size           # |Y| of the current tables, or 0 if there are none
-
-    cdef int exchange(self, Archive archive) except -1:
-        cdef WalkCosts saved = archive.source
-        CostRule.exchange(self, archive)
-        self.edge = archive.number("edge", saved.edge, 0.0, 1.0)
-        if archive.loads:
-            self.walks = {}
-            self.baseline_size = 0
-        return 0
-
-    cdef tuple compute_tables(self, double up, double down):
-        # Return the tables for a walk with the probabilities `up` and `down` of its steps.
-        raise TypeError(f"{type(self).__name__} does not define compute_tables")
-
-    cdef load_tables(self, tuple tables):
-        # Make these tables the current ones.
-        raise TypeError(f"{type(self).__name__} does not define load_tables")
-
-    cdef int prepare(self, Py_ssize_t baseline_size) except -1:
-        if baseline_size != self.baseline_size and baseline_size not in self.walks:
-            # The random votes have a distribution only if gamma <= 1 / |Y|.
-            edge = min(self.edge, 1.0 / baseline_size)
-            stay = (1.0 - baseline_size * edge) / self.n_labels
-            self.walks[baseline_size] = self.compute_tables(stay, stay + edge)
-        return 0
-
-    cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
-        if pairs.baseline_size != self.baseline_size:
-            with gil:
-                self.load_tables(self.walks[pairs.baseline_size])
-                self.baseline_size = pairs.baseline_size
-        return 0
-
-
-cdef class PotentialCosts(WalkCosts):
-    """Boost-by-majority potentials of the hinge or the rank loss (Eqs. 1 and 2)."""
-
-    cdef readonly str loss
-    cdef int kind
-    # The current tables, see `walk_tails`. The tail sums for n steps start at row starts[n] of
-    # `tails` and cover d = lows[n] - 2, ..., highs[n] + 3.
-    cdef const double[:, ::1] tails         # (T0, T1) side by side
-    cdef const Py_ssize_t[::1] starts
-    cdef const Py_ssize_t[::1] lows
-    cdef const Py_ssize_t[::1] highs
-
-    def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double edge, loss):
-        self.edge, self.loss = edge, str(loss)
-        CostRule.__init__(self, n_labels, n_learners)
-
-    cdef int exchange(self, Archive archive) except -1:
-        cdef PotentialCosts saved = archive.source
-        WalkCosts.exchange(self, archive)
-        self.loss = archive.choice("loss", saved.loss, CLOSED_FORMS)
-        self.kind = CLOSED_FORMS[self.loss]
-        # If the loss is not convex, Theorem 2 requires that each learner votes for a single label.
-        self.single_label = self.kind == RANK
-        return 0
-
-    cdef tuple compute_tables(self, double up, double down):
-        return walk_tails(up, down, self.n_learners)
-
-    cdef load_tables(self, tuple tables):
-        self.tails, self.starts, self.lows, self.highs = tables
-
-    cdef void costs(
-        self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
-        double* scratch,
-    ) noexcept nogil:
-        cdef Py_ssize_t n = self.n_learners - 1 - i         # number of remaining learners
-        cdef Py_ssize_t low = self.lows[n] - 1, high = self.highs[n] + 2
-        cdef const double* tails = &self.tails[self.starts[n], 0] - 2 * (low - 1)
-        cdef const double* t
-        cdef double* irrelevant_scores = scratch
-        cdef double* irrelevant_costs = scratch + self.n_labels
-        cdef double weight = pairs.weight, score, z
-        # `now`, `up` and `down` are the expected losses of a pair if its difference of scores is z,
-        # z + 1 and z - 1. `potential` is the weighted sum of `now` over all pairs, and
-        # `relevant_cost` the change of the potential by a vote for the relevant label.
-        cdef double now, up, down, potential = 0.0, relevant_cost
-        cdef Py_ssize_t j, k, d, e
-        for k in range(pairs.n_irrelevant):
-            irrelevant_scores[k] = scores[pairs.irrelevant[k]]
-            irrelevant_costs[k] = 0.0
-        for j in range(self.n_labels):
-            costs[j] = 0.0
-        for j in range(pairs.n_relevant):
-            score = scores[pairs.relevant[j]]
-            relevant_cost = 0.0
-            for k in range(pairs.n_irrelevant):
-                z = irrelevant_scores[k] - score
-                if self.kind == HINGE:
-                    d = min(max(<Py_ssize_t>floor(-z), low), high)
-                    t = tails + 2 * (d - 1)
-                    up = (2.0 + z) * t[0] + t[1]
-                    now = (1.0 + z) * t[2] + t[3]
-                    down = z * t[4] + t[5]
-                else:
-                    d = min(max(<Py_ssize_t>floor(-z) + 1, low), high)
-                    e = min(max(<Py_ssize_t>ceil(-z), low), high)
-                    now = 0.5 * (tails[2 * d] + tails[2 * e])
-                    up = 0.5 * (tails[2 * d - 2] + tails[2 * e - 2])
-                    down = 0.5 * (tails[2 * d + 2] + tails[2 * e + 2])
-                if pairs.weights != NULL:
-                    weight = pairs.weights[j * pairs.n_irrelevant + k]
-                potential += weight * now
-                relevant_cost += weight * (down - now)
-                irrelevant_costs[k] += weight * (up - now)
-            costs[pairs.relevant[j]] += relevant_cost
-        for k in range(pairs.n_irrelevant):
-            costs[pairs.irrelevant[k]] += irrelevant_costs[k]
-        for j in range(self.n_labels):
-            costs[j] += potential
-
-
-cdef class TabulatedPotentials(WalkCosts):
-    """Boost-by-majority potentials of any loss of pairs (Eqs. 1 and 2).
+cdef class PotentialCosts(CostRule):
+    """Boost-by-majority potentials of a loss of pairs (Eqs. 1 and 2).
 
     Parameters
     ----------
@@ -542,75 +422,92 @@ cdef class TabulatedPotentials(WalkCosts):
         Number of labels and of weak learners.
     edge : float
         Edge gamma of the random votes.
-    loss : callable
-        Maps an array of differences s[b] - s[a] to losses, see `loss_pieces`. If it is not convex,
-        each learner votes for a single label, as Theorem 2 requires.
+    loss : str or callable
+        Name of a loss, or a function of arrays of differences s[b] - s[a], see `loss_pieces`. If it
+        is not convex, each learner votes for a single label, as Theorem 2 requires.
     """
 
+    cdef readonly double edge
     cdef const double[:, ::1] pieces        # the loss, see `loss_pieces`
     cdef Py_ssize_t per_unit
-    # The current tables, see `expected_pieces`.
+    cdef dict walks                         # maps |Y| to the tables, see `expected_pieces`
+    cdef Py_ssize_t baseline_size           # |Y| of the current tables, or 0 if there are none
     cdef const double[:, ::1] tables
     cdef const Py_ssize_t[::1] centers
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double edge, loss):
-        self.pieces, self.per_unit = loss_pieces(loss, n_learners, or_integers=True)
-        self.single_label = self.per_unit == 1
+        self.pieces, self.per_unit = loss_pieces(
+            loss_function(loss), n_learners, or_integers=True
+        )
         self.edge = edge
         CostRule.__init__(self, n_labels, n_learners)
 
     cdef int exchange(self, Archive archive) except -1:
-        cdef TabulatedPotentials saved = archive.source
-        WalkCosts.exchange(self, archive)
-        self.pieces = archive.constants("pieces", saved.pieces, (-1, N_POWERS))
+        cdef PotentialCosts saved = archive.source
+        CostRule.exchange(self, archive)
+        self.edge = archive.number("edge", saved.edge, 0.0, 1.0)
+        self.pieces = archive.constants("pieces", saved.pieces, (-1, -1))
         self.per_unit = archive.count("per_unit", saved.per_unit, 1)
-        self.single_label = archive.flag("single_label", saved.single_label)
-        # The first condition prevents an overflow in the second one.
-        archive.require(
-            self.n_learners <= self.pieces.shape[0] // self.per_unit
-            and self.pieces.shape[0] - 1 == 2 * self.n_learners * self.per_unit,
-            "pieces do not match the learners",
-        )
+        check_pieces(archive, self.pieces, self.per_unit, self.n_learners)
+        if archive.loads:
+            self.walks, self.baseline_size = {}, 0
+        self.single_label = self.pieces.shape[1] == 1
         return 0
 
-    cdef tuple compute_tables(self, double up, double down):
-        return expected_pieces(np.asarray(self.pieces), self.per_unit, up, down, self.n_learners)
+    cdef int prepare(self, Py_ssize_t baseline_size) except -1:
+        if baseline_size != self.baseline_size and baseline_size not in self.walks:
+            # The random votes have a distribution only if gamma <= 1 / |Y|.
+            edge = min(self.edge, 1.0 / baseline_size)
+            up = (1.0 - baseline_size * edge) / self.n_labels
+            self.walks[baseline_size] = expected_pieces(
+                np.asarray(self.pieces), self.per_unit, up, up + edge, self.n_learners
+            )
+        return 0
 
-    cdef load_tables(self, tuple tables):
-        self.tables, self.centers = tables
+    cdef int start_round(self, const LabelPairs* pairs) except -1 nogil:
+        if pairs.baseline_size != self.baseline_size:
+            with gil:
+                self.tables, self.centers = self.walks[pairs.baseline_size]
+                self.baseline_size = pairs.baseline_size
+        return 0
 
     cdef void costs(
         self, Py_ssize_t i, const double* scores, const LabelPairs* pairs, double* costs,
         double* scratch,
     ) noexcept nogil:
-        # The names are those of `PotentialCosts.costs`. The differences z, z + 1 and z - 1 have the
-        # same position t in their intervals.
+        # `now`, `up` and `down` are the expected losses of a pair if its difference of scores is z,
+        # z + 1 and z - 1, which have the same position in their intervals. `potential` is the
+        # weighted sum of `now` over all pairs, and `relevant_cost` the change of the potential by a
+        # vote for the relevant label.
+        cdef Py_ssize_t degree = self.tables.shape[1] - 1, limit = i * self.per_unit
+        cdef Py_ssize_t shift = (degree + 1) * self.per_unit, j, k, p, cell
         cdef const double* center = &self.tables[self.centers[self.n_learners - 1 - i], 0]
         cdef const double* t
         cdef double* irrelevant_scores = scratch
         cdef double* irrelevant_costs = scratch + self.n_labels
         cdef double weight = pairs.weight, score, z, now, up, down, potential = 0.0, relevant_cost
-        cdef double scale = self.per_unit
-        cdef Py_ssize_t j, k, p, cell, shift = N_POWERS * self.per_unit, limit = i * self.per_unit
         for k in range(pairs.n_irrelevant):
-            irrelevant_scores[k] = scale * scores[pairs.irrelevant[k]]
+            irrelevant_scores[k] = self.per_unit * scores[pairs.irrelevant[k]]
             irrelevant_costs[k] = 0.0
         for j in range(self.n_labels):
             costs[j] = 0.0
         for j in range(pairs.n_relevant):
-            score = scale * scores[pairs.relevant[j]]
+            score = self.per_unit * scores[pairs.relevant[j]]
             relevant_cost = 0.0
             for k in range(pairs.n_irrelevant):
                 z = irrelevant_scores[k] - score
                 # Rounding errors of scores may exceed the limit.
                 cell = min(max(<Py_ssize_t>floor(z), -limit), limit)
                 z -= cell
-                t = center + N_POWERS * cell
-                now, up, down = t[DEGREE], t[DEGREE + shift], t[DEGREE - shift]
-                for p in range(DEGREE - 1, -1, -1):
-                    now = now * z + t[p]
-                    up = up * z + t[p + shift]
-                    down = down * z + t[p - shift]
+                t = center + (degree + 1) * cell
+                now, up, down = t[degree], t[degree + shift], t[degree - shift]
+                if degree == 1:  # faster than a loop of one step
+                    now, up, down = now * z + t[0], up * z + t[shift], down * z + t[-shift]
+                else:
+                    for p in range(degree - 1, -1, -1):
+                        now = now * z + t[p]
+                        up = up * z + t[p + shift]
+                        down = down * z + t[p - shift]
                 if pairs.weights != NULL:
                     weight = pairs.weights[j * pairs.n_irrelevant + k]
                 potential += weight * now
@@ -636,6 +533,4 @@ def gradient_costs(n_labels, n_learners, loss, *parameters, hedges_loss=False):
 
 def potential_costs(n_labels, n_learners, loss, edge):
     """Return the rule of the potentials of a loss, which is a name or a callable."""
-    if isinstance(loss, str) and loss in CLOSED_FORMS:
-        return PotentialCosts(n_labels, n_learners, edge, loss)
-    return TabulatedPotentials(n_labels, n_learners, edge, loss_function(loss))
+    return PotentialCosts(n_labels, n_learners, edge, loss)

@@ -84,19 +84,8 @@ def copies_of(weights, remainders, total):
     that the number of copies of all samples differs by less than one from their relative weights.
     Thus no random numbers are needed.
 
-    Parameters
-    ----------
-    weights : ndarray of shape (n,)
-        Weights, not negative.
-    remainders : ndarray of shape (n,)
-        Remainders of earlier samples, which are changed in place.
-    total : ndarray of shape (2,)
-        Sum and number of the positive weights so far, which are changed in place.
-
-    Returns
-    -------
-    ndarray of shape (n,), dtype intp
-        Numbers of copies.
+    `remainders` `(n,)`, and `total`, the sum and the number of the positive weights so far, are
+    changed in place.
     """
     total += weights.sum(), np.count_nonzero(weights)
     if total[0] > 0.0:
@@ -134,20 +123,7 @@ class CostSensitiveOneVsAll(ClassifierMixin, BaseEstimator):
         self.estimator = estimator
 
     def partial_fit_costs(self, X, costs):
-        """Learn from the costs of votes for one sample.
-
-        Parameters
-        ----------
-        X : ndarray of shape (1, n_features)
-            The sample.
-        costs : ndarray of shape (1, n_labels)
-            Cost of a vote for each label.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-        """
+        """Learn from the costs `(1, n_labels)` of votes for one sample `(1, n_features)`."""
         costs = np.asarray(costs, dtype=float)[0]
         if not hasattr(self, "estimators_"):
             self.classes_ = np.arange(len(costs))
@@ -170,25 +146,14 @@ class CostSensitiveOneVsAll(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        """Return the probability of each label, for one sample. The sum is not one.
+        """Return the probability of each label, for one sample. Their sum is not one.
 
         The probability of a label from which nothing was learned is one half.
-
-        Parameters
-        ----------
-        X : ndarray of shape (1, n_features)
-            The sample.
-
-        Returns
-        -------
-        ndarray of shape (1, n_labels)
-            The probabilities.
         """
         probabilities = np.full((1, len(self.estimators_)), 0.5)
         for label in np.flatnonzero(self.n_learned_):
             estimator = self.estimators_[label]
-            if hasattr(estimator, "predict_proba"):
-                probabilities[0, label] = estimator.predict_proba(X)[0, 1]
-            else:
-                probabilities[0, label] = estimator.predict(X)[0]
+            has_proba = hasattr(estimator, "predict_proba")
+            found = estimator.predict_proba(X)[:, 1] if has_proba else estimator.predict(X)
+            probabilities[0, label] = found[0]
         return probabilities

@@ -25,7 +25,7 @@ class PairLoss(NamedTuple):
 LOSSES = {
     "hinge": PairLoss(lambda z: np.maximum(1.0 + z, 0.0), "``max(1 + z, 0)``."),
     "rank": PairLoss(
-        lambda z: 0.5 * ((z > 0.0) + (z >= 0.0)), "1 if z is positive, 0.5 if z is 0.", False
+        lambda z: (z > 0.0) + 0.5 * (z == 0.0), "1 if z is positive, 0.5 if z is 0.", False
     ),
     "logistic": PairLoss(lambda z: np.logaddexp(0.0, z), "``log(1 + exp(z))``."),
     "exponential": PairLoss(
@@ -43,66 +43,21 @@ def loss_function(loss):
 
 def describe_losses(names):
     """Return the lines of docstrings that describe losses and the rules for callables."""
-    listed = [f'    - "{name}" : {LOSSES[name].formula}' for name in LOSSES if name in names]
-    return "\n".join([*listed, CALLABLE_TEXT])
-
-
-CALLABLE_TEXT = """\
+    listed = [f'    - "{name}" : {LOSSES[name].formula}\n' for name in LOSSES if name in names]
+    return (
+        "".join(listed)
+        + """\
     - A callable maps an array of differences z to an array of losses. It must not decrease in
       z, and must be smooth except at multiples of 1/64. It is called when the model starts, with
       the possible differences, and approximated by polynomials to a relative error of 1e-10.
 """
-
-# Polynomials of this number of coefficients approximate a loss on small intervals. The intervals
-# are made smaller until the relative error is below the tolerance.
-N_COEFFICIENTS = 6
-PIECES_PER_UNIT = (4, 8, 16, 32, 64)
-TOLERANCE = 1e-10
-
-
-def walk_tails(up, down, n_learners):
-    """Compute the tail sums of a random walk after 0, 1, ..., n_learners - 1 steps.
-
-    Parameters
-    ----------
-    up, down : float
-        Probability of the step +1 and of the step -1. Otherwise the step is 0.
-    n_learners : int
-        Number of tables, one for each number of steps from 0 to n_learners - 1.
-
-    Returns
-    -------
-    tails : ndarray of shape (n_entries, 2)
-        Tail sums T0 and T1 (see `_costs.pyx`). The rows for n steps start at ``starts[n]`` and
-        cover d = lows[n] - 2, ..., highs[n] + 3.
-    starts, lows, highs : ndarrays of shape (n_learners,)
-        First row of the table for n steps, and the smallest and the largest value of the walk after
-        n steps, apart from values of negligible probability.
-    """
-    law, low = np.ones(1), 0
-    tails, lows, highs = [], [], []
-    for _ in range(n_learners):
-        values = np.arange(low, low + len(law))
-        ends = np.zeros(3)
-        mass = np.concatenate((np.cumsum(law[::-1])[::-1], ends))
-        first = np.concatenate((np.cumsum((law * values)[::-1])[::-1], ends))
-        tails.append(
-            np.column_stack([np.concatenate((np.full(2, t[0]), t)) for t in (mass, first)])
-        )
-        lows.append(low)
-        highs.append(low + len(law) - 1)
-        law = np.convolve(law, [down, 1.0 - up - down, up])
-        low -= 1
-        # Smaller probabilities are negligible compared with rounding errors.
-        kept = np.flatnonzero(law > 1e-30)
-        law, low = law[kept[0] : kept[-1] + 1], low + kept[0]
-    starts = np.cumsum([0] + [len(t) for t in tails[:-1]])
-    return (
-        np.concatenate(tails),
-        starts.astype(np.intp),
-        np.array(lows, dtype=np.intp),
-        np.array(highs, dtype=np.intp),
     )
+
+
+# Numbers of coefficients and of intervals per unit of the polynomials that approximate a loss:
+# lines for the hinge loss, and else as few intervals as the relative error allows.
+PIECES = ((2, 1), (6, 4), (6, 8), (6, 16), (6, 32), (6, 64))
+TOLERANCE = 1e-10
 
 
 def loss_pieces(loss, limit, or_integers=False):
@@ -115,16 +70,15 @@ def loss_pieces(loss, limit, or_integers=False):
     limit : int
         Differences are from ``-limit`` to `limit`.
     or_integers : bool, default=False
-        Whether a loss that is not convex is only needed at integers. Then there is one interval
-        per unit, and the polynomials are constants.
+        Whether a loss that is not convex is only needed at integers.
 
     Returns
     -------
-    pieces : ndarray of shape (2 * limit * per_unit + 1, N_COEFFICIENTS)
-        Coefficients of 1, t, t**2, ... of the polynomials. Row j is the polynomial for differences
-        ``(j + t) / per_unit - limit`` with t in [0, 1).
+    pieces : ndarray of shape (2 * limit * per_unit + 1, n_coefficients)
+        Coefficients of 1, t, t**2, ... of the polynomials, or only the constants at integers. Row j
+        is the polynomial for differences ``(j + t) / per_unit - limit`` with t in [0, 1).
     per_unit : int
-        Number of intervals per unit, which is 1 only if the polynomials are constants.
+        Number of intervals per unit.
 
     Raises
     ------
@@ -138,21 +92,19 @@ def loss_pieces(loss, limit, or_integers=False):
         raise ValueError(f"loss must not decrease in s[b] - s[a], but {loss!r} does")
     is_convex = np.all(values[:-2] - 2 * values[1:-1] + values[2:] >= -4 * tolerance[2:])
     if or_integers and not is_convex:
-        pieces = np.zeros((2 * limit + 1, N_COEFFICIENTS))
-        pieces[:, 0] = values[::8]
-        return pieces, 1
-    nodes = chebyshev.chebpts1(N_COEFFICIENTS) / 2 + 0.5
-    between = np.linspace(0.03, 0.97, 2 * N_COEFFICIENTS + 1)
-    inverse = np.linalg.inv(np.vander(nodes, increasing=True))
-    for per_unit in PIECES_PER_UNIT:
+        return values[::8, np.newaxis].copy(), 1
+    between = np.linspace(0.03, 0.97, 13)
+    for n_coefficients, per_unit in PIECES:
+        nodes = chebyshev.chebpts1(n_coefficients) / 2 + 0.5
+        inverse = np.linalg.inv(np.vander(nodes, increasing=True))
         starts = np.arange(2 * limit * per_unit + 1)[:, np.newaxis]
         pieces = _evaluate(loss, (starts + nodes) / per_unit - limit) @ inverse.T
         exact = _evaluate(loss, (starts + between) / per_unit - limit)
-        error = np.abs(pieces @ np.vander(between, N_COEFFICIENTS, increasing=True).T - exact)
+        error = np.abs(pieces @ np.vander(between, n_coefficients, increasing=True).T - exact)
         if np.all(error <= TOLERANCE * np.maximum(np.abs(exact), 1.0)):
             return pieces, per_unit
     raise ValueError(
-        f"loss must be smooth between multiples of 1/{PIECES_PER_UNIT[-1]}, but {loss!r} has a "
+        f"loss must be smooth between multiples of 1/{PIECES[-1][1]}, but {loss!r} has a "
         "kink elsewhere or large derivatives"
     )
 
@@ -175,18 +127,12 @@ def expected_pieces(pieces, per_unit, up, down, n_learners):
     by -1, 0 and 1. Therefore it has the same intervals, and the polynomials are summed with the
     same weights. The errors do not grow.
 
-    Parameters
-    ----------
-    pieces, per_unit
-        Polynomials of the loss, see `loss_pieces`.
-    up, down : float
-        Probability of the step +1 and of the step -1. Otherwise the step is 0.
-    n_learners : int
-        Number of tables, one for each number of steps from 0 to n_learners - 1.
+    The arguments are the polynomials of the loss (see `loss_pieces`), the probabilities of the
+    steps +1 and -1, and the number of tables.
 
     Returns
     -------
-    tables : ndarray of shape (n_rows, N_COEFFICIENTS)
+    tables : ndarray of shape (n_rows, n_coefficients)
         Polynomials of the expectations. The table for n steps covers differences from
         ``n - n_learners`` to ``n_learners - n``.
     centers : ndarray of shape (n_learners,), dtype intp

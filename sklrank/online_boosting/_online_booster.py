@@ -15,13 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklrank._base_online import (
-    lists_of,
-    lists_of_rows,
-    multiplies_entries,
-    slices,
-    timed_slices,
-)
+from sklrank._base_online import lists_of_rows, multiplies_entries, slices, timed_slices
 from sklrank._docstrings import shares_text
 from sklrank._model_lock import ExclusiveCalls, part_of_call
 from sklrank._online_rankers import BATCH, LabelSetRanker
@@ -119,10 +113,11 @@ loss : str or callable, default="hinge"
 """
     + describe_losses(LOSSES)
     + """
-    The tables of the potentials of a callable take about ``200 * n_estimators**2`` bytes for each
-    number of relevant labels, or up to 16 times as much if the loss is less smooth than the
-    logistic loss. If the loss is not convex, such as "rank", each learner votes for a single label:
-    its whole vote is given to the label with the largest vote ([1]_, Theorem 2 for OnlineBMR).
+    The tables of the potentials take about ``16 * n_estimators**2`` bytes for each number of
+    relevant labels if the loss is linear between integers, such as "hinge", 200 instead of 16 if it
+    is smooth, and up to 16 times as much if it is less smooth than the logistic loss. If the loss
+    is not convex, such as "rank", each learner votes for a single label: its whole vote is given to
+    the label with the largest vote ([1]_, Theorem 2 for OnlineBMR).
 """,
     sloped_loss="""
 loss : str or callable, default="logistic"
@@ -415,37 +410,46 @@ class OnlineBooster(LabelSetRanker):
         available=None,
     ):
         """Play a round for each sample, in this `order` if it is not None."""
-        self._check_call_parameters()
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights if order is None else weights[order])
-        batches, n_threads = slices(X.shape[0], BATCH), effective_n_jobs(self.n_jobs)
-        printer = RankLossPrinter(self, len(batches)) if self.verbose else None
+
+        def reveal(rows, chosen, batch):
+            lists = lists_of_rows(indptr, labels, chosen)
+            of_batch, masks = None if rates is None else rates[batch], mask_rows(available, chosen)
+            feedback, draws = self._make_feedback(rows, *lists, of_batch, masks)
+            return feedback, draws, partial(rank_losses, *lists)
+
+        self._play_rounds(X, weights, reveal, order, scores, predictions)
+
+    def _play_rounds(self, X, weights, reveal, order=None, scores=None, predictions=None):
+        """Play a round for each sample, in this `order` if it is not None.
+
+        `reveal(rows, chosen, batch)` returns the feedback on the samples `chosen`, of numbers
+        `batch` in the order, random numbers for the experts, and a function that maps scores to
+        rank losses.
+        """
+        self._check_call_parameters()
+        batches, n_samples, total = slices(X.shape[0], BATCH), 0, 0.0
+        # The function of joblib takes longer than a round.
+        n_threads = 1 if self.n_jobs is None and X.shape[0] == 1 else effective_n_jobs(self.n_jobs)
         with ExclusiveCalls(self._compiled_objects()), self._rounds(n_threads) as rounds:
-            batches = self._track(batches, "batch", may_stop=scores is None)
-            for batch in timed_slices(batches) if printer is None else batches:
-                if order is None:
-                    chosen, lists = batch, lists_of_rows(indptr, labels, batch)
-                else:
-                    chosen = order[batch]
-                    starts, items = lists_of(indptr, chosen)
-                    lists = starts, labels[items]
+            tracked = self._track(batches, "batch", may_stop=scores is None)
+            for batch in tracked if self.verbose else timed_slices(tracked):
+                chosen = batch if order is None else order[batch]
                 rows, of_rows = X[chosen], weights[chosen]
-                of_batch = None if rates is None else rates[batch]
+                feedback, draws, losses_of = reveal(rows, chosen, batch)
+                update = self._label_sets_update(of_rows, predictions, batch, **feedback.known)
                 out = None if scores is None else scores[batch]
-                masks = mask_rows(available, chosen)
-                feedback, draws = self._make_feedback(rows, *lists, of_batch, masks)
-                update = self._label_sets_update(
-                    of_rows, predictions, batch, **self._known_labels(feedback, *lists)
-                )
                 before = self._play_batch(rounds, rows, feedback, of_rows, update, draws, out)
-                if printer is not None:
-                    printer.print(indicator_matrix(*lists, len(self.classes_)), before)
+                if self.verbose:
+                    n_samples, total = n_samples + len(before), total + losses_of(before).sum()
+                    print_progress(
+                        type(self).__name__,
+                        f"batch {batches.index(batch) + 1} of {len(batches)}",
+                        {"rank loss": total / n_samples, "rounds": self.n_rounds_},
+                    )
 
-    def _known_labels(self, feedback, indptr, labels):
-        """Return the known relevance of labels after the rounds, as `LabelSets.play` accepts it."""
-        return {"indptr": indptr, "labels": labels}
-
-    def _play_batch(self, rounds, rows, feedback, weights, update, draws=None, scores=None):
+    def _play_batch(self, rounds, rows, feedback, weights, update, draws, scores):
         """Play the rounds of a batch. Return the scores before each round if they are needed."""
         best = np.empty((len(weights), len(self.classes_)))
         if scores is None and self.verbose:
@@ -470,35 +474,7 @@ class OnlineBooster(LabelSetRanker):
         return scores
 
 
-class RankLossPrinter:
-    """Prints after each batch the mean rank loss so far, of samples scored before they are learned.
-
-    Parameters
-    ----------
-    booster : OnlineBooster
-        Booster that learns the samples.
-    n_batches : int
-        Number of batches of samples.
-    """
-
-    def __init__(self, booster, n_batches):
-        self._booster = booster
-        self._n_batches = n_batches
-        self._n_printed = self._n_samples = 0
-        self._total = 0.0
-
-    def print(self, relevance, scores):
-        """Add the losses of a batch with these scores, and print the mean over all batches."""
-        self._n_printed += 1
-        self._n_samples += len(scores)
-        self._total += rank_loss(relevance, scores, average=False).sum()
-        print_progress(
-            type(self._booster).__name__,
-            f"batch {self._n_printed} of {self._n_batches}",
-            {"rank loss": self._total / self._n_samples, "rounds": self._booster.n_rounds_},
-        )
-
-
-def indicator_matrix(indptr, labels, n_labels):
-    """Return the indicator matrix of relevance lists, in CSR format."""
-    return csr_array((np.ones(len(labels)), labels, indptr), shape=(len(indptr) - 1, n_labels))
+def rank_losses(indptr, labels, scores):
+    """Return the rank loss of each sample, given relevance lists of the samples."""
+    relevance = csr_array((np.ones(len(labels)), labels, indptr), shape=scores.shape)
+    return rank_loss(relevance, scores, average=False)

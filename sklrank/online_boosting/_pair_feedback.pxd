@@ -8,6 +8,8 @@ from sklrank.online_boosting._costs cimport LabelPairs
 
 cdef class PairFeedback:
     cdef readonly Py_ssize_t n_samples, n_labels
+    # The labels that are known after the rounds, as arguments of `LabelSets.play`.
+    cdef readonly dict known
 
     # Return `baseline_size` of the pairs of sample `t` (see `LabelPairs`), or 0 if nothing can be
     # learned from the sample.
@@ -32,7 +34,7 @@ cdef class TopKFeedback(PairFeedback):
     cdef readonly Py_ssize_t k
     cdef const Py_ssize_t[:, ::1] actions       # (n_samples, k)
     cdef const double[:, :, ::1] propensities   # (n_samples, k, k)
-    cdef const char[:, ::1] rewards             # (n_samples, k)
+    cdef const double[:, ::1] rewards           # (n_samples, k)
     cdef double min_propensity, max_propensity
     # Working memory: the relevant and the irrelevant labels shown, the positions of the irrelevant
     # labels in `actions`, and the weights (k * k,) of the pairs.
@@ -51,18 +53,12 @@ cdef class TopKFeedback(PairFeedback):
     # Return the propensity of the labels at two positions of sample `t`, within the bounds.
     cdef double propensity(self, Py_ssize_t t, Py_ssize_t i, Py_ssize_t j) noexcept nogil
 
-    # Replace the pairs by those of the other estimates. `sample` is the index in `rows`.
+    # Replace the pairs by those of the other estimates.
     cdef void estimate_from_labels(
-        self, Py_ssize_t t, Py_ssize_t sample, double weight, LabelPairs* pairs
+        self, Py_ssize_t t, double weight, LabelPairs* pairs
     ) noexcept nogil
     cdef int estimate_doubly_robust(
-        self, Py_ssize_t t, Py_ssize_t sample, double weight, LabelPairs* pairs
-    ) except -1 nogil
-
-    # Reveal the pairs, given the index of the sample in the arrays and in `rows`.
-    cdef int reveal_sample(
-        self, Py_ssize_t t, Py_ssize_t sample, const double* scores, double weight,
-        LabelPairs* pairs,
+        self, Py_ssize_t t, double weight, LabelPairs* pairs
     ) except -1 nogil
 
 
@@ -70,14 +66,9 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
     cdef TopKSampler sampler
     cdef const double[:, ::1] uniforms         # (n_samples, sampler.n_uniforms)
     cdef const double[::1] rates               # (n_samples,) amounts of exploration, or None
-    cdef readonly tuple shown                   # arrays (n_samples, k): labels, rewards, Pr[shown]
-    cdef Py_ssize_t[:, ::1] all_actions
-    cdef double[:, ::1] all_rewards
-    cdef double[:, ::1] all_propensities
-    # Arrays with a single row, which are overwritten for each sample. `actions`, `propensities` and
-    # `rewards` are views of them.
-    cdef Py_ssize_t[:, ::1] shown_actions
-    cdef double[:, :, ::1] shown_propensities
-    cdef char[:, ::1] shown_rewards
+    # The same arrays as above, which `reveal` fills.
+    cdef Py_ssize_t[:, ::1] drawn_actions
+    cdef double[:, :, ::1] drawn_propensities
+    cdef double[:, ::1] drawn_rewards
     cdef const Py_ssize_t[::1] indptr
     cdef const Py_ssize_t[::1] labels

@@ -24,6 +24,8 @@ the shown labels that are relevant and irrelevant.
   is that of the model's error only. The direct model learns from the labels shown.
 """
 
+from libc.math cimport isnan
+
 import numpy as np
 
 from sklrank._online_learner cimport LabelFeedback
@@ -71,6 +73,7 @@ cdef class FullInformation(PairFeedback):
         self.n_samples = indptr.shape[0] - 1
         self.n_labels = n_labels
         self.indptr, self.labels = indptr, labels
+        self.known = {"indptr": indptr, "labels": labels}
         self.irrelevant = np.empty(n_labels, dtype=np.intp)
         self.is_relevant = np.zeros(n_labels, dtype=np.int8)
 
@@ -110,7 +113,7 @@ cdef class TopKFeedback(PairFeedback):
     actions, propensities, rewards : ndarrays of shape (n_samples, k), (n_samples, k, k) and \
 (n_samples, k)
         Labels shown, the probability for each two of them that both were shown, and the relevance
-        of the labels shown, -1 if it is not known.
+        of the labels shown: 0, 1, or NaN if it is not known.
     n_labels : int
         Number of labels.
     min_propensity, max_propensity : float
@@ -127,20 +130,19 @@ cdef class TopKFeedback(PairFeedback):
     """
 
     def __init__(
-        self, const Py_ssize_t[:, ::1] actions not None,
-        const double[:, :, ::1] propensities not None, const char[:, ::1] rewards not None,
-        Py_ssize_t n_labels, double min_propensity, double max_propensity,
-        str estimate="pairs", OnlineLearner direct_model=None, X=None,
+        self, actions, propensities, rewards, Py_ssize_t n_labels, double min_propensity,
+        double max_propensity, str estimate="pairs", OnlineLearner direct_model=None, X=None,
     ):
-        cdef Py_ssize_t n = actions.shape[0], k = actions.shape[1]
-        if (rewards.shape[0], rewards.shape[1]) != (n, k) or (
-            propensities.shape[0], propensities.shape[1], propensities.shape[2]
-        ) != (n, k, k):
+        cdef Py_ssize_t n = actions.shape[0], k = actions.shape[1], i, j
+        if rewards.shape != (n, k) or propensities.shape != (n, k, k):
             raise ValueError("actions, propensities and rewards differ in shape")
-        if n * k > 0 and not (0 <= np.min(actions) and np.max(actions) < n_labels):
-            raise ValueError(f"actions are outside the {n_labels} labels")
         self.n_samples, self.k, self.n_labels = n, k, n_labels
         self.actions, self.propensities, self.rewards = actions, propensities, rewards
+        for i in range(n):
+            for j in range(k):
+                if not 0 <= self.actions[i, j] < n_labels:
+                    raise ValueError(f"actions are outside the {n_labels} labels")
+        self.known = {"shown": (actions, rewards, propensities.diagonal(axis1=1, axis2=2))}
         self.min_propensity, self.max_propensity = min_propensity, max_propensity
         self.relevant, self.irrelevant, self.irrelevant_positions = np.empty((3, k), dtype=np.intp)
         self.estimate = ESTIMATES[estimate]
@@ -152,23 +154,16 @@ cdef class TopKFeedback(PairFeedback):
             if direct_model is None or X is None:
                 raise ValueError("the doubly robust estimate needs direct_model and X")
             self.direct_model, self.rows = direct_model, direct_model.rows_of(X)
-            if direct_model.n_classes != n_labels or self.rows.n_rows < n:
+            if direct_model.n_classes != n_labels or self.rows.n_rows != n:
                 raise ValueError("direct_model or X does not match the labels or samples")
 
     def restrict(self, const char[:, :] available):
-        """Set the mask `(n_samples, n_labels)` of the labels that are available; return `self`."""
+        """Set the mask `(n_samples, n_labels)` of the labels that are available."""
         check_mask(available, self.n_samples, self.n_labels)
         self.available = available
-        return self
 
     cdef int reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
-    ) except -1 nogil:
-        return self.reveal_sample(t, t, scores, weight, pairs)
-
-    cdef int reveal_sample(
-        self, Py_ssize_t t, Py_ssize_t sample, const double* scores, double weight,
-        LabelPairs* pairs,
     ) except -1 nogil:
         cdef Py_ssize_t i, j, n_relevant = 0, n_irrelevant = 0
         for i in range(self.k):
@@ -186,10 +181,10 @@ cdef class TopKFeedback(PairFeedback):
         pairs.weights = &self.weights[0]
         know_labels_of_pairs(pairs)
         if self.estimate == LABELS:
-            self.estimate_from_labels(t, sample, weight, pairs)
+            self.estimate_from_labels(t, weight, pairs)
             return True
         if self.estimate == DOUBLY_ROBUST:
-            self.estimate_doubly_robust(t, sample, weight, pairs)
+            self.estimate_doubly_robust(t, weight, pairs)
             return True
         n_relevant = 0
         for i in range(self.k):
@@ -208,9 +203,9 @@ cdef class TopKFeedback(PairFeedback):
         return min(max(self.propensities[t, i, j], self.min_propensity), self.max_propensity)
 
     cdef void estimate_from_labels(
-        self, Py_ssize_t t, Py_ssize_t sample, double weight, LabelPairs* pairs
+        self, Py_ssize_t t, double weight, LabelPairs* pairs
     ) noexcept nogil:
-        cdef const char* mask = mask_of(self.available, sample)
+        cdef const char* mask = mask_of(self.available, t)
         cdef Py_ssize_t i, a, b, n = 0
         cdef double* weights = &self.weights[0]
         cdef double of_label
@@ -225,16 +220,16 @@ cdef class TopKFeedback(PairFeedback):
         pairs.irrelevant, pairs.n_irrelevant = &self.all_labels[0], self.n_labels
 
     cdef int estimate_doubly_robust(
-        self, Py_ssize_t t, Py_ssize_t sample, double weight, LabelPairs* pairs
+        self, Py_ssize_t t, double weight, LabelPairs* pairs
     ) except -1 nogil:
         cdef Py_ssize_t i, j, a, b, m = self.n_labels
         cdef double* weights = &self.weights[0]
         cdef double* q = &self.chances[0]
-        cdef const char* mask = mask_of(self.available, sample)
+        cdef const char* mask = mask_of(self.available, t)
         cdef bint is_pair
         cdef LabelFeedback feedback
         cdef Row x
-        self.rows.read(sample, &x)
+        self.rows.read(t, &x)
         self.direct_model.predict_relevance(&x, q)
         for a in range(m):
             for b in range(m):
@@ -243,7 +238,7 @@ cdef class TopKFeedback(PairFeedback):
             a = self.actions[t, i]
             for j in range(self.k):
                 b = self.actions[t, j]
-                if i != j and self.rewards[t, i] >= 0 and self.rewards[t, j] >= 0:
+                if i != j and not isnan(self.rewards[t, i] + self.rewards[t, j]):
                     is_pair = self.rewards[t, i] == 1 and self.rewards[t, j] == 0
                     weights[a * m + b] += (
                         (1.0 if is_pair else 0.0) - q[a] * (1.0 - q[b])
@@ -295,18 +290,12 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
             raise ValueError("uniforms do not match the samples")
         if rates is not None and rates.shape[0] != n:
             raise ValueError("rates do not match the samples")
-        self.shown_actions = np.zeros((1, k), dtype=np.intp)
-        self.shown_propensities = np.ones((1, k, k))
-        self.shown_rewards = np.zeros((1, k), dtype=np.int8)
+        self.drawn_actions = actions = np.zeros((n, k), dtype=np.intp)
+        self.drawn_propensities = propensities = np.ones((n, k, k))
+        self.drawn_rewards = rewards = np.zeros((n, k))
         super().__init__(
-            self.shown_actions, self.shown_propensities, self.shown_rewards, sampler.n_labels,
-            min_propensity, max_propensity, *args,
+            actions, propensities, rewards, sampler.n_labels, min_propensity, max_propensity, *args
         )
-        if self.estimate == DOUBLY_ROBUST and self.rows.n_rows != n:
-            raise ValueError("X does not match the samples")
-        self.n_samples = n
-        self.shown = np.zeros((n, k), np.intp), np.zeros((n, k)), np.ones((n, k))
-        self.all_actions, self.all_rewards, self.all_propensities = self.shown
         self.sampler, self.uniforms, self.rates = sampler, uniforms, rates
         self.indptr, self.labels = indptr, labels
 
@@ -318,16 +307,13 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
             self.sampler.set_exploration(self.rates[t])
         self.sampler.draw_labels(
             scores, NULL, mask_of(self.available, t), &self.uniforms[t, 0],
-            &self.shown_actions[0, 0], &self.shown_propensities[0, 0, 0],
+            &self.drawn_actions[t, 0], &self.drawn_propensities[t, 0, 0],
         )
         for i in range(self.k):
-            self.shown_rewards[0, i] = contains(
-                self.labels, self.indptr[t], self.indptr[t + 1], self.shown_actions[0, i]
+            self.drawn_rewards[t, i] = contains(
+                self.labels, self.indptr[t], self.indptr[t + 1], self.drawn_actions[t, i]
             )
-            self.all_actions[t, i] = self.shown_actions[0, i]
-            self.all_rewards[t, i] = self.shown_rewards[0, i]
-            self.all_propensities[t, i] = self.shown_propensities[0, i, i]
-        return self.reveal_sample(0, t, scores, weight, pairs)
+        return TopKFeedback.reveal(self, t, scores, weight, pairs)
 
 
 cdef bint contains(

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from sklrank._base_online import slices, timed_slices
-from sklrank._model_lock import ExclusiveCalls
-from sklrank._online_rankers import BATCH, ShownLabelsRanker, of_label_sets, shown_labels
+from sklrank._online_rankers import ShownLabelsRanker, of_label_sets
 from sklrank._sklearn import Interval, StrOptions, check_parameters
 from sklrank._validation import is_number, mask_rows
 from sklrank.feedback import exploration_rates
 from sklrank.linear_model import OnlineLogisticRegression
+from sklrank.metrics import rank_loss
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES
-from sklrank.online_boosting._online_booster import OnlineBooster, RankLossPrinter, of_boosters
+from sklrank.online_boosting._online_booster import OnlineBooster, of_boosters
 from sklrank.online_boosting._pair_feedback import (
     ESTIMATES,
     SimulatedTopKFeedback,
@@ -59,26 +58,15 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
             return rounds.explore(rows, sampler, uniforms, *weights, expert_draws, available)
 
     def _learn_shown(self, X, actions, propensities, rewards, weights, available):
-        self._check_call_parameters()
         n_labels, bounds = len(self.classes_), self._propensity_bounds()
-        batches = slices(X.shape[0], BATCH)
-        printer = RankLossPrinter(self, len(batches)) if self.verbose else None
-        n_threads = 1 if self.n_jobs is None and X.shape[0] == 1 else effective_n_jobs(self.n_jobs)
-        with ExclusiveCalls(self._compiled_objects()), self._rounds(n_threads) as rounds:
-            batches = self._track(batches, "batch")
-            for batch in timed_slices(batches) if printer is None else batches:
-                rows = X[batch]
-                record = actions[batch], propensities[batch], rewards[batch]
-                known = np.where(np.isnan(record[2]), -1, record[2]).astype(np.int8)
-                feedback = TopKFeedback(
-                    *record[:2], known, n_labels, *bounds, *self._estimate(rows)
-                ).restrict(mask_rows(available, batch))
-                update = self._label_sets_update(weights[batch], shown=shown_labels(*record))
-                before = self._play_batch(rounds, rows, feedback, weights[batch], update)
-                if printer is not None:
-                    # The relevance of the other labels is not known.
-                    shown = np.take_along_axis(before, actions[batch], axis=1)
-                    printer.print(np.nan_to_num(rewards[batch]), shown)
+
+        def reveal(rows, chosen, batch):
+            record = actions[batch], propensities[batch], rewards[batch]
+            feedback = TopKFeedback(*record, n_labels, *bounds, *self._estimate(rows))
+            feedback.restrict(mask_rows(available, batch))
+            return feedback, None, partial(losses_of_shown, record[0], record[2])
+
+        self._play_rounds(X, weights, reveal)
 
     def _start_model(self, classes):
         # Check the parameters first, since the creation of a model draws random numbers.
@@ -134,9 +122,6 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
         return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
 
-    def _known_labels(self, feedback, indptr, labels):
-        return {"shown": feedback.shown}
-
     def _make_feedback(self, rows, indptr, labels, rates, available):
         bounds, estimate = self._propensity_bounds(), self._estimate(rows)
         sampler = self._make_sampler(rates[0])
@@ -144,8 +129,15 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         expert_draws, uniforms = self._draw(sampler, len(indptr) - 1, self._random_state)
         feedback = SimulatedTopKFeedback(
             sampler, uniforms, rates, indptr, labels, *bounds, *estimate
-        ).restrict(available)
+        )
+        feedback.restrict(available)
         return feedback, expert_draws
+
+
+def losses_of_shown(actions, rewards, scores):
+    """Return the rank loss of each sample among the labels shown; no other relevance is known."""
+    scores = np.take_along_axis(scores, actions, axis=1)
+    return rank_loss(np.nan_to_num(rewards), scores, average=False)
 
 
 @of_label_sets

@@ -26,18 +26,7 @@ N_CLONES = 100
 
 
 def resolve_parameters(estimator, n_estimators, max_features, feedback):
-    """Resolve None, "trees" and "auto" in the parameters that describe the weak learners.
-
-    Parameters
-    ----------
-    estimator : estimator, list of estimators, "trees" or None
-        Parameter of the booster.
-    n_estimators : int or "auto"
-        Parameter of the booster.
-    max_features : int, float, {"auto", "sqrt", "log2"} or None
-        Parameter of the booster.
-    feedback : {"full", "top-k"}
-        Feedback from which the booster learns.
+    """Resolve None, "trees" and "auto" in the parameters of a booster.
 
     Returns
     -------
@@ -45,9 +34,7 @@ def resolve_parameters(estimator, n_estimators, max_features, feedback):
         Weak learner i is a clone of entry i modulo the length of the list. If None, the weak
         learners are trees.
     n_estimators : int
-        Number of weak learners.
     max_features : int, float, {"sqrt", "log2"} or None
-        Number of features used by each weak learner.
     """
     auto_features = None
     if are_trees(estimator):
@@ -68,7 +55,6 @@ def resolve_parameters(estimator, n_estimators, max_features, feedback):
 
 
 def allow_nan(estimator):
-    """Return True if every weak learner accepts missing values."""
     if are_trees(estimator):
         return True
     if estimator is None:
@@ -83,7 +69,6 @@ def are_trees(estimator):
 
 
 def _check_templates(estimator):
-    """Return the list of templates. Raise if it is empty or if one of them cannot be boosted."""
     templates = list(estimator) if isinstance(estimator, Sequence) else [estimator]
     if not templates:
         raise ValueError(
@@ -104,17 +89,7 @@ def _check_templates(estimator):
 
 
 def make_weak_learners(templates, n_estimators, max_features, n_features, n_labels, random_state):
-    """Create the untrained weak learners.
-
-    Parameters
-    ----------
-    templates, n_estimators, max_features
-        Values returned by `resolve_parameters`.
-    n_features, n_labels : int
-        Number of features and labels.
-    random_state : RandomState instance
-        Controls the random choice of the features, the parameters of trees and the seeds of the
-        weak learners.
+    """Create the untrained weak learners from the values that `resolve_parameters` returns.
 
     Returns
     -------
@@ -137,6 +112,8 @@ def make_weak_learners(templates, n_estimators, max_features, n_features, n_labe
             if n_labels > 2 and is_binary_classifier(weak):
                 weak = CostSensitiveOneVsAll(weak)
             set_random_states(weak, random_state)
+            if isinstance(weak, _BentRidge):
+                seen = seen[draw_features(weak.max_features, len(seen), random_state)]
         if isinstance(weak, CompiledClassifier):
             weak._init_model(len(seen), np.arange(n_labels), generator)
         estimators.append(weak)
@@ -161,7 +138,7 @@ def recommended_learners(
 
     The boosters use this list if their parameter `estimator` is None. Call this function to change
     the list, and pass the result as `estimator`. All learners scale samples to the norm one or
-    standardize them, use all features, and learn from the costs of votes:
+    standardize them, and learn from the costs of votes:
 
     - a ridge regression of raw samples, with the penalty 1. With few samples of many sparse
       features, it is the best learner. It is the first one, so that the first expert consists of it
@@ -173,8 +150,8 @@ def recommended_learners(
       would learn the relevance of the labels shown instead of the costs;
     - a ridge regression of standardized samples, which follows the best of the penalties 1, 10 and
       100 by its likelihood. More than 256 features are reduced to a sketch of 256;
-    - ridge regressions with 50 random Fourier features of up to 50 features, which bend the
-      boundaries.
+    - ridge regressions with 50 random Fourier features, which bend the boundaries. Each uses up to
+      50 of the features, which the booster draws.
 
     Parameters
     ----------
@@ -223,7 +200,7 @@ def recommended_learners(
         logistic,
         _CostRidge(alpha=(1, 10, 100), normalize="l2", sketch_size=256),
     ]
-    rbf = _CostRidge(kernel="rbf", n_components=50, gamma=0.2, alpha=10, max_features=50)
+    rbf = _BentRidge(kernel="rbf", n_components=50, gamma=0.2, alpha=10)
     return [clone(template) for template in (first + [rbf] * n_estimators)[:n_estimators]]
 
 
@@ -231,6 +208,12 @@ class _CostRidge(OnlineRidgeClassifier):
     """Ridge regression on negative costs, whose votes deviate further from uniform votes."""
 
     _vote_scale, _vote_smoothing = 4.0, 1.0
+
+
+class _BentRidge(_CostRidge):
+    """Such a regression of random Fourier features, of some of the features."""
+
+    max_features = 50
 
 
 def _random_tree(random_state):

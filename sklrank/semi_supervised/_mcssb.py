@@ -170,7 +170,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
     def _make_objective(self, X, labels):
         similarity = make_similarity(X, self.similarity, self.n_neighbors)
         if self.similarity == "diffusion":
-            affinities = diffused_affinities(similarity.matrix, labels, self._n_classes)
+            affinities = diffused_affinities(similarity, labels, self._n_classes)
         else:
             affinities = labeled_affinities(similarity, labels, self._n_classes)
         return MCSSBObjective(

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import softmax
 
 from sklrank._boosting_rounds import MAX_SCORE_GAP, Objective
+from sklrank.semi_supervised._similarity import negative_gradient
 
 
 class AssembleObjective(Objective):
@@ -75,7 +76,7 @@ class MCSSBObjective(Objective):
     :math:`A_i^k - B_i^k` is :math:`\alpha_i^k + C \beta_i^k` of Eq. 2.12, the cost of assigning
     sample i to class k.
 
-    The similarity S is a DenseSimilarity or SparseSimilarity, `class_affinities` are q, and
+    The similarity S is a matrix, dense or a CSR array, `class_affinities` are q, and
     `labeled_weight` is C. Labeled samples keep their classes as labels; the label of unlabeled ones
     is -1. If `trains_labeled` is False, the weights of labeled samples are 0, unless all samples
     are labeled.
@@ -102,7 +103,7 @@ class MCSSBObjective(Objective):
         scores = scores - scores.max(axis=1, keepdims=True)
         # The reciprocals of probabilities and their squares must be finite.
         probabilities = softmax(np.maximum(scores, -MAX_SCORE_GAP), axis=1)
-        by_similarity = probabilities * self._similarity.negative_gradient(probabilities)
+        by_similarity = probabilities * negative_gradient(self._similarity, probabilities)
         by_labels = self._half_affinities / probabilities
         self.value = by_similarity.sum() + 2 * by_labels.sum()
         self._correct = by_similarity + by_labels

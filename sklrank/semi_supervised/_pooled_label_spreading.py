@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-# As many folds as scikit-learn's cross-validation has.
-N_FOLDS = 5
-
-
 class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     r"""Pooled label spreading: a pool of graphs and classifiers labels samples for a forest.
 
@@ -298,6 +294,7 @@ def folds_of(labels, seed):
     order = order[labels[order] >= 0]
     order = order[np.argsort(labels[order], kind="stable")]
     folds = np.full(len(labels), -1)
-    # Labels of a class are neighbors in this order, and so are in different folds.
-    folds[order] = np.arange(len(order)) % min(N_FOLDS, len(order))
+    # As many folds as scikit-learn's cross-validation has. Labels of a class are neighbors in this
+    # order, and so are in different folds.
+    folds[order] = np.arange(len(order)) % min(5, len(order))
     return folds

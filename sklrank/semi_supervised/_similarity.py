@@ -1,13 +1,6 @@
 """Similarities of samples for MCSSB, and the class affinities that follow from them.
 
-A similarity S is a symmetric matrix with entries >= 0. Its method `dot(values)` returns
-``S @ values``. Its method `negative_gradient(probabilities)` returns for each sample i
-
-    sum_j S_ij b_j / (b_i' b_j)^2,
-
-where b_i are the class probabilities of sample i. This is the negative gradient of
-``sum_j S_ij / (b_i' b_j)`` with respect to b_i. It is computed once in each round of MCSSB, by a
-pass over all pairs of samples with similarities. Dense matrices are processed in blocks of rows.
+A similarity S is a symmetric matrix with entries >= 0, dense or a CSR array.
 
 The *class affinity* ``q_j^k`` is the sum of the similarities of sample j to the labeled samples of
 class k (Valizadegan 2010, Eq. 2.6). The objective depends on the labels only through these
@@ -31,45 +24,32 @@ BLOCK = 2**18
 SPREADING_FACTOR = 0.9
 
 
-class DenseSimilarity:
-    """Similarity stored as a dense matrix, which may be a broadcast view."""
+def negative_gradient(similarity, probabilities):
+    """Return for each sample i, with the class probabilities b_i,
 
-    def __init__(self, matrix):
-        self.matrix = matrix
+        sum_j S_ij b_j / (b_i' b_j)^2,
 
-    def dot(self, values):
-        return self.matrix @ values
-
-    def negative_gradient(self, probabilities):
-        gradient = np.empty(probabilities.shape)
-        n_samples = len(self.matrix)
-        for rows in gen_batches(n_samples, max(1, BLOCK // n_samples)):
-            weights = probabilities[rows] @ probabilities.T
-            np.multiply(weights, weights, out=weights)
-            np.divide(self.matrix[rows], weights, out=weights)
-            gradient[rows] = weights @ probabilities
-        return gradient
-
-
-class SparseSimilarity:
-    """Similarity stored as a sparse matrix."""
-
-    def __init__(self, matrix):
-        self.matrix = sparse.csr_array(matrix)
-        self.rows = np.repeat(np.arange(len(self.matrix.indptr) - 1), np.diff(self.matrix.indptr))
-        self.columns = self.matrix.indices
-
-    def dot(self, values):
-        return self.matrix @ values
-
-    def negative_gradient(self, probabilities):
+    the negative gradient of ``sum_j S_ij / (b_i' b_j)`` with respect to b_i. Each round of MCSSB
+    computes it once, by a pass over all pairs of samples with similarities. Dense matrices, which
+    may be broadcast views, are processed in blocks of rows.
+    """
+    n_samples = len(probabilities)
+    if sparse.issparse(similarity):
+        rows = np.repeat(np.arange(n_samples), np.diff(similarity.indptr))
+        agreement = np.zeros(similarity.nnz)
         # Loop over the classes: an (n_pairs, n_classes) array would be much larger than S.
-        agreement = np.zeros(self.matrix.nnz)
         for of_class in np.ascontiguousarray(probabilities.T):
-            agreement += of_class.take(self.rows) * of_class.take(self.columns)
-        weights = self.matrix.copy()
+            agreement += of_class.take(rows) * of_class.take(similarity.indices)
+        weights = similarity.copy()
         weights.data /= agreement**2
         return weights @ probabilities
+    gradient = np.empty(probabilities.shape)
+    for rows in gen_batches(n_samples, max(1, BLOCK // n_samples)):
+        weights = probabilities[rows] @ probabilities.T
+        np.multiply(weights, weights, out=weights)
+        np.divide(similarity[rows], weights, out=weights)
+        gradient[rows] = weights @ probabilities
+    return gradient
 
 
 # -- Similarities.
@@ -84,10 +64,10 @@ def make_similarity(X, kind, n_neighbors=7):
     if callable(kind):
         return check_similarity(kind(X), X.shape[0])
     if kind == "diffusion":
-        return SparseSimilarity(neighbor_graph(standardized(X), n_neighbors))
+        return sparse.csr_array(neighbor_graph(standardized(X), n_neighbors))
     if kind == "identity":
-        return SparseSimilarity(sparse.eye(X.shape[0], format="csr"))
-    return DenseSimilarity(gaussian(X))
+        return sparse.csr_array(sparse.eye(X.shape[0]))
+    return gaussian(X)
 
 
 def standardized(X):
@@ -149,7 +129,7 @@ def check_similarity(matrix, n_samples):
             f"{name} must be a symmetric matrix; make it symmetric by (S + S.T) / 2, or a graph by "
             "S.maximum(S.T)"
         )
-    return SparseSimilarity(matrix) if sparse.issparse(matrix) else DenseSimilarity(matrix)
+    return sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix
 
 
 def asymmetry(matrix):
@@ -165,7 +145,7 @@ def labeled_affinities(similarity, labels, n_classes):
 
     They are the similarities of each sample to the labeled samples of each class.
     """
-    return similarity.dot(one_hot(labels, n_classes))
+    return similarity @ one_hot(labels, n_classes)
 
 
 def diffused_affinities(graph, labels, n_classes):

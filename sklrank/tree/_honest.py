@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import issparse
@@ -25,39 +25,44 @@ if TYPE_CHECKING:
 MAX_TARGET = 1e150
 
 
-# Ends of the docstrings of the classes.
-ATTRIBUTES_OF_INPUT = """
+# Texts that the docstrings of the classes share.
+TEXTS = {
+    "input": """
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (n_features,)
     Names of the features. Defined only if `X` has feature names that are all strings.
-"""
-PAPER = """
+""",
+    "outputs": """
+n_outputs_ : int
+    Number of targets.
+""",
+    "classes": """
+classes_ : ndarray of shape (n_classes,)
+    Class labels, sorted.
+""",
+    "paper": """
 .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki, "Label ranking through nonparametric
    regression", ICML 2022, appendix D.
-"""
+""",
+    "forests": """
+.. [2] V. Syrgkanis and M. Zampetakis, "Estimation and inference with trees and forests in high
+   dimensions", COLT 2020.
+""",
+}
 
 
-class Halves(NamedTuple):
-    """Indices of the samples that choose the splits (`structure`) and of those that determine the
-    leaf values (`estimation`).
-    """
-
-    structure: np.ndarray
-    estimation: np.ndarray
-
-
-def draw_halves(n_samples: int, honest: bool, random_state) -> Halves:
+def draw_halves(n_samples: int, honest: bool, random_state) -> tuple[np.ndarray, np.ndarray]:
     """Divide the samples into halves at random, and return the indices of the samples of each half.
 
-    If the number of samples is odd, the half for the leaf values has one sample more. If `honest`
-    is False, both halves contain all samples.
+    The first half chooses the splits, the second one determines the leaf values; if the number of
+    samples is odd, it has one sample more. If `honest` is False, both contain all samples.
     """
     if not honest:
         everything = np.arange(n_samples)
-        return Halves(everything, everything)
+        return everything, everything
     order = random_state.permutation(n_samples)
-    return Halves(np.sort(order[: n_samples // 2]), np.sort(order[n_samples // 2 :]))
+    return np.sort(order[: n_samples // 2]), np.sort(order[n_samples // 2 :])
 
 
 def standardize(y):

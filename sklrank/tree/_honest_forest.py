@@ -20,8 +20,7 @@ from sklrank._sklearn import (
     parallel,
 )
 from sklrank.tree._honest import (
-    ATTRIBUTES_OF_INPUT,
-    PAPER,
+    TEXTS,
     HonestClassifier,
     HonestEstimator,
     HonestRegressor,
@@ -36,8 +35,12 @@ TREES = {"breiman": HonestTreeRegressor, "level": LevelSplitsRegressor}
 
 
 SHARED = shares_text(
-    input=ATTRIBUTES_OF_INPUT,
-    paper=PAPER,
+    **TEXTS,
+    importances="""
+feature_importances_ : ndarray of shape (n_features,)
+    Mean of the importances of the features in the trees, normalized to sum to 1. All importances
+    are 0 if no tree has a split.
+""",
     parameters="""
 n_estimators : int, default=100
     Number of trees.
@@ -174,7 +177,7 @@ class HonestForest(IterativeMixin, HonestEstimator):
         # The predictions are added as they arrive, in the order of the trees, so that few of them
         # are in memory and the result does not depend on n_jobs.
         run = parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
-        return sum(run(delayed(predict)(tree, X) for tree in self.estimators_)) / len(
+        return sum(run(delayed(tree._predict)(X) for tree in self.estimators_)) / len(
             self.estimators_
         )
 
@@ -197,11 +200,8 @@ class HonestForestRegressor(HonestRegressor, HonestForest):
     ----------
     estimators_ : list of regressors
         Fitted trees.
-    feature_importances_ : ndarray of shape (n_features,)
-        Mean of the importances of the features in the trees, normalized to sum to 1. All
-        importances are 0 if no tree has a split.
-    n_outputs_ : int
-        Number of targets.
+    {importances}
+    {outputs}
     {input}
 
     See Also
@@ -213,8 +213,7 @@ class HonestForestRegressor(HonestRegressor, HonestForest):
     References
     ----------
     {paper}
-    .. [2] V. Syrgkanis and M. Zampetakis, "Estimation and inference with trees and forests in high
-       dimensions", COLT 2020.
+    {forests}
 
     Examples
     --------
@@ -242,13 +241,10 @@ class HonestForestClassifier(HonestClassifier, HonestForest):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted.
+    {classes}
     estimators_ : list of regressors
         Trees fitted to the indicator matrix of the classes.
-    feature_importances_ : ndarray of shape (n_features,)
-        Mean of the importances of the features in the trees, normalized to sum to 1. All
-        importances are 0 if no tree has a split.
+    {importances}
     {input}
 
     See Also
@@ -274,8 +270,3 @@ def fit_tree(tree, X, y, n_drawn: int, seed: int):
     """Fit the tree to `n_drawn` samples, drawn without replacement, and return it."""
     drawn = np.random.RandomState(seed).permutation(len(X))[:n_drawn]
     return tree.fit(X[drawn], y[drawn])
-
-
-def predict(tree, X):
-    """Return the predictions `(n_samples, n_outputs)` of a tree for validated samples."""
-    return tree._predict(X)

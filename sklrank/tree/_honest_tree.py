@@ -12,8 +12,7 @@ from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import Interval
 from sklrank.tree._honest import (
-    ATTRIBUTES_OF_INPUT,
-    PAPER,
+    TEXTS,
     HonestClassifier,
     HonestRegressor,
     HonestSingleTree,
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures
 
 SHARED = shares_text(
-    input=ATTRIBUTES_OF_INPUT,
-    paper=PAPER,
+    **TEXTS,
     parameters="""
 max_depth : int or None, default=None
     Maximum depth of the tree. If None, the tree is grown until the cells are pure or too small
@@ -85,10 +83,10 @@ class HonestTree(HonestSingleTree):
         return np.float32
 
     def _fit(self, X, y, random_state):
-        halves = draw_halves(len(X), self.honest, random_state)
+        structure, estimation = draw_halves(len(X), self.honest, random_state)
         # With a single sample, the half that chooses the splits is empty, but
         # `DecisionTreeRegressor` cannot be fitted without samples.
-        chosen = halves.structure if len(halves.structure) else halves.estimation
+        chosen = structure if len(structure) else estimation
         # Larger integers have the same effect as the number of samples, but `DecisionTreeRegressor`
         # raises an OverflowError for some of them.
         max_depth = None if self.max_depth is None else min(self.max_depth, len(X))
@@ -102,7 +100,7 @@ class HonestTree(HonestSingleTree):
             random_state=draw_seed(random_state),
         ).fit(X[chosen], standardize(y[chosen]))
         tree = self.estimator_.tree_
-        counts, means = node_means(self.estimator_, X[halves.estimation], y[halves.estimation])
+        counts, means = node_means(self.estimator_, X[estimation], y[estimation])
         parents = node_parents(tree)
         # A cell of fewer samples keeps the mean of its parent, and the parts of this cell as well.
         inherits = counts < self.min_samples_leaf
@@ -157,8 +155,7 @@ class HonestTreeRegressor(HonestRegressor, HonestTree):
     feature_importances_ : ndarray of shape (n_features,)
         Fraction of the total reduction of the squared error that is due to each feature, computed
         on the samples that choose the splits. All importances are 0 if there are no splits.
-    n_outputs_ : int
-        Number of targets.
+    {outputs}
     {input}
 
     See Also
@@ -199,8 +196,7 @@ class HonestTreeClassifier(HonestClassifier, HonestTree):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted.
+    {classes}
     estimator_ : DecisionTreeRegressor
         The tree fitted to the samples that choose the splits, whose targets are the centered and
         scaled columns of the indicator matrix of the classes.

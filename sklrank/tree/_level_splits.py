@@ -11,8 +11,7 @@ from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_features
 from sklrank._sklearn import StrOptions
 from sklrank.tree._honest import (
-    ATTRIBUTES_OF_INPUT,
-    PAPER,
+    TEXTS,
     HonestClassifier,
     HonestRegressor,
     HonestSingleTree,
@@ -35,8 +34,7 @@ NO_ERROR = 1e-28
 
 
 SHARED = shares_text(
-    input=ATTRIBUTES_OF_INPUT,
-    paper=PAPER,
+    **TEXTS,
     parameters="""
 max_depth : int or None, default=None
     Maximum number of levels. If None, the tree is grown until no split reduces the error. If
@@ -86,13 +84,12 @@ class LevelSplits(HonestSingleTree):
         return np.float64
 
     def _fit(self, X, y, random_state):
-        halves = draw_halves(len(X), self.honest, random_state)
+        structure, estimation = draw_halves(len(X), self.honest, random_state)
         X = np.asfortranarray(X)
-        counted = [halves.structure, halves.estimation] if self.honest is True else halves[:1]
-        growth = Growth(y, counted, self.min_samples_leaf)
-        partition = growth
+        counted = [structure, estimation] if self.honest is True else [structure]
+        growth = partition = Growth(y, counted, self.min_samples_leaf)
         if self.honest == "estimation":
-            partition = Partition(len(y), halves[1:], self.min_samples_leaf)
+            partition = Partition(len(y), [estimation], self.min_samples_leaf)
         candidates = find_candidates(X)
         splits, gains = [], []
         while self.max_depth is None or len(splits) < self.max_depth:
@@ -106,9 +103,7 @@ class LevelSplits(HonestSingleTree):
             gains.append(gain)
         self.splits_ = np.array(splits, dtype=SPLIT_DTYPE)
         self._levels, self._children, self._root = partition.node_table()
-        self.values_ = group_means(
-            y[halves.estimation], partition.cells[halves.estimation], partition.n_cells
-        )
+        self.values_ = group_means(y[estimation], partition.cells[estimation], partition.n_cells)
         self.feature_importances_ = np.bincount(
             self.splits_["feature"], weights=gains, minlength=X.shape[1]
         ) / (sum(gains) or 1.0)
@@ -188,8 +183,7 @@ class LevelSplitsRegressor(HonestRegressor, LevelSplits):
     feature_importances_ : ndarray of shape (n_features,)
         Fraction of the total reduction of the squared error that is due to each feature, computed
         on the samples that choose the splits. All importances are 0 if there are no splits.
-    n_outputs_ : int
-        Number of targets.
+    {outputs}
     {input}
 
     See Also
@@ -201,8 +195,7 @@ class LevelSplitsRegressor(HonestRegressor, LevelSplits):
     References
     ----------
     {paper}
-    .. [2] V. Syrgkanis and M. Zampetakis, "Estimation and inference with trees and forests in high
-       dimensions", COLT 2020.
+    {forests}
 
     Examples
     --------
@@ -232,8 +225,7 @@ class LevelSplitsClassifier(HonestClassifier, LevelSplits):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted.
+    {classes}
     splits_ : structured ndarray of shape (n_levels,)
         The `feature` and `threshold` of each level. Samples with values above the threshold are on
         the right side of the split.

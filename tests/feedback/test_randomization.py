@@ -99,7 +99,7 @@ def test_thompson_sampling():
     for spread, tolerance in ((0.1, 0.005), (0.5, 0.01), (1.0, 0.02)):
         scores, errors = random.normal(size=8), np.exp(spread * random.normal(size=8))
         sampler = make_sampler("thompson", 8, 1, 1.0)
-        found = sampler.label_propensities(scores[None], None, errors[None], 1.0)[0]
+        found = sampler.propensities(scores[None], None, errors[None], pairs=False)[0, :, 0]
         draws = (scores + errors * random.normal(size=(n, 8))).argmax(axis=1)
         assert_allclose(found, np.bincount(draws, minlength=8) / n, atol=tolerance)
         assert found.min() >= 1e-4 / 8

@@ -289,7 +289,7 @@ def test_labels_are_inserted_by_the_probabilities_of_the_model():
         wrapper.ranker_ = Scores()
         wrapper.ranker_.predict_topk_proba = None
         samples = np.tile(scores, (20000, 1))
-        _, _, complete = wrapper._complete(samples, np.tile(given, (20000, 1)), 0)
+        complete = wrapper._complete(samples, np.tile(given, (20000, 1)), 0)
         assert not np.isnan(complete).any()
         assert_array_equal(close_ranks(np.where(np.isnan(given), np.nan, complete))[0], given)
         chances = {}
@@ -377,8 +377,9 @@ def test_bad_arguments(make):
     wrapper = frozen(make, MODEL).fit(X, Y)
     expected = wrapper.decision_function(X)
     predict = wrapper.predict_sets if make is ConformalTopLabels else wrapper.predict_intervals
-    for wrong in (np.ones(5), np.ones(4, dtype=bool), np.ones((5, 1), dtype=bool)):
-        with pytest.raises(ValueError, match="available must be a mask of the labels"):
+    assert_array_equal(predict(X, [0, 3]), predict(X, np.array([True, False, False, True, False])))
+    for wrong in (np.ones(5), [7], np.ones(4, dtype=bool), np.ones((5, 1), dtype=bool)):
+        with pytest.raises(ValueError, match="available must"):
             predict(X, wrong)
     with pytest.raises(ValueError, match="confidence_level"):
         clone(wrapper).set_params(confidence_level=1.0).fit(X, Y)

@@ -241,6 +241,7 @@ def test_preferences_have_the_intervals_of_the_scores(survey):
         ({"kind": "best"}, "kind must be one of"),
         ({"kind": "top_k", "k": 9}, "k must be"),
         ({"confidence_level": 0}, "confidence_level must be"),
+        ({"n_draws": 0}, "n_draws must be an integer of 1 or more"),
     ]:
         with pytest.raises(ValueError, match=message):
             ranker.preferences(X, **options)
@@ -304,6 +305,7 @@ def test_rows_have_the_names_of_labels_and_features(survey):
         ({"covariance": "robust"}, "covariance must be one of"),
         ({"covariance": "bootstrap", "n_bootstrap": 1}, "n_bootstrap must be"),
         ({"groups": [1]}, "inconsistent"),
+        ({"groups": [1, None] * 100}, "groups must name the respondent of each row"),
     ]:
         with pytest.raises(ValueError, match=message):
             ranker.summary(**options)

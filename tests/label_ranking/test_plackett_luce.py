@@ -470,7 +470,7 @@ def test_later_parameters_do_not_change_the_likelihood(fitted):
     assert_allclose(found, expected)
 
 
-@pytest.mark.parametrize(("n_labels", "k"), [(10, 3), (40, 20), (100, 50), (100, 99)])
+@pytest.mark.parametrize(("n_labels", "k"), [(10, 3), (40, 20), (60, 59)])
 def test_equal_scores_are_equally_likely_to_be_among_the_best(n_labels, k):
     assert_allclose(topk_probabilities(np.zeros((2, n_labels)), k), k / n_labels, rtol=1e-12)
     scores = np.random.RandomState(0).normal(size=(1, n_labels))
@@ -480,7 +480,7 @@ def test_equal_scores_are_equally_likely_to_be_among_the_best(n_labels, k):
 def test_bad_arguments(fitted):
     with pytest.raises(ValueError, match="k must be an integer from 1 to the number of labels, 4"):
         fitted.predict_topk_proba(X, 5)
-    with pytest.raises(ValueError, match="n_draws must be a positive integer, got 0"):
+    with pytest.raises(ValueError, match="n_draws must be an integer of 1 or more, got 0"):
         fitted.sample_rankings(X, 0)
     with pytest.raises(ValueError, match=r"y must hold a position for each.*got \(90, 3\)"):
         fitted.score_samples(X, Y[:, :3])

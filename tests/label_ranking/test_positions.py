@@ -192,7 +192,7 @@ def test_wrong_orderings(orderings, classes, problem):
         ({"positions": [[1, np.inf]]}, "positions must be finite"),
         ({"positions": [[1, 2]], "classes": ["a"]}, "classes must name the 2 columns.* got 1"),
         ({"positions": [[1, 2]], "classes": ["a", "a"]}, "classes must name .* each once"),
-        ({"positions": [[1, 2]], "ties": "random"}, "ties must be one of .*got 'random'"),
+        ({"positions": [[1, 2]], "ties": "random"}, "ties must be .*got 'random'"),
     ],
 )
 def test_wrong_positions(parameters, problem):
@@ -231,8 +231,13 @@ def test_codes_of_missing_answers_are_replaced():
 
 @pytest.mark.parametrize("position", [99.0, 0.0, -1.0, 1.5])
 def test_unlikely_positions_are_refused(position):
-    with pytest.raises(ValueError, match=rf"position {position:g}, and .*labels, 3: pass missing"):
-        positions_from_survey([[1.0, position, 2.0]])
+    answers = [[2.0, 1.0, 3.0], [1.0, position, 2.0]]
+    bad = rf"position {position:g} of the label %s in row %s, .*labels, 3: pass missing"
+    with pytest.raises(ValueError, match=bad % (1, 1)):
+        positions_from_survey(answers)
+    frame = pd.DataFrame(answers, index=["ann", "bob"], columns=list("abc"))
+    with pytest.raises(ValueError, match=bad % ("'b'", "'bob'")):
+        positions_from_survey(frame)
 
 
 ORDERINGS = [[3.0, 1.0, np.nan, np.nan], [2.0, 4.0, 1.0, np.nan], [1.0, 2.0, 3.0, 4.0]]
@@ -296,8 +301,18 @@ def test_a_row_for_each_answer_without_pandas(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (([1, 1], ["a", "a"], [1, 2]), {}, "respondent 1 ranks 'a' twice, in row 1"),
-        (([1, 1], ["a", "b"], [1, 2]), {"classes": ["a"]}, "options must be in classes, got 'b'"),
+        (([1, 1], ["a", "a"], [1, 2]), {}, "respondent 1 ranks 'a' twice, in row 1, at 2"),
+        (([7], ["b"], [1]), {"classes": ["a"]}, "classes, got 'b' of the respondent 7: add it"),
+        (([1, 7], ["a", "b"], [1, np.inf]), {}, "respondent 7 ranks 'b' at inf"),
+        (([1, 7], ["a", "b"], [1, "x"]), {}, "ranks must be numbers"),
+        (([1, np.nan], ["a", "b"], [1, 2]), {}, "respondents must be a column"),
+        (([1, 1], ["a", None], [1, 2]), {}, "options must be a column"),
+        (
+            (np.array([1, "x"], dtype=object), ["a", "b"], [1, 2]),
+            {},
+            "respondents must be a column",
+        ),
+        (([], [], []), {}, "respondents must be a column"),
         (([1], ["a", "b"], [1, 2]), {}, "inconsistent"),
         (([1], ["a"], [1]), {"unlisted": "first"}, "unlisted must be"),
     ],

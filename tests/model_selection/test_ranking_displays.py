@@ -128,6 +128,11 @@ def test_means_over_respondents(kind, name):
     assert [label.get_text() for label in display.ax_.get_yticklabels()] == list(map(str, order))
 
 
+def test_preferences_need_a_model_of_them():
+    with pytest.raises(ValueError, match=r"must be a PlackettLuceRanker, got LabelwiseRanker\(\)"):
+        PreferenceDisplay.from_estimator(LabelwiseRanker(), X)
+
+
 def test_matrix_of_wins():
     _, ax = plt.subplots()
     display = PreferenceDisplay.from_estimator(MODEL, X[:1], kind="wins", random_state=0, ax=ax)

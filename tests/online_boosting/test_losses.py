@@ -12,9 +12,7 @@ from sklrank.online_boosting._costs import (
     LogisticCosts,
     PotentialCosts,
     TabulatedGradients,
-    TabulatedPotentials,
     gradient_costs,
-    potential_costs,
 )
 
 from sklrank.feedback import Exploration
@@ -60,7 +58,7 @@ def test_tabulated_potentials_are_exact(name, edge):
     """To 1e-9, over all tuples of votes."""
     loss, random, n_learners = LOSSES[name], np.random.RandomState(0), 5
     m = 4
-    rule = TabulatedPotentials(m, n_learners, edge, loss)
+    rule = PotentialCosts(m, n_learners, edge, loss)
     assert rule.single_label == (name not in CONVEX)
     for i in range(n_learners):
         for relevant, irrelevant in [([1], [0, 2, 3]), ([0, 3], [1, 2]), ([0, 1, 2], [3])]:
@@ -96,7 +94,7 @@ def test_tabulated_potentials_of_many_learners(name, n_learners):
     """Each entry against the sum over the law of the walk, at scores of the whole range."""
     m, edge, random = 6, 0.1, np.random.RandomState(1)
     loss = LOSSES[name]
-    rule = TabulatedPotentials(m, n_learners, edge, loss)
+    rule = PotentialCosts(m, n_learners, edge, loss)
     stay = (1 - edge) / m
     for i in {0, n_learners // 2, n_learners - 1}:
         for z in [*random.uniform(-i, i, 20), i, -i, 0, 0.25 * (i > 0)]:
@@ -107,21 +105,6 @@ def test_tabulated_potentials_of_many_learners(name, n_learners):
                 sum_over_law(loss, z + step, n, stay, stay + edge) for step in (0, 1, -1)
             )
             assert_allclose(costs, [down, up, now, now, now, now], rtol=1e-9, atol=1e-9)
-
-
-def test_tabulated_hinge_and_rank_are_the_closed_forms():
-    """Two implementations of the same potential."""
-    random = np.random.RandomState(0)
-    for name in ("hinge", "rank"):
-        closed = potential_costs(5, 30, name, 0.1)
-        table = potential_costs(5, 30, LOSSES[name], 0.1)
-        assert isinstance(closed, PotentialCosts) and isinstance(table, TabulatedPotentials)
-        for i in range(30):
-            scores = random.randint(0, i + 1, 5).astype(float)
-            arguments = (i, scores, [0, 2], [1, 3, 4], random.uniform(size=(2, 3)))
-            assert_allclose(
-                table.cost_vector(*arguments), closed.cost_vector(*arguments), atol=1e-9
-            )
 
 
 @pytest.mark.parametrize(
@@ -150,10 +133,13 @@ def test_bad_losses_are_refused(make, loss, message, fingerprint):
 
 
 def test_pieces_cover_the_range():
-    """Constants at integers if the loss is not convex, polynomials otherwise."""
+    """Constants at integers, lines if the kinks are integers, or else polynomials."""
     pieces, per_unit = loss_pieces(LOSSES["rank"], 3, or_integers=True)
     assert per_unit == 1
-    assert_array_equal(pieces[:, 0], [0, 0, 0, 0.5, 1, 1, 1])
+    assert_array_equal(pieces, np.transpose([[0, 0, 0, 0.5, 1, 1, 1]]))
+    pieces, per_unit = loss_pieces(LOSSES["hinge"], 2)
+    assert per_unit == 1
+    assert_allclose(pieces, [[0, 0], [0, 1], [1, 1], [2, 1], [3, 1]], atol=1e-15)
     pieces, per_unit = loss_pieces(LOSSES["logistic"], 3)
     for z in np.linspace(-3, 3, 100):
         row = int(np.floor((z + 3) * per_unit))
@@ -163,7 +149,7 @@ def test_pieces_cover_the_range():
 
 def test_tabulated_rules_pickle():
     """The tables are saved, not the function."""
-    rule = TabulatedPotentials(4, 3, 0.1, lambda z: np.exp(z))
+    rule = PotentialCosts(4, 3, 0.1, lambda z: np.exp(z))
     arguments = (1, [0.0, 0.1, 0.2, 0.3], [1], [0, 3], [[0.5, 0.5]])
     again = pickle.loads(pickle.dumps(rule))
     assert_array_equal(again.cost_vector(*arguments), rule.cost_vector(*arguments))

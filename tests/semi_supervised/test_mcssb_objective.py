@@ -7,11 +7,7 @@ from scipy import sparse
 
 from sklrank._boosting_rounds import MAX_SCORE_GAP
 from sklrank.semi_supervised._objectives import MCSSBObjective
-from sklrank.semi_supervised._similarity import (
-    DenseSimilarity,
-    SparseSimilarity,
-    labeled_affinities,
-)
+from sklrank.semi_supervised._similarity import labeled_affinities
 
 N, K = 8, 3
 LABELS = np.array([0, -1, 1, -1, 2, -1, -1, 0])
@@ -31,12 +27,12 @@ MATRICES = {
     "identity": np.eye(N),
 }
 KINDS = [
-    ("dense", DenseSimilarity),
-    ("dense", SparseSimilarity),
-    ("sparse", DenseSimilarity),
-    ("sparse", SparseSimilarity),
-    ("uniform", DenseSimilarity),
-    ("identity", SparseSimilarity),
+    ("dense", np.asarray),
+    ("dense", sparse.csr_array),
+    ("sparse", np.asarray),
+    ("sparse", sparse.csr_array),
+    ("uniform", np.asarray),
+    ("identity", sparse.csr_array),
 ]
 
 
@@ -133,9 +129,8 @@ def test_values_costs_weights_and_steps(problem, seed):
 
 def test_algorithm_3_gives_labeled_samples_no_weight(problem):
     S, everything = problem
-    similarity = DenseSimilarity(S)
-    affinities = labeled_affinities(similarity, LABELS, K)
-    objective = MCSSBObjective(similarity, affinities, LABELS, C, trains_labeled=False)
+    affinities = labeled_affinities(S, LABELS, K)
+    objective = MCSSBObjective(S, affinities, LABELS, C, trains_labeled=False)
     scores = some_scores()
     for each in (objective, everything):
         each.set_scores(scores)
@@ -200,9 +195,7 @@ def test_scores_far_apart_do_not_overflow(problem):
 
 def test_scores_near_the_cap_are_exact():
     S = MATRICES["dense"]
-    objective = MCSSBObjective(
-        DenseSimilarity(S), labeled_affinities(DenseSimilarity(S), LABELS, K), LABELS, C
-    )
+    objective = MCSSBObjective(S, labeled_affinities(S, LABELS, K), LABELS, C)
     scores = some_scores()
     scores *= 0.3 * MAX_SCORE_GAP / np.ptp(scores, axis=1).max()
     naive = Naive(S, scores)
@@ -214,9 +207,7 @@ def test_scores_near_the_cap_are_exact():
 def test_any_class_affinities_define_a_labeled_term():
     """Samples without affinities and similarities have no weight."""
     affinities = np.array([[2.0, 0, 0], [0, 0, 0]])
-    objective = MCSSBObjective(
-        SparseSimilarity(sparse.csr_matrix((2, 2))), affinities, np.array([-1, -1]), C
-    )
+    objective = MCSSBObjective(sparse.csr_array((2, 2)), affinities, np.array([-1, -1]), C)
     objective.set_scores(np.zeros((2, 3)))
     assert_allclose(objective.value, C * 2 * 3)
     assert_allclose(objective.costs, [[C * 3 * (1 / 3 - 1), C, C], [0, 0, 0]])

@@ -7,11 +7,10 @@ from scipy import sparse
 
 from sklrank.semi_supervised import _similarity
 from sklrank.semi_supervised._similarity import (
-    DenseSimilarity,
-    SparseSimilarity,
     diffused_affinities,
     labeled_affinities,
     make_similarity,
+    negative_gradient,
     neighbor_graph,
     one_hot,
     shrunken_proportions,
@@ -42,15 +41,15 @@ def test_width_of_the_gaussian_is_a_share_of_the_range_of_distances(block, monke
     width = 0.15 * (pairs.max() - pairs.min())
     expected = np.exp(-(apart**2) / (2 * width**2))
     np.fill_diagonal(expected, 0)
-    assert_allclose(make_similarity(X, "rbf").matrix, expected, rtol=1e-10)
-    assert_allclose(make_similarity(sparse.csr_matrix(X), "rbf").matrix, expected, rtol=1e-10)
+    assert_allclose(make_similarity(X, "rbf"), expected, rtol=1e-10)
+    assert_allclose(make_similarity(sparse.csr_matrix(X), "rbf"), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize(
     "X", [np.eye(4), np.zeros((4, 2)), np.eye(2), np.linalg.qr(RANDOM.normal(size=(5, 5)))[0]]
 )
 def test_gaussian_of_samples_at_equal_distances(X):
-    found = make_similarity(X, "rbf").matrix
+    found = make_similarity(X, "rbf")
     off_diagonal = found[~np.eye(len(X), dtype=bool)]
     assert_allclose(off_diagonal, off_diagonal[0], rtol=1e-10)
     assert off_diagonal[0] > 0.5
@@ -67,8 +66,8 @@ def test_neighbor_graph_connects_samples_if_one_is_near_the_other():
 
 
 def test_names_of_similarities():
-    assert_array_equal(make_similarity(X, "identity").matrix.toarray(), np.eye(9))
-    graph = make_similarity(X * [1, 1000], "diffusion", 2).matrix
+    assert_array_equal(make_similarity(X, "identity").toarray(), np.eye(9))
+    graph = make_similarity(X * [1, 1000], "diffusion", 2)
     assert_array_equal(graph.toarray(), neighbor_graph(standardized(X), 2).toarray())
 
 
@@ -82,7 +81,7 @@ def test_callable_computes_the_matrix():
     def linear(X):
         return np.abs(X @ X.T)
 
-    assert_allclose(make_similarity(X, linear).matrix, np.abs(X @ X.T))
+    assert_allclose(make_similarity(X, linear), np.abs(X @ X.T))
 
 
 def naive_negative_gradient(matrix, b):
@@ -93,14 +92,14 @@ def naive_negative_gradient(matrix, b):
 
 
 @pytest.mark.parametrize("block", [1, 20, 10**6])
-@pytest.mark.parametrize("storage", [DenseSimilarity, SparseSimilarity])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
 def test_products_are_sums_over_pairs(storage, block, monkeypatch):
     monkeypatch.setattr(_similarity, "BLOCK", block)
     matrix = some_graph()
     similarity = storage(matrix)
-    assert_allclose(similarity.dot(PROBABILITIES), matrix @ PROBABILITIES, rtol=1e-10)
+    assert_allclose(similarity @ PROBABILITIES, matrix @ PROBABILITIES, rtol=1e-10)
     expected = naive_negative_gradient(matrix, PROBABILITIES)
-    assert_allclose(similarity.negative_gradient(PROBABILITIES), expected, rtol=1e-10)
+    assert_allclose(negative_gradient(similarity, PROBABILITIES), expected, rtol=1e-10)
 
 
 def test_labeled_affinities_are_similarities_to_labeled_samples_of_a_class():
@@ -108,7 +107,7 @@ def test_labeled_affinities_are_similarities_to_labeled_samples_of_a_class():
     expected = [
         [sum(matrix[i, j] for i in range(9) if LABELS[i] == k) for k in range(3)] for j in range(9)
     ]
-    assert_allclose(labeled_affinities(DenseSimilarity(matrix), LABELS, 3), expected, rtol=1e-10)
+    assert_allclose(labeled_affinities(matrix, LABELS, 3), expected, rtol=1e-10)
 
 
 def test_diffused_affinities_against_the_limit_of_the_diffusion():

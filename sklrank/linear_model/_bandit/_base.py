@@ -305,11 +305,12 @@ class BaseBanditClassifier(ClassScoresMixin, BaseOnlineClassifier):
         available = check_available(available, self.classes_, X.shape[0])
         # The samplers of other calls may be in use by other threads.
         sampler = make_sampler(self._policy, len(self.classes_), 1)
+        sampler.change_exploration(rounds.schedule.rate)
         for block in timed_slices(self._blocks(X)):
             masks = mask_rows(available, block)
             values, errors = rounds.values(self._rows(X, block), sampler.needs_means, masks)
-            shown.append(sampler.label_propensities(values, masks, errors, rounds.schedule.rate))
-        return np.concatenate(shown)
+            shown.append(sampler.propensities(values, masks, errors, pairs=False))
+        return np.concatenate(shown)[:, :, 0]
 
     # `_fit_context` would check the parameters in each call, which takes twice as long as learning
     # a sample. They are checked when the model starts; later changes do not affect this method.

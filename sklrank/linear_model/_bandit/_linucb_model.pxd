@@ -8,7 +8,7 @@ from sklrank._rows cimport Row
 cdef class LinUCBModel(BanditModel):
     cdef readonly double alpha, bonus
     cdef double[:, ::1] coefficients        # (n_classes, width) weights w_k for scaled samples
-    cdef double constant                    # factor by which `scale_row` multiplies the constant
+    cdef double constant                    # factor by which `scale` multiplies the constant
     cdef readonly double clip               # in standard deviations; 0 for no standardization
     cdef double n_seen                      # number of samples in the statistics
     cdef readonly double warm_up            # largest number of these
@@ -24,8 +24,7 @@ cdef class LinUCBModel(BanditModel):
     cdef double mean_squared_error          # weighted mean of squared errors since the last drift
     cdef Row scaled                         # sample of the last call of `choose`, after scaling
     cdef double[::1] scaled_values          # (n_features + n_components,) values of `scaled`
-    cdef double linear_sum_squares_with     # `linear_sum_squares` including the sample `scaled`
-    cdef double sum_squares_with            # `sum_squares` including the sample `scaled`
+    cdef double[2] sums_with                # both sums of squares, including the sample `scaled`
     cdef double[::1] z_scores               # (n_features,) scratch memory
 
     # Write the products w_k . row of n classes k from `first` on into `products`.
@@ -39,18 +38,19 @@ cdef class LinUCBModel(BanditModel):
     # Create the matrices A_k^-1 without samples.
     cdef int create_inverses(self) except -1
 
-    # Standardize and scale a sample, and write it into `scaled`. The statistics are those of the
-    # samples learned and of this sample.
-    cdef void scale_row(self, const Row* row) noexcept nogil
+    # Standardize and scale a sample, and write it to `scaled`, which gets the memory `values`
+    # (n_features + n_components,). `z` (n_features,) is scratch memory. The statistics are those of
+    # the samples learned and, if `includes`, of this sample. Write `linear_sum_squares` and
+    # `sum_squares`, which include it in the same way, to `sums`.
+    cdef void scale(
+        self, const Row* row, bint includes, double* values, double* z, Row* scaled, double* sums
+    ) noexcept nogil
 
     # Divide the standardized values of a sample by `linear_scale`, and write its random features
     # behind them. `z` are the values that the random features depend on. Return the squared norm.
     cdef double add_random_features(
         self, double* values, const double* z, double linear_scale
     ) noexcept nogil
-
-    # Replace the values of a row by these values, which include the random features, if any.
-    cdef void set_features(self, Row* row, const double* values) noexcept nogil
 
     # Write the scores w_k . x of n classes k from `first` on into `estimates`, and x' A_k^-1 x
     # into `errors`, for the scaled sample x.

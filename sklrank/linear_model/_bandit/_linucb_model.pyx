@@ -191,33 +191,11 @@ cdef class LinUCBModel(BanditModel):
         return weights
 
     cdef void score(self, const Row* row, double* scores, double* scratch) noexcept nogil:
-        cdef double scale = root_mean_square(self.sum_squares, self.n_seen)
-        cdef double n = max(self.n_seen, 1.0), mean, deviation
         cdef double* z = scratch + self.n_features + self.n_components
-        cdef Row features = row[0]
-        cdef Py_ssize_t j
-        features.constant = 0.0
-        if self.clip > 0.0:
-            for j in range(row.n):
-                mean = self.means[j]
-                deviation = sqrt(self.m2[j] / n)
-                scratch[j] = standardized(
-                    row.values[j] - mean, self.minima[j] - mean, self.maxima[j] - mean,
-                    self.clip * deviation,
-                )
-                if self.n_components > 0:
-                    z[j] = z_score(row.values[j] - mean, deviation, self.clip)
-            if self.n_components > 0:
-                self.add_random_features(
-                    scratch, z, root_mean_square(self.linear_sum_squares, self.n_seen)
-                )
-            self.set_features(&features, scratch)
-        # The constant is not divided by the scale of the samples.
-        for j in range(features.n):
-            scratch[j] = features.values[j] / scale
-        features.values = scratch
-        features.constant = self.constant * row.constant
-        self.multiply(0, self.n_classes, &features, scores)
+        cdef double[2] sums
+        cdef Row scaled
+        self.scale(row, False, scratch, z, &scaled, sums)
+        self.multiply(0, self.n_classes, &scaled, scores)
 
     cdef Py_ssize_t choose(self, const Row* row, const char* available) noexcept nogil:
         cdef double bonus = self.bonus
@@ -228,7 +206,7 @@ cdef class LinUCBModel(BanditModel):
         )
         if self.n_components > 0:
             bonus *= 1.0 + 0.5 * GROWTH_ROUNDS / (self.n_seen + GROWTH_ROUNDS)
-        self.scale_row(row)
+        self.prepare_to_learn(row)
         if available == NULL:
             self.estimate(0, self.n_classes, &self.scaled)
         for k in range(self.n_classes):
@@ -242,7 +220,10 @@ cdef class LinUCBModel(BanditModel):
         return first_largest_available(&self.values[0], self.n_classes, available)
 
     cdef void prepare_to_learn(self, const Row* row) noexcept nogil:
-        self.scale_row(row)
+        self.scale(
+            row, self.n_seen < self.warm_up, &self.scaled_values[0], &self.z_scores[0],
+            &self.scaled, self.sums_with,
+        )
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
         cdef double prediction, error, deviation
@@ -261,8 +242,7 @@ cdef class LinUCBModel(BanditModel):
         self.n_recent += 1.0
         if self.n_seen >= self.warm_up:
             return
-        self.sum_squares = self.sum_squares_with
-        self.linear_sum_squares = self.linear_sum_squares_with
+        self.linear_sum_squares, self.sum_squares = self.sums_with[0], self.sums_with[1]
         self.n_seen += 1.0
         if self.clip > 0.0:
             for j in range(row.n):
@@ -272,50 +252,43 @@ cdef class LinUCBModel(BanditModel):
                 self.minima[j] = min(self.minima[j], row.values[j])
                 self.maxima[j] = max(self.maxima[j], row.values[j])
 
-    cdef void scale_row(self, const Row* row) noexcept nogil:
-        # `mean` is the mean of the samples learned and of this sample. It differs from `means` by
-        # 1/n of the deviation of this sample.
-        cdef bint is_frozen = self.n_seen >= self.warm_up
-        cdef double n = self.n_seen + (not is_frozen), rest = 1.0 if is_frozen else 1.0 - 1.0 / n
-        cdef double sum_squares = 0.0, scale
-        cdef double difference, mean, deviation, minimum, maximum
-        cdef double* values = &self.scaled_values[0]
-        cdef double* z = &self.z_scores[0]
-        cdef bint is_linear = self.n_components == 0
+    cdef void scale(
+        self, const Row* row, bint includes, double* values, double* z, Row* scaled, double* sums
+    ) noexcept nogil:
+        # The mean that includes this sample differs from `means` by 1/n of its deviation.
+        cdef double n = max(self.n_seen + includes, 1.0), rest = 1.0 - includes / n
+        cdef double difference, mean, deviation, minimum, maximum, factor, sum_squares = 0.0
         cdef Py_ssize_t j
-        if self.clip > 0.0:
-            for j in range(row.n):
-                difference = row.values[j] - self.means[j]
-                mean = row.values[j] - rest * difference
-                if is_frozen:
-                    deviation = sqrt(self.m2[j] / n)
-                    minimum, maximum = self.minima[j], self.maxima[j]
-                else:
-                    deviation = sqrt((self.m2[j] + rest * difference * difference) / n)
-                    minimum = min(self.minima[j], row.values[j])
-                    maximum = max(self.maxima[j], row.values[j])
+        for j in range(row.n):
+            values[j] = row.values[j]
+            if self.clip > 0.0:
+                mean, minimum, maximum = self.means[j], self.minima[j], self.maxima[j]
+                difference = values[j] - mean
+                deviation = self.m2[j]
+                if includes:
+                    mean = values[j] - rest * difference
+                    deviation += rest * difference * difference
+                    minimum, maximum = min(minimum, values[j]), max(maximum, values[j])
+                deviation = sqrt(deviation / n)
                 values[j] = standardized(
                     rest * difference, minimum - mean, maximum - mean, self.clip * deviation
                 )
-                if not is_linear:
+                if self.n_components > 0:
                     z[j] = z_score(rest * difference, deviation, self.clip)
-        else:
-            for j in range(row.n):
-                values[j] = row.values[j]
-        for j in range(row.n):
             sum_squares += values[j] * values[j]
-        self.linear_sum_squares_with = self.linear_sum_squares + (0.0 if is_frozen else sum_squares)
-        if not is_linear:
-            sum_squares = self.add_random_features(
-                values, z, root_mean_square(self.linear_sum_squares_with, n)
-            )
-        self.sum_squares_with = self.sum_squares + (0.0 if is_frozen else sum_squares)
-        scale = 1.0 / root_mean_square(self.sum_squares_with, n)
-        self.scaled = row[0]
-        self.set_features(&self.scaled, values)
-        for j in range(self.scaled.n):
-            values[j] *= scale
-        self.scaled.constant *= self.constant
+        sums[0] = self.linear_sum_squares + (sum_squares if includes else 0.0)
+        if self.n_components > 0:
+            sum_squares = self.add_random_features(values, z, root_mean_square(sums[0], n))
+        sums[1] = self.sum_squares + (sum_squares if includes else 0.0)
+        factor = 1.0 / root_mean_square(sums[1], n)
+        scaled[0] = row[0]
+        scaled.values = values
+        scaled.n += self.n_components
+        scaled.n_features += self.n_components
+        for j in range(scaled.n):
+            values[j] *= factor
+        # The constant is not divided by the norm of the samples.
+        scaled.constant *= self.constant
 
     cdef double add_random_features(
         self, double* values, const double* z, double linear_scale
@@ -334,11 +307,6 @@ cdef class LinUCBModel(BanditModel):
         for j in range(n_features + self.n_components):
             total += values[j] * values[j]
         return total
-
-    cdef void set_features(self, Row* row, const double* values) noexcept nogil:
-        row.values = values
-        row.n += self.n_components
-        row.n_features += self.n_components
 
     cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
         self.multiply(first, n, scaled, &self.estimates[first])
@@ -427,13 +395,11 @@ cdef class FullLinUCB(LinUCBModel):
         return total
 
     cdef void forget(self) noexcept nogil:
-        cdef Py_ssize_t i, j, k
-        for k in range(self.n_classes):
-            for i in range(self.width):
-                for j in range(i):
-                    self.matrices[k, i, j] = 0.0
-                self.matrices[k, i, i] = 1.0 / self.alpha
-            self.n_pending[k] = 0
+        cdef Py_ssize_t i
+        self.matrices[:, :, :] = 0.0
+        for i in range(self.width):
+            self.matrices[:, i, i] = 1.0 / self.alpha
+        self.n_pending[:] = 0
 
     cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
         cdef double* weights = &self.coefficients[k, 0]
@@ -485,7 +451,6 @@ cdef class DiagonalLinUCB(LinUCBModel):
         entries = {"coefficients": coefficients, "diagonals": 1.0 / precisions}
         return LinUCBModel._merge_entries(merging) | entries
 
-        self.diagonal_variances(&self.diagonals[0, 0], self.n_classes, scaled, &self.variances[0])
     cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
         LinUCBModel.estimate(self, first, n, scaled)
         self.diagonal_variances(&self.diagonals[first, 0], n, scaled, &self.errors[first])
@@ -598,11 +563,11 @@ cdef class SharedLinUCB(LinUCBModel):
     cdef object class_weights(self):
         return np.asarray(self.items) @ np.asarray(self.parts)
 
-    cdef void scale_row(self, const Row* row) noexcept nogil:
+    cdef void prepare_to_learn(self, const Row* row) noexcept nogil:
         # Compute M, too.
         cdef Py_ssize_t n = self.items.shape[1], width = self.width, i, j, r, s
         cdef double product
-        LinUCBModel.scale_row(self, row)
+        LinUCBModel.prepare_to_learn(self, row)
         self.sample[:] = 0.0
         add_row(&self.sample[0], 1.0, &self.scaled)
         for r in range(n):

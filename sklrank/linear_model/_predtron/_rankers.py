@@ -10,6 +10,7 @@ import numpy as np
 
 from sklrank._base_online import ChangingClasses, lists_of
 from sklrank._docstrings import shares_text
+from sklrank._named_ranks import NamedRanksMixin, with_names
 from sklrank._queries import Queries, check_query_weights
 from sklrank._relevance import check_label_relevance, check_relevance
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _num_samples
@@ -20,7 +21,7 @@ from sklrank._validation import (
     column_names,
     labels_of_columns,
 )
-from sklrank.base import DocumentRankerMixin, LabelRankerMixin, mean_ndcg
+from sklrank.base import DocumentRankerMixin, mean_ndcg
 from sklrank.linear_model._predtron._base import (
     TEXTS,
     BasePredtron,
@@ -95,9 +96,7 @@ class BasePredtronRanker(BasePredtron):
 
 
 @shares_text(**RANKING_TEXTS)
-class PredtronLabelRanker(
-    ChangingClasses, BasePredtronRanker, BaseSamplePredtron, LabelRankerMixin
-):
+class PredtronLabelRanker(ChangingClasses, BasePredtronRanker, BaseSamplePredtron, NamedRanksMixin):
     r"""Predtron label ranker: a perceptron for NDCG or precision at the top.
 
     The model ranks the labels of each sample by graded relevance. A ranking that puts label i at
@@ -202,6 +201,7 @@ class PredtronLabelRanker(
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
 
+    @with_names
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Compute the scores of the labels.
 
@@ -217,6 +217,7 @@ class PredtronLabelRanker(
         """
         return self._scores(X)
 
+    @with_names
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the position of each label.
 
