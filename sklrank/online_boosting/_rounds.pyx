@@ -202,9 +202,12 @@ cdef class Rounds(ThreadTeam):
             raise ValueError("pair_feedback does not match X or the labels")
         if sample_weight.shape[0] != n_samples:
             raise ValueError("sample_weight does not match X")
-        for array in (out, best_out):
-            if array is not None and array.shape[:2] != (n_samples, self.n_labels):
-                raise ValueError("out or best_out does not match X or the labels")
+        if out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels):
+            raise ValueError("out does not match X or the labels")
+        if best_out is not None and (best_out.shape[0], best_out.shape[1]) != (
+            n_samples, self.n_labels
+        ):
+            raise ValueError("best_out does not match X or the labels")
         if edge_sums is None:
             edge_sums = np.zeros((2, self.n_learners))
         elif (edge_sums.shape[0], edge_sums.shape[1]) != (2, self.n_learners):
