@@ -53,7 +53,7 @@ def megabytes_now():
         return peak_megabytes()
 
 
-def print_header(*notes, peers=("river",)):
+def print_header(*notes, peers=("river",), times="CPU times"):
     """Limit BLAS to one thread; print the versions of libraries, the machine, and `notes`."""
     threadpool_limits(1)
     versions = [f"Python {platform.python_version()}", f"sklrank {sklrank.__version__}"]
@@ -63,7 +63,7 @@ def print_header(*notes, peers=("river",)):
         except metadata.PackageNotFoundError:
             versions.append(f"{name} not installed")
     print(", ".join(versions))
-    print(f"{os.cpu_count()} cores ({platform.machine()}); one thread; times are CPU times")
+    print(f"{os.cpu_count()} cores ({platform.machine()}); one thread; times are {times}")
     for note in notes:
         print(note)
 

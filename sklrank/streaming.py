@@ -79,10 +79,23 @@ def iter_batches(
 
 
 def _pairs(X, y, size):
-    # Other sparse formats have no rows.
-    X, y = (each.tocsr() if sparse.issparse(each) else each for each in (X, y))
-    for start in range(0, X.shape[0], size):
-        parts = X[start : start + size], y[start : start + size]
+    for pair in _computed(X, y):
+        # Other sparse formats have no rows.
+        X, y = (each.tocsr() if sparse.issparse(each) else each for each in pair)
+        for start in range(0, X.shape[0], size):
+            yield X[start : start + size], y[start : start + size]
+
+
+def _computed(X, y):
+    """Yield the pair of arrays or, if one of them is of dask, that of each of its chunks."""
+    chunks = next((each.chunks[0] for each in (X, y) if hasattr(each, "numblocks")), None)
+    if chunks is None:
+        yield X, y
+        return
+    stop = 0
+    for length in chunks:
+        start, stop = stop, stop + length
+        parts = X[start:stop], y[start:stop]
         yield tuple(part.compute() if hasattr(part, "compute") else part for part in parts)
 
 
@@ -136,12 +149,12 @@ def _slices(table, size):
 
 def fit_batches(
     estimator: Any,
-    batches: Iterable[tuple[ArrayLike, ArrayLike]],
+    batches: Iterable[tuple],
     *,
     classes: ArrayLike | None = None,
     verbose: int = 0,
 ) -> Any:
-    """Train a model by `partial_fit` on batches, in the order in which they come.
+    """Train a model on batches, in the order in which they come.
 
     One batch is in memory at a time. If an error or Ctrl-C ends the call, the model keeps the
     batches that it has learned.
@@ -151,11 +164,12 @@ def fit_batches(
     estimator : object
         Model with `partial_fit`. It is updated in place; if it is fitted already, it continues to
         learn.
-    batches : iterable of tuple (X, y)
-        Batches, such as those of :func:`iter_batches`. Those without samples are skipped.
+    batches : iterable of tuple (X, y) or (X, exploration, rewards)
+        Batches, such as those of :func:`iter_batches`, for `partial_fit`, or of a log of feedback,
+        for `partial_fit_feedback`. Those without samples are skipped.
     classes : array-like of shape (n_classes,), default=None
-        All class labels, or the names of the columns of an indicator matrix; passed to
-        `partial_fit` if not None. Class labels that are missing from the first batch require them.
+        All class labels, or the names of the columns of an indicator matrix; passed to these
+        methods if not None. Class labels that are missing from the first batch require them.
     verbose : int, default=0
         If positive, print the number of samples so far after every so many seconds.
 
@@ -169,7 +183,7 @@ def fit_batches(
     TypeError
         If the estimator has no `partial_fit`.
     ValueError
-        If a batch is not a pair, or is invalid; the message names its number.
+        If a batch is no such tuple, or is invalid; the message names its number.
 
     See Also
     --------
@@ -192,14 +206,20 @@ def fit_batches(
     n_samples, start = 0, perf_counter()
     printed = start
     for number, batch in enumerate(batches):
-        if not isinstance(batch, tuple) or len(batch) != 2:
-            raise ValueError(f"batch {number} must be a tuple (X, y), got {type(batch).__name__}")
-        X, y = batch
+        if not isinstance(batch, tuple) or len(batch) not in (2, 3):
+            raise ValueError(
+                f"batch {number} must be a tuple (X, y), or (X, exploration, rewards), got "
+                f"{type(batch).__name__}"
+            )
+        X = batch[0]
         n_batch = X.shape[0] if hasattr(X, "shape") else len(X)
         if not n_batch:
             continue
         try:
-            estimator.partial_fit(X, y, **params)
+            if len(batch) == 2:
+                estimator.partial_fit(*batch, **params)
+            else:
+                estimator.partial_fit_feedback(*batch, **params)
         except ValueError as error:
             raise ValueError(f"batch {number}, after {n_samples} samples: {error}") from error
         n_samples += n_batch

@@ -9,7 +9,8 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from sklrank.linear_model import OnlineLogisticRegression
+from sklrank.feedback import Exploration
+from sklrank.linear_model import BanditronClassifier, OnlineLogisticRegression
 from sklrank.model_selection import progressive_val_score
 from sklrank.online_boosting import AdaOLMR
 from sklrank.streaming import fit_batches, iter_batches
@@ -97,6 +98,43 @@ def test_memory_maps_are_read_in_parts(tmp_path):
     assert sizes == [60, 60, 10]
 
 
+def test_chunks_of_dask_are_computed_once():
+    array = pytest.importorskip("dask.array")
+    computed = []
+
+    def chunk(start):
+        computed.append(start)
+        return X[start : start + 65]
+
+    delayed = pytest.importorskip("dask").delayed(chunk)
+    parts = [array.from_delayed(delayed(start), (65, 6), float) for start in (0, 65)]
+    with pytest.importorskip("dask").config.set(scheduler="synchronous"):
+        batches = list(iter_batches((array.concatenate(parts), Y), batch_size=20))
+    assert computed == [0, 65]
+    assert [len(part) for part, _ in batches] == [20, 20, 20, 5] * 2
+    for i in range(2):
+        np.testing.assert_array_equal(np.concatenate([each[i] for each in batches]), (X, Y)[i])
+
+
+def test_truncated_files_end_the_training(tmp_path):
+    """The model keeps the batches that it has learned."""
+    dataset = pytest.importorskip("pyarrow.dataset")
+    file = tmp_path / "truncated.parquet"
+    FRAME.to_parquet(file, index=False)
+    data = dataset.dataset(file)
+    file.write_bytes(file.read_bytes()[:1000])
+    batches = (
+        batch for table in (FRAME[:70], data) for batch in iter_batches(table, target=LABELS)
+    )
+    model = AdaOLMR(random_state=0)
+    with pytest.raises((OSError, ValueError), match="truncated.parquet"):
+        fit_batches(model, batches)
+    assert model.n_rounds_ == 70
+    scores = model.decision_function(FRAME[COLUMNS])
+    expected = AdaOLMR(random_state=0).partial_fit(X[:70], Y[:70])
+    np.testing.assert_array_equal(scores, expected.decision_function(X))
+
+
 def test_bad_batches_are_named_and_the_model_keeps_the_others():
     model = OnlineLogisticRegression()
     bad = X.copy()
@@ -107,10 +145,20 @@ def test_bad_batches_are_named_and_the_model_keeps_the_others():
     np.testing.assert_array_equal(
         model.predict_proba(X), OnlineLogisticRegression().fit(X, Y[:, 0]).predict_proba(X)
     )
-    with pytest.raises(ValueError, match=r"batch 0 must be a tuple \(X, y\), got list"):
+    with pytest.raises(ValueError, match=r"batch 0 must be a tuple \(X, y\), or .*, got list"):
         fit_batches(model, [[X, Y]])
     with pytest.raises(TypeError, match="partial_fit"):
         fit_batches(object(), [(X, Y)])
+
+
+def test_batches_of_feedback_are_learned():
+    actions = np.arange(len(X)) % 3
+    shown = Exploration(actions, np.full(len(X), 1 / 3))
+    rewards = Y[np.arange(len(X)), actions]
+    log = [(X[rows], shown[rows], rewards[rows]) for rows in (slice(0, 70), slice(70, 130))]
+    model = fit_batches(BanditronClassifier(), log, classes=range(3))
+    expected = BanditronClassifier().partial_fit_feedback(X, shown, rewards, range(3))
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
 
 
 @pytest.mark.parametrize(

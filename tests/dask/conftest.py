@@ -1,0 +1,26 @@
+"""A dask cluster of two processes, which all tests of this folder share."""
+
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cluster_client():
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    )
+    # Tests of other folders do not use it.
+    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+        yield client
+
+
+@pytest.fixture
+def client(cluster_client, request):
+    """Return a client of the cluster, whose workers receive what the test file defines."""
+    cloudpickle = pytest.importorskip("cloudpickle")
+    cloudpickle.register_pickle_by_value(sys.modules[request.module.__name__])
+    with cluster_client.as_current():
+        yield cluster_client
+    cloudpickle.unregister_pickle_by_value(sys.modules[request.module.__name__])
