@@ -78,6 +78,8 @@ class Target(NamedTuple):
     """Weight of each document."""
     query_weights: np.ndarray
     """Weight of each query, in the order of `queries.names`."""
+    total_weight: float | None = None
+    """Total weight of the queries that an objective counts, if others are in other parts."""
 
     @classmethod
     def check(cls, y, queries, sample_weight=None, query_weight=None):

@@ -81,12 +81,9 @@ class RaceData(NamedTuple):
     seed: int
     """Seed of the folds, and of the queries that are drawn."""
 
-    def folds(self, bins, validation):
-        """Return the fold of the validation set, or those of held-out queries, if there are any."""
+    def splits(self):
+        """Return the samples of each fold to learn from, and those that are held out, as pairs."""
         n_samples, codes = len(self.target.y), self.target.queries.codes
-        if validation is not None:
-            X_val, target = validation
-            return [self._fold(np.arange(n_samples), bins, X_val, bins.encode(X_val), target)]
         if self.target.queries.n_queries < N_FOLDS:
             if n_samples < LEAST_SAMPLES:
                 return []
@@ -94,9 +91,24 @@ class RaceData(NamedTuple):
             codes = np.arange(n_samples)
         splitter = GroupKFold(N_FOLDS, shuffle=True, random_state=self.seed)
         splits = splitter.split(self.target.y, groups=codes)
+        return [
+            [self._draw(part, RACE_SAMPLES / n_samples) for part in split]
+            for split in islice(splits, max(1, round(FOLD_SAMPLES / n_samples)))
+        ]
+
+    def start_samples(self):
+        """Return the samples to which linear scores are fitted in the end."""
+        n_samples = len(self.target.y)
+        return self._draw(np.arange(n_samples), FOLD_SAMPLES / n_samples)
+
+    def folds(self, bins, validation, splits=None):
+        """Return the fold of the validation set, or those of held-out queries, if there are any."""
+        if validation is not None:
+            X_val, target = validation
+            samples = np.arange(len(self.target.y))
+            return [self._fold(samples, bins, X_val, bins.encode(X_val), target)]
         folds = []
-        for split in islice(splits, max(1, round(FOLD_SAMPLES / n_samples))):
-            train, test = (self._draw(part, RACE_SAMPLES / n_samples) for part in split)
+        for train, test in self.splits() if splits is None else splits:
             target = self.target.take(test)
             fold = self._fold(train, bins, self.X[test], bins.take(test), target)
             # Both parts must have something to learn.

@@ -48,7 +48,7 @@ the right child. Each node passes the middle of the values of its children to th
 """
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport fabs, frexp, isfinite, ldexp, rint
+from libc.math cimport fabs, frexp, ldexp, rint
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -165,6 +165,30 @@ cdef inline void subtract(Cell* from_, Cell cell) noexcept nogil:
     from_.second -= cell.second
 
 
+cdef class Buffers:
+    """Memory for the samples of a leaf, which growers that take turns share."""
+
+    cdef int[::1] passing
+    cdef Cell* ordered
+    cdef Py_ssize_t size
+
+    cdef int reserve(self, Py_ssize_t n_samples, int n_groups) except -1:
+        """Provide for a number of samples; the largest one so far is kept."""
+        cdef Cell* ordered
+        if self.ordered and n_samples * n_groups <= self.size:
+            return 0
+        ordered = <Cell*>malloc(max(1, n_samples) * n_groups * sizeof(Cell))
+        if not ordered:
+            raise MemoryError
+        self.passing = np.empty(max(1, n_samples) * n_groups, dtype=np.intc)
+        free(self.ordered)
+        self.ordered, self.size = ordered, n_samples * n_groups
+        return 0
+
+    def __dealloc__(self):
+        free(self.ordered)
+
+
 cdef class Grower(ThreadTeam):
     """Grows trees on samples whose features were binned once.
 
@@ -197,6 +221,8 @@ cdef class Grower(ThreadTeam):
         The samples in parts, if `codes` has none: an object with an attribute `n_samples` and the
         methods `totals`, `start`, `divide` and `leaf_sums`, which return the sums over all parts of
         the results of those methods of a Grower.
+    buffers : Buffers or None
+        Memory that growers share.
     """
 
     cdef const unsigned char[:, :, ::1] codes
@@ -234,9 +260,8 @@ cdef class Grower(ThreadTeam):
     cdef int[::1] n_active
     # Samples in the order of the leaves, a buffer, and cells of samples.
     cdef int[::1] samples
-    cdef int[::1] passing
     cdef Cell* cells
-    cdef Cell* ordered
+    cdef readonly Buffers buffers
     cdef Leaf* leaves
     cdef Py_ssize_t n_leaves
     # Histograms that are free to be used again.
@@ -271,6 +296,7 @@ cdef class Grower(ThreadTeam):
         int n_outputs=1,
         Py_ssize_t n_threads=1,
         parts=None,
+        Buffers buffers=None,
     ):
         cdef Py_ssize_t n_blocks = codes.shape[0]
         cdef Py_ssize_t n_samples = codes.shape[1], n_features = n_bins.shape[0]
@@ -311,10 +337,10 @@ cdef class Grower(ThreadTeam):
         self.active = np.zeros((n_blocks, WIDTH), dtype=np.intc)
         self.n_active = np.zeros(n_blocks, dtype=np.intc)
         self.samples = np.empty(n_samples, dtype=np.intc)
-        self.passing = np.empty(n_samples, dtype=np.intc)
         for i in range(n_features):
             self.activate(i)
-        self.ordered = <Cell*>malloc(max(1, n_samples) * self.n_groups * sizeof(Cell))
+        self.buffers = buffers or Buffers()
+        self.buffers.reserve(n_samples, self.n_groups)
         self.leaves = <Leaf*>calloc(max_leaf_nodes, sizeof(Leaf))
         self.pool = <Cell**>calloc(max_leaf_nodes + 1, sizeof(Cell*))
         self.leaf_sums_of = <Cell*>calloc(max_leaf_nodes * self.n_groups, sizeof(Cell))
@@ -323,7 +349,7 @@ cdef class Grower(ThreadTeam):
         self.splits_of_subtracted = <Split*>calloc(self.n_members, sizeof(Split))
         # This one is allocated last, as it shows that the object is initialized.
         if (
-            self.ordered and self.leaves and self.pool and self.leaf_sums_of and self.left_sums
+            self.leaves and self.pool and self.leaf_sums_of and self.left_sums
             and self.splits_of_filled and self.splits_of_subtracted
         ):
             self.cells = <Cell*>calloc(max(1, n_samples) * self.n_groups, sizeof(Cell))
@@ -338,7 +364,6 @@ cdef class Grower(ThreadTeam):
         free(self.pool)
         free(self.leaves)
         free(self.cells)
-        free(self.ordered)
         free(self.leaf_sums_of)
         free(self.left_sums)
         free(self.splits_of_filled)
@@ -572,19 +597,19 @@ cdef class Grower(ThreadTeam):
         self.set_root()
         return self.histogram_of(0)
 
-    def divide(self, splits):
-        """Divide leaves, and return the histogram of a child of the last one, or None.
+    def divide(self, splits, int child=0):
+        """Divide leaves: the left child takes the place of its parent, the right one is appended.
 
-        A split is a tuple of the index of the leaf, 0, 1 or 2 for the histogram of none, the left
-        or the right child, and of fields of `Split`: `feature`, `threshold`, `missing_left`,
-        `categorical` and `left_categories`.
+        A split is a tuple of the index of the leaf, and of fields of `Split`: `feature`,
+        `threshold`, `missing_left`, `categorical` and `left_categories`. Return the histogram of
+        the left child of the last leaf if `child` is 1, of the right one if it is 2, else None.
         """
         cdef Leaf* left
         cdef Leaf* right
         cdef Split* split
-        cdef int k, child = 0
-        cdef Py_ssize_t index
-        for index, child, feature, threshold, missing_left, categorical, words in splits:
+        cdef int k
+        cdef Py_ssize_t index = 0
+        for index, feature, threshold, missing_left, categorical, words in splits:
             if not (0 <= index < self.n_leaves < self.max_leaf_nodes) or not (
                 0 <= feature < self.n_bins.shape[0]
             ):
@@ -762,13 +787,14 @@ cdef class Grower(ThreadTeam):
     cdef void gather(self, Leaf* leaf) noexcept nogil:
         """Copy the cells of the samples of a leaf into `ordered`, and add them up."""
         cdef const int* samples = &self.samples[0] + leaf.start
+        cdef Cell* ordered = self.buffers.ordered
         cdef Py_ssize_t i
         cdef int group, n_groups = self.n_groups
         memset(leaf.sums, 0, n_groups * sizeof(Cell))
         for i in range(leaf.stop - leaf.start):
             for group in range(n_groups):
-                self.ordered[i * n_groups + group] = self.cells[samples[i] * n_groups + group]
-                add(leaf.sums + group, self.ordered[i * n_groups + group])
+                ordered[i * n_groups + group] = self.cells[samples[i] * n_groups + group]
+                add(leaf.sums + group, ordered[i * n_groups + group])
         leaf.total = leaf.sums[0]
 
     cdef int search(self, Leaf* filled, Leaf* subtracted) except -1:
@@ -816,7 +842,7 @@ cdef class Grower(ThreadTeam):
     cdef void fill(self, Leaf* leaf, Py_ssize_t block) noexcept nogil:
         """Compute the histogram of a leaf from its cells in `ordered`."""
         cdef Cell* histogram = leaf.histogram
-        cdef const Cell* ordered = self.ordered
+        cdef const Cell* ordered = self.buffers.ordered
         cdef const int* samples = &self.samples[0] + leaf.start
         cdef const unsigned char* codes = &self.codes[block, 0, 0]
         cdef Py_ssize_t n = leaf.stop - leaf.start, i
@@ -870,7 +896,14 @@ cdef class Grower(ThreadTeam):
         cdef Py_ssize_t middle
         cdef double left_value, right_value, bound
         cdef int constraint, group
-        middle = left.start if self.has_parts else self.partition(left)
+        middle = left.start
+        if self.has_parts:
+            self.untold.append(
+                (index, left.split.feature, left.split.threshold, left.split.missing_left,
+                 left.split.categorical, [left.split.left_categories[k] for k in range(WORDS)])
+            )
+        else:
+            middle = self.partition(left)
         left.depth += 1
         right[0] = left[0]
         right.sums = self.leaf_sums_of + self.n_leaves * self.n_groups
@@ -897,31 +930,18 @@ cdef class Grower(ThreadTeam):
         if not self.is_splittable(larger):
             # Then the smaller child cannot be split either.
             self.release(larger)
-            self.tell(index, 0)
             return 0
         smaller.histogram = self.new_histogram()
         # The sums of both are those of their parent minus those of the other.
         memcpy(right.sums, left.sums, self.n_groups * sizeof(Cell))
         if self.has_parts:
-            self.tell(index, 1 if smaller == left else 2)
-            self.read(smaller, self.parts.divide(self.untold))
+            self.read(smaller, self.parts.divide(self.untold, 1 if smaller == left else 2))
             self.untold = []
         else:
             self.gather(smaller)
         for group in range(self.n_groups):
             subtract(larger.sums + group, smaller.sums[group])
         self.search(smaller, larger)
-        return 0
-
-    cdef int tell(self, Py_ssize_t index, int child) except -1:
-        """Add a split to those of which the parts have to be told; see `divide`."""
-        cdef const Split* split = &self.leaves[index].split
-        if self.has_parts:
-            words = tuple([split.left_categories[k] for k in range(WORDS)])
-            self.untold.append(
-                (index, child, split.feature, split.threshold, split.missing_left,
-                 split.categorical, words)
-            )
         return 0
 
     cdef void subtract_histogram(
@@ -941,7 +961,7 @@ cdef class Grower(ThreadTeam):
         cdef int position = split.feature % WIDTH, sample, code
         cdef int missing = self.n_bins[split.feature]
         cdef int* samples = &self.samples[0]
-        cdef int* passing = &self.passing[0]
+        cdef int* passing = &self.buffers.passing[0]
         cdef Py_ssize_t i, n_left = leaf.start, n_right = 0
         cdef bint is_left
         for i in range(leaf.start, leaf.stop):

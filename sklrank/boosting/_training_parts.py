@@ -1,0 +1,376 @@
+"""Boosting on documents in parts, which are on disk or on the workers of a cluster.
+
+A :class:`Part` has the documents of some queries: the codes of their features, their objective and
+their scores. It computes derivatives, and histograms of the nodes of a tree. The process that
+boosts adds up the histograms, and chooses the splits (see `tree/_grower.pyx`). All sums on which a
+tree depends are exact, so that the trees are those of one process with all documents in memory.
+
+What is chosen before the first round depends on few documents: those whose quantiles are the
+thresholds of the bins, those that race, and those to which linear scores are fitted. They are the
+same as in memory, as they are drawn by their numbers.
+
+A *source* has the documents, in rows that are numbered. Its methods are
+
+- ``read_targets()``: return `y`, `qid`, `sample_weight` or None, and the first rows of `X`;
+- ``read(rows, is_seen, reader)``: return these rows of `X` (sorted numbers), and the
+  :class:`Summary` of those in a mask; see :class:`Reader`;
+- ``parts_of_queries(queries)``: return the number of the part of each query;
+- ``make_parts(parts)``: put each :class:`Part` in its place. Return the function
+  ``ask(method, *arguments)``, which returns the results of a method of all parts as a list;
+- ``set_codes(rows, held_out, reader, *arguments)``: call `Part.set_codes` with the codes and
+  initial scores of the rows of each part, and these arguments; return those of the rows `held_out`.
+"""
+
+from copy import copy
+from functools import reduce
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from sklrank._binning import FeatureBlocks, distinct_values, draw_samples
+from sklrank._queries import Queries
+from sklrank._relevance import check_relevance
+from sklrank._sklearn import print_progress
+from sklrank._weak_learners import Learner
+from sklrank.boosting._document_ranker import Target
+from sklrank.boosting._objectives import LOSSES
+from sklrank.boosting._tree_race import scores_of
+
+
+class CodedRows(NamedTuple):
+    """Documents of which only codes and initial scores are known."""
+
+    bins: FeatureBlocks
+    scores: np.ndarray
+
+
+class KnownRows(NamedTuple):
+    """Some documents in memory, which are indexed by their number among all."""
+
+    samples: np.ndarray
+    """Sorted numbers of the documents."""
+    X: np.ndarray
+    bins: FeatureBlocks | None
+    n_samples: int
+
+    @property
+    def shape(self):
+        return self.n_samples, self.X.shape[1]
+
+    def __getitem__(self, samples):
+        return self.X[np.searchsorted(self.samples, samples)]
+
+    def take(self, samples):
+        """Return the bins with the codes of these documents."""
+        return self.bins.take(np.searchsorted(self.samples, samples))
+
+
+class Summary:
+    """What the bins need to know of all documents.
+
+    Attributes
+    ----------
+    has_missing : ndarray of bool of shape (n_features,)
+        Whether a value is missing.
+    counts : dict of (int to dict)
+        Number of documents of each category of the categorical features.
+    """
+
+    def __init__(self, is_categorical):
+        self.has_missing = np.zeros(len(is_categorical), dtype=bool)
+        self.counts = {feature: {} for feature in np.flatnonzero(is_categorical).tolist()}
+
+    def add(self, X):
+        """Add rows of documents."""
+        self.has_missing |= np.isnan(X).any(axis=0)
+        for feature, counts in self.counts.items():
+            for value, count in zip(*(each.tolist() for each in distinct_values(X[:, feature]))):
+                counts[value] = counts.get(value, 0) + count
+
+    def merged(self, *others):
+        """Return this summary, after adding the documents of others."""
+        for other in others:
+            self.has_missing |= other.has_missing
+            for feature, counts in self.counts.items():
+                for value, count in other.counts[feature].items():
+                    counts[value] = counts.get(value, 0) + count
+        return self
+
+    def columns(self, X):
+        """Return the columns of drawn rows, and the distinct values of categorical features."""
+        columns = list(X.T)
+        for feature, counts in self.counts.items():
+            values = np.array(sorted(counts), dtype=np.float64)
+            columns[feature] = values, np.array([counts[value] for value in values.tolist()])
+        return columns
+
+
+class Reader:
+    """Checks and encodes blocks of rows, also in other processes.
+
+    Parameters
+    ----------
+    ranker : HistGradientBoostingRanker
+        Ranker that knows the features of its documents.
+    is_categorical : ndarray of bool of shape (n_features,)
+        Whether a feature is categorical.
+    """
+
+    def __init__(self, ranker, is_categorical):
+        self._ranker = clone(ranker)
+        for name in ("n_features_in_", "feature_names_in_", "_encoder", "_row_checks"):
+            if name in vars(ranker):
+                setattr(self._ranker, name, getattr(ranker, name))
+        self._is_categorical = is_categorical
+        self.bins = self.start = None
+
+    def check(self, X):
+        """Return rows as an array."""
+        return self._ranker._check_documents(X, reset=False)
+
+    def summarize(self, X, is_seen):
+        """Return the summary of the checked rows in a mask."""
+        summary = Summary(self._is_categorical)
+        summary.add(X if is_seen.all() else X[is_seen])
+        return summary
+
+    def encode(self, X):
+        """Return the codes and the initial scores of rows."""
+        X = self.check(X)
+        return self.bins.encode(X).codes, scores_of(self.start, X)
+
+
+class Part:
+    """Documents of some queries in training.
+
+    Parameters
+    ----------
+    ranker : HistGradientBoostingRanker
+        Ranker with the parameters of the objective.
+    target : Target
+        Target of the documents.
+
+    Attributes
+    ----------
+    kept : dict or similar
+        Holds the objective, the scores and the derivatives between the calls.
+    """
+
+    def __init__(self, ranker, target):
+        self._ranker, self._target, self.kept = ranker, target, {}
+
+    def set_codes(self, codes, scores, tree, bins, n_samples, buffers=None):
+        """Set the codes of the documents, and the scores from which they start.
+
+        `tree` has the parameters of the trees; `n_samples` is the number of documents of all parts.
+        Growers that take turns may share buffers, which are returned.
+        """
+        bins = bins.with_codes(codes)
+        self._grower = tree._make_grower(bins, n_samples=n_samples, buffers=buffers).compiled
+        self.kept["scores"] = scores
+        return self._grower.buffers
+
+    def counted_weight(self):
+        """Return the total weight of the queries that the objective counts."""
+        return self._ranker._make_objective(self._target).counted_weight
+
+    def set_total_weight(self, total):
+        """Make the objective, given the total weight of the queries of all parts."""
+        target = self._target._replace(total_weight=total)
+        self.kept["objective"] = self._ranker._make_objective(target)
+        self._target = None
+
+    def values(self):
+        """Return the objective at the initial scores and at scores of 0."""
+        objective, scores = self.kept["objective"], self.kept["scores"]
+        return np.array([objective.value_at(each) for each in (scores, np.zeros(len(scores)))])
+
+    def begin(self, has_start):
+        """Start from the initial scores, or from 0; return the same as `add_tree`."""
+        scores = self.kept["scores"]
+        return self._set_scores(scores if has_start else np.zeros(len(scores)))
+
+    def add_tree(self, values):
+        """Add the values of the leaves to the scores.
+
+        Return the objective, and the largest gradient and hessian.
+        """
+        scores = self.kept["scores"]
+        added = np.empty(len(scores))
+        self._grower.write_leaves(values, added)
+        scores += added
+        return self._set_scores(scores)
+
+    def _set_scores(self, scores):
+        objective = self.kept["objective"]
+        objective.set_scores(scores)
+        gradients = -objective.negative_gradient.reshape(-1, 1)
+        self.kept["scores"] = scores
+        self.kept["derivatives"] = gradients, objective.hessians
+        return objective.value, self._grower.largest(gradients, objective.hessians)
+
+    def totals(self, largest, n_samples):
+        """Return the exact sums of the absolute derivatives; see :class:`Grower`."""
+        return self._grower.totals(*self.kept["derivatives"], largest, n_samples)
+
+    def start(self, *scales_and_features):
+        """Start a tree, and return the histogram of its root."""
+        return self._grower.start(*self.kept["derivatives"], *scales_and_features)
+
+    def divide(self, splits, child):
+        """Divide leaves, and return the histogram of a child of the last one."""
+        return self._grower.divide(splits, child)
+
+    def leaf_sums(self, splits, bound):
+        """Divide leaves, and return the exact sums of the derivatives over all leaves."""
+        self._grower.divide(splits)
+        return self._grower.leaf_sums(*self.kept["derivatives"], bound)
+
+
+class Parts:
+    """The sums over all parts, as :class:`Grower` needs them."""
+
+    def __init__(self, ask, n_samples):
+        self._ask, self.n_samples = ask, n_samples
+
+    def set_largest(self, largest):
+        self._largest = largest
+
+    def totals(self):
+        return self._sum("totals", self._largest, self.n_samples)
+
+    def start(self, *arguments):
+        return self._sum("start", *arguments)
+
+    def divide(self, *arguments):
+        return self._sum("divide", *arguments)
+
+    def leaf_sums(self, *arguments):
+        return self._sum("leaf_sums", *arguments)
+
+    def _sum(self, *request):
+        return reduce(np.add, self._ask(*request))
+
+
+class PartsLearner(Learner):
+    """Learner of trees on the parts, which have the scores; also their objective."""
+
+    def __init__(self, ranker, bins, ask, n_samples):
+        # The scores that boosting knows are those of no documents.
+        self.X = np.empty((0, len(bins.n_bins)))
+        self.leaf_step = LOSSES[ranker.loss].leaf_step
+        self._tree = ranker._winner.tree
+        self._ask, self._parts = ask, Parts(ask, n_samples)
+        self._grower = self._tree._make_grower(bins, n_samples=n_samples, parts=self._parts)
+        self._request = "begin", ranker.init_ is not None
+
+    def set_scores(self, scores):
+        """Add the last tree to the scores of the parts, and set the objective."""
+        values, largest = zip(*self._ask(*self._request))
+        largest = np.max(largest, axis=0)
+        self.value, self.weights = float(sum(values)), largest[:1]
+        self._parts.set_largest(largest)
+
+    def fit(self, objective, random_state):
+        """Return a fitted model and its hypothesis, or None if the tree has no split."""
+        tree, self._values = self._grower.grow_on_parts(random_state)
+        if tree.n_nodes == 1:
+            return None
+        return self._grower.set_fitted(copy(self._tree), tree), np.empty(0)
+
+    def step(self, objective, hypothesis, learning_rate):
+        """Return the learning rate times the factor of the leaves."""
+        step = learning_rate * self.leaf_step
+        self._request = "add_tree", step * self._values
+        return step
+
+
+def fit_parts(ranker, source):
+    """Fit a HistGradientBoostingRanker to the documents of a source."""
+    check_supported(ranker)
+    y, qid, sample_weight, head = source.read_targets()
+    ranker._check_training_X(head)
+    if ranker._encoder is not None:
+        raise ValueError(
+            "X must have numbers: replace the categories of its columns by their codes, and name "
+            "these columns by categorical_features"
+        )
+    y = check_relevance(y, len(y), signed=True)
+    queries = Queries.from_qid(qid, len(y))
+    ranker._set_fitted_with_qid(qid, len(y))
+    target, rows = Target.check(y, queries, sample_weight)
+    rows = np.arange(len(y)) if rows is None else rows
+    target.check_something_to_learn()
+    ranker._start_rounds()
+    for name in ("click_model_", "position_propensities_", "position_intervals_"):
+        vars(ranker).pop(name, None)
+    held_out, target_held_out, ranker._held_out_fraction = rows[:0], None, 0.0
+    if ranker._stops_early:
+        train, test = ranker._split(target)
+        held_out, target_held_out = rows[test], target.take(test)
+        rows, target = rows[train], target.take(train)
+        ranker._held_out_fraction = ranker.validation_fraction
+    target.check_something_to_learn()
+    reader, bins = choose(ranker, source, target, rows, len(y), head)
+    codes = target.queries.codes
+    place = np.asarray(source.parts_of_queries(target.queries))[codes]
+    members = [np.flatnonzero(place == number) for number in np.unique(place)]
+    empty = clone(ranker)
+    ask = source.make_parts([Part(empty, target.take(samples)) for samples in members])
+    ask("set_total_weight", sum(ask("counted_weight")))
+    members, n_samples = [rows[samples] for samples in members], len(rows)
+    # Codes are large: what is known of all documents is no longer needed.
+    del y, qid, sample_weight, queries, target, rows, codes, place
+    arguments = ranker._winner.tree, bins, n_samples
+    codes, scores = source.set_codes(members, held_out, reader, *arguments)
+    if ranker.linear_ is not None:
+        ranker._keep_start(*sum(ask("values")))
+    evaluated = None
+    if target_held_out is not None:
+        scores = scores if ranker.init_ is not None else np.zeros(len(scores))
+        evaluated = CodedRows(bins.with_codes(codes), scores), target_held_out
+    learner = PartsLearner(ranker, bins, ask, n_samples)
+    ranker._boost(learner, learner, ranker._after_round(evaluated))
+    if ranker.verbose:
+        done = f"{len(ranker.estimators_)} rounds"
+        print_progress(type(ranker).__name__, done, ranker.stop_reason_)
+
+
+def check_supported(ranker):
+    """Raise a ValueError if a parameter needs all documents in memory."""
+    needs = {
+        "loss": (callable(ranker.loss), "the name of a loss"),
+        "init": (hasattr(ranker.init, "fit"), "'auto', 'linear' or None"),
+        "scoring": (callable(ranker.scoring), "'loss' or the name of a metric"),
+        "warm_start": (ranker.warm_start, "False"),
+    }
+    for name, (needs_all, remedy) in needs.items():
+        if needs_all:
+            raise ValueError(
+                f"{name}={getattr(ranker, name)!r} needs all documents in one array: call fit, or "
+                f"let {name} be {remedy}"
+            )
+
+
+def choose(ranker, source, target, rows, n_rows, head):
+    """Choose bins, and what the race chooses, as `fit` does; return a reader and the bins."""
+    n_samples = len(rows)
+    trees = ranker._make_trees(n_samples)
+    is_categorical = trees[0]._categorical_mask(head.shape[1])
+    drawn = draw_samples(n_samples, ranker._random_state)
+    data = ranker._race_data(head, target, trees[0])
+    splits = data.splits()
+    drawn = np.arange(n_samples)[drawn]
+    raced = [samples for split in splits for samples in split]
+    needed = np.unique(np.concatenate([drawn, data.start_samples(), *raced]))
+    is_seen = np.zeros(n_rows, dtype=bool)
+    is_seen[rows] = True
+    reader = Reader(ranker, is_categorical)
+    X, summary = source.read(rows[needed], is_seen, reader)
+    columns = summary.columns(X[np.searchsorted(needed, drawn)])
+    bins = FeatureBlocks.of_columns(columns, ranker.max_bins, is_categorical, summary.has_missing)
+    known = KnownRows(needed, X, bins.encode(X), n_samples)
+    ranker._run_race(trees, data._replace(X=known), known, None, splits)
+    reader.bins, reader.start = bins, ranker.init_
+    return reader, bins
