@@ -18,6 +18,7 @@ package has the following subpackages:
 - :mod:`sklrank.model_selection`: progressive (prequential) validation, and validation by query.
 - :mod:`sklrank.pipeline`: pipelines that learn in parts.
 - :mod:`sklrank.streaming`: training on batches of files, data frames and arrays.
+- :mod:`sklrank.dask`: training on the workers of a dask cluster. It requires dask.
 - :mod:`sklrank.datasets`: readers of benchmark files, synthetic rankings and streams.
 
 :func:`sklrank.show_versions` prints what a bug report should contain, and
@@ -106,7 +107,7 @@ def show_versions() -> None:
 
 
 def __getattr__(name):
-    if name in _SUBPACKAGES:
+    if name in (*_SUBPACKAGES, "dask"):
         return importlib.import_module(f"sklrank.{name}")
     raise AttributeError(f"module 'sklrank' has no attribute {name!r}")
 

@@ -137,12 +137,12 @@ def _slices(table, size):
 
 def fit_batches(
     estimator: Any,
-    batches: Iterable[tuple[ArrayLike, ArrayLike]],
+    batches: Iterable[tuple],
     *,
     classes: ArrayLike | None = None,
     verbose: int = 0,
 ) -> Any:
-    """Train a model by `partial_fit` on batches, in the order in which they come.
+    """Train a model on batches, in the order in which they come.
 
     One batch is in memory at a time. If an error or Ctrl-C ends the call, the model keeps the
     batches that it has learned.
@@ -152,11 +152,12 @@ def fit_batches(
     estimator : object
         Model with `partial_fit`. It is updated in place; if it is fitted already, it continues to
         learn.
-    batches : iterable of tuple (X, y)
-        Batches, such as those of :func:`iter_batches`. Those without samples are skipped.
+    batches : iterable of tuple (X, y) or (X, exploration, rewards)
+        Batches, such as those of :func:`iter_batches`, for `partial_fit`, or of a log of feedback,
+        for `partial_fit_feedback`. Those without samples are skipped.
     classes : array-like of shape (n_classes,), default=None
-        All class labels, or the names of the columns of an indicator matrix; passed to
-        `partial_fit` if not None. Class labels that are missing from the first batch require them.
+        All class labels, or the names of the columns of an indicator matrix; passed to these
+        methods if not None. Class labels that are missing from the first batch require them.
     verbose : int, default=0
         If positive, print the number of samples so far after every so many seconds.
 
@@ -170,7 +171,7 @@ def fit_batches(
     TypeError
         If the estimator has no `partial_fit`.
     ValueError
-        If a batch is not a pair, or is invalid; the message names its number.
+        If a batch is no such tuple, or is invalid; the message names its number.
 
     See Also
     --------
@@ -193,14 +194,20 @@ def fit_batches(
     n_samples, start = 0, perf_counter()
     printed = start
     for number, batch in enumerate(batches):
-        if not isinstance(batch, tuple) or len(batch) != 2:
-            raise ValueError(f"batch {number} must be a tuple (X, y), got {type(batch).__name__}")
-        X, y = batch
+        if not isinstance(batch, tuple) or len(batch) not in (2, 3):
+            raise ValueError(
+                f"batch {number} must be a tuple (X, y), or (X, exploration, rewards), got "
+                f"{type(batch).__name__}"
+            )
+        X = batch[0]
         n_batch = X.shape[0] if hasattr(X, "shape") else len(X)
         if not n_batch:
             continue
         try:
-            estimator.partial_fit(X, y, **params)
+            if len(batch) == 2:
+                estimator.partial_fit(*batch, **params)
+            else:
+                estimator.partial_fit_feedback(*batch, **params)
         except ValueError as error:
             raise ValueError(f"batch {number}, after {n_samples} samples: {error}") from error
         n_samples += n_batch

@@ -9,7 +9,8 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 
-from sklrank.linear_model import OnlineLogisticRegression
+from sklrank.feedback import Exploration
+from sklrank.linear_model import BanditronClassifier, OnlineLogisticRegression
 from sklrank.model_selection import progressive_val_score
 from sklrank.online_boosting import AdaOLMR
 from sklrank.streaming import fit_batches, iter_batches
@@ -107,10 +108,20 @@ def test_bad_batches_are_named_and_the_model_keeps_the_others():
     np.testing.assert_array_equal(
         model.predict_proba(X), OnlineLogisticRegression().fit(X, Y[:, 0]).predict_proba(X)
     )
-    with pytest.raises(ValueError, match=r"batch 0 must be a tuple \(X, y\), got list"):
+    with pytest.raises(ValueError, match=r"batch 0 must be a tuple \(X, y\), or .*, got list"):
         fit_batches(model, [[X, Y]])
     with pytest.raises(TypeError, match="partial_fit"):
         fit_batches(object(), [(X, Y)])
+
+
+def test_batches_of_feedback_are_learned():
+    actions = np.arange(len(X)) % 3
+    shown = Exploration(actions, np.full(len(X), 1 / 3))
+    rewards = Y[np.arange(len(X)), actions]
+    log = [(X[rows], shown[rows], rewards[rows]) for rows in (slice(0, 70), slice(70, 130))]
+    model = fit_batches(BanditronClassifier(), log, classes=range(3))
+    expected = BanditronClassifier().partial_fit_feedback(X, shown, rewards, range(3))
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
 
 
 @pytest.mark.parametrize(

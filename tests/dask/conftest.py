@@ -1,0 +1,24 @@
+"""A dask cluster of two processes, which all tests of this folder share."""
+
+import sys
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def cluster_client():
+    distributed = pytest.importorskip("distributed")
+    cluster = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def client(cluster_client, request):
+    """Return a client of the cluster, whose workers receive what the test file defines."""
+    cloudpickle = pytest.importorskip("cloudpickle")
+    cloudpickle.register_pickle_by_value(sys.modules[request.module.__name__])
+    yield cluster_client
+    cloudpickle.unregister_pickle_by_value(sys.modules[request.module.__name__])
