@@ -10,6 +10,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from functools import partial
 from time import perf_counter, process_time
 
@@ -22,16 +23,32 @@ from sklrank.streaming import fit_blocks
 N_FEATURES, QUERY_SIZE, BLOCK = 136, 120, 120_000
 
 
-class TimedRanker(HistGradientBoostingRanker):
-    """A ranker that measures its rounds."""
+@contextmanager
+def timed_rounds(ranker, figures, run):
+    """Write into `figures` what a round of the ranker takes.
 
-    def _boost(self, *args):
-        start, of_process = perf_counter(), process_time()
-        scores = super()._boost(*args)
-        n_rounds = len(self.estimators_)
-        self.seconds_a_round = (perf_counter() - start) / n_rounds
-        self.processor_seconds_a_round = (process_time() - of_process) / n_rounds
+    ``run(function)`` returns the results of a function in all processes that compute.
+    """
+    boost = ranker._boost
+
+    def timed(*args):
+        start, before = perf_counter(), run(process_time)
+        scores = boost(*args)
+        n_rounds, after = len(ranker.estimators_), run(process_time)
+        figures["seconds a round"] = (perf_counter() - start) / n_rounds
+        figures["processor seconds a round"] = [
+            (after[each] - before[each]) / n_rounds for each in after
+        ]
         return scores
+
+    ranker._boost = timed
+    yield
+    del ranker._boost
+
+
+def peak():
+    """Return the peak memory of this process in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def make_block(number, n_rows):
@@ -59,11 +76,8 @@ def make_array(n_rows):
     return X, y, np.arange(n_rows) // QUERY_SIZE
 
 
-def make_ranker(n_rounds):
-    """Return a ranker without a race, all of whose rounds grow 31 leaves."""
-    return TimedRanker(
-        max_iter=n_rounds, max_leaf_nodes=31, early_stopping=False, init=None, random_state=0
-    )
+# No race; all rounds grow 31 leaves.
+PARAMETERS = {"max_leaf_nodes": 31, "early_stopping": False, "init": None, "random_state": 0}
 
 
 def checksum(ranker):
@@ -72,24 +86,51 @@ def checksum(ranker):
 
 
 def fit(kind, n_rows, n_rounds, folder, n_workers):
-    """Fit a ranker, and return the figures of this process."""
-    ranker = make_ranker(n_rounds)
-    start = perf_counter()
-    if kind == "memory":
-        X, y, qid = make_array(n_rows)
-        start = perf_counter()
-        ranker.fit(X, y, qid=qid)
+    """Fit a ranker, and return the figures of this process, and of the workers, if any."""
+    figures = {"kind": kind, "rows": n_rows}
+    if kind == "dask":
+        ranker = fit_on_workers(n_rows, n_rounds, n_workers, figures)
     else:
-        fit_blocks(ranker, partial(blocks, n_rows), folder=folder)
-    return {
-        "kind": kind,
-        "rows": n_rows,
-        "seconds": perf_counter() - start,
-        "seconds a round": ranker.seconds_a_round,
-        "processor seconds a round": ranker.processor_seconds_a_round,
-        "peak GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
-        "checksum": checksum(ranker),
-    }
+        ranker = HistGradientBoostingRanker(max_iter=n_rounds, **PARAMETERS)
+        data = make_array(n_rows) if kind == "memory" else None
+        start = perf_counter()
+        with timed_rounds(ranker, figures, lambda function: {"": function()}):
+            if data is None:
+                fit_blocks(ranker, partial(blocks, n_rows), folder=folder)
+            else:
+                ranker.fit(*data)
+        figures["seconds"] = perf_counter() - start
+    return figures | {"peak GB": peak(), "checksum": checksum(ranker)}
+
+
+def fit_on_workers(n_rows, n_rounds, n_workers, figures):
+    """Fit a ranker on workers of dask, and return it."""
+    import dask
+    import dask.array as da
+    from distributed import Client, LocalCluster
+
+    from sklrank.dask import HistGradientBoostingRanker as DaskRanker
+
+    make = dask.delayed(make_block)
+    cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
+    with cluster, Client(cluster, direct_to_workers=True) as client:
+        sizes = np.diff([*range(0, n_rows, BLOCK), n_rows])
+        chunks = [
+            da.from_delayed(make(number, n_rows)[0], (size, N_FEATURES), np.float32)
+            for number, size in enumerate(sizes)
+        ]
+        y = np.concatenate([of_block for _, of_block, _ in blocks(n_rows)])
+        ranker, start = DaskRanker(max_iter=n_rounds, **PARAMETERS), perf_counter()
+
+        def run(function):
+            return {"client": function(), **client.run(function)}
+
+        with timed_rounds(ranker, figures, run):
+            ranker.fit(da.concatenate(chunks), y, np.arange(n_rows) // QUERY_SIZE)
+        figures["seconds"] = perf_counter() - start
+        figures["workers"] = n_workers
+        figures["peak GB of workers"] = list(client.run(peak).values())
+    return ranker.to_local()
 
 
 def run(kind, n_rows, n_rounds, folder=None, n_workers=0):

@@ -159,19 +159,10 @@ class Blocks:
         parts[order] = np.cumsum(queries.sizes[order]) // PART_SIZE
         return parts
 
-    def make_parts(self, parts):
-        """Return the function that asks all parts, one after the other."""
-        self._parts = parts
+    def place(self, parts, members, held_out, reader, *arguments):
+        """Write the codes to disk; return a function that asks the parts one after the other."""
         for number, part in enumerate(parts):
-            part.kept = Pickles(self._folder / f"part{number}")
-
-        def ask(method, *arguments):
-            return [getattr(part, method)(*arguments) for part in parts]
-
-        return ask
-
-    def set_codes(self, members, held_out, reader, *arguments):
-        """Write the codes to disk, and pass them to the parts; return those that are held out."""
+            part.keep_in(Pickles(self._folder / f"part{number}"))
         groups = [rows for rows in (*members, held_out) if len(rows)]
         place, positions = np.full((2, sum(self._sizes)), -1, dtype=np.intc)
         for number, rows in enumerate(groups):
@@ -190,9 +181,13 @@ class Blocks:
         files.clear()
         files = [np.memmap(path, np.uint8, "r", shape=each) for path, each in zip(paths, shapes)]
         buffers = None
-        for part in self._parts:
+        for part in parts:
             buffers = part.set_codes(files.pop(0), scores.pop(0), *arguments, buffers)
-        return (*files, *scores) if len(held_out) else (None, None)
+
+        def ask(method, *arguments):
+            return [getattr(part, method)(*arguments) for part in parts]
+
+        return ask, *(files or [None]), *(scores or [None])
 
 
 class Pickles:

@@ -15,10 +15,10 @@ A *source* has the documents, in rows that are numbered. Its methods are
 - ``read(rows, is_seen, reader)``: return these rows of `X` (sorted numbers), and the
   :class:`Summary` of those in a mask; see :class:`Reader`;
 - ``parts_of_queries(queries)``: return the number of the part of each query;
-- ``make_parts(parts)``: put each :class:`Part` in its place. Return the function
-  ``ask(method, *arguments)``, which returns the results of a method of all parts as a list;
-- ``set_codes(rows, held_out, reader, *arguments)``: call `Part.set_codes` with the codes and
-  initial scores of the rows of each part, and these arguments; return those of the rows `held_out`.
+- ``place(parts, members, held_out, reader, *arguments)``: call the method `set_codes` of each
+  :class:`Part` with the codes and initial scores of its rows, and these arguments, where the part
+  shall be. Return the function ``ask(method, *arguments)``, which returns the results of a method
+  of all parts as a list, and the codes and initial scores of the rows `held_out`.
 """
 
 from copy import copy
@@ -118,7 +118,7 @@ class Reader:
     """
 
     def __init__(self, ranker, is_categorical):
-        self._ranker = clone(ranker)
+        self._ranker = clone(ranker)  # without the trees of an earlier fit
         for name in ("n_features_in_", "feature_names_in_", "_encoder", "_row_checks"):
             if name in vars(ranker):
                 setattr(self._ranker, name, getattr(ranker, name))
@@ -154,11 +154,16 @@ class Part:
     Attributes
     ----------
     kept : dict or similar
-        Holds the objective, the scores and the derivatives between the calls.
+        Holds the target, the objective, the scores and the derivatives between the calls.
     """
 
     def __init__(self, ranker, target):
-        self._ranker, self._target, self.kept = ranker, target, {}
+        self._ranker, self.kept = ranker, {"target": target}
+
+    def keep_in(self, kept):
+        """Hold all arrays in another object than a dict."""
+        kept["target"] = self.kept["target"]
+        self.kept = kept
 
     def set_codes(self, codes, scores, tree, bins, n_samples, buffers=None):
         """Set the codes of the documents, and the scores from which they start.
@@ -173,13 +178,13 @@ class Part:
 
     def counted_weight(self):
         """Return the total weight of the queries that the objective counts."""
-        return self._ranker._make_objective(self._target).counted_weight
+        return self._ranker._make_objective(self.kept["target"]).counted_weight
 
     def set_total_weight(self, total):
         """Make the objective, given the total weight of the queries of all parts."""
-        target = self._target._replace(total_weight=total)
+        target = self.kept["target"]._replace(total_weight=total)
         self.kept["objective"] = self._ranker._make_objective(target)
-        self._target = None
+        self.kept["target"] = None
 
     def values(self):
         """Return the objective at the initial scores and at scores of 0."""
@@ -317,13 +322,13 @@ def fit_parts(ranker, source):
     place = np.asarray(source.parts_of_queries(target.queries))[codes]
     members = [np.flatnonzero(place == number) for number in np.unique(place)]
     empty = clone(ranker)
-    ask = source.make_parts([Part(empty, target.take(samples)) for samples in members])
-    ask("set_total_weight", sum(ask("counted_weight")))
+    parts = [Part(empty, target.take(samples)) for samples in members]
     members, n_samples = [rows[samples] for samples in members], len(rows)
     # Codes are large: what is known of all documents is no longer needed.
     del y, qid, sample_weight, queries, target, rows, codes, place
     arguments = ranker._winner.tree, bins, n_samples
-    codes, scores = source.set_codes(members, held_out, reader, *arguments)
+    ask, codes, scores = source.place(parts, members, held_out, reader, *arguments)
+    ask("set_total_weight", sum(ask("counted_weight")))
     if ranker.linear_ is not None:
         ranker._keep_start(*sum(ask("values")))
     evaluated = None
