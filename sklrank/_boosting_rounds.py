@@ -175,13 +175,12 @@ class Booster(IterativeMixin, BaseEstimator):
         self.loss_curve_ = np.empty(0)
         self._random_state = check_random_state(self.random_state)
 
-    def _boost(self, objective, learner, after_round=None):
-        """Add rounds, and return the scores of the training samples.
+    def _boost(self, objective, learner, scores, after_round=None):
+        """Add rounds to the `scores` of the training samples, which are changed.
 
         The function `after_round(model, step)` is called at the end of each round, after the
         objective has been set to the new scores. It returns a reason to stop, or None to continue.
         """
-        scores = self._scores(learner.X)
         objective.set_scores(scores)
         if not len(self.loss_curve_):
             self.loss_curve_ = np.array([objective.value])
@@ -214,7 +213,6 @@ class Booster(IterativeMixin, BaseEstimator):
         if reason is None and len(self.estimators_) < n_rounds:
             reason = "a callback requested to stop"
         self.stop_reason_ = reason or self._reason_for_all_rounds()
-        return scores
 
     def _attributes_so_far(self):
         # The list is that of this estimator, which grows.

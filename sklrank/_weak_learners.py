@@ -192,13 +192,21 @@ class TreeLearner(Learner):
     """Learner for regression trees, on features that are binned once for all rounds.
 
     A leaf predicts the sum of the negative gradients of its samples divided by the sum of their
-    hessians. `tree` has the parameters of all rounds; `X` may be None if only `grow` is used.
+    hessians. It does not read the samples: these are in the grower.
+
+    Parameters
+    ----------
+    tree : HistogramTreeRegressor
+        Tree with the parameters of all rounds.
+    grower : object
+        Grower of trees on binned samples, of which it has the histograms. Its method
+        ``grow(gradients, hessians, random_state)`` returns a tree, the values of its leaves and the
+        leaf of each sample, and ``set_fitted(model, tree)`` sets and returns a fitted model; see
+        :class:`~sklrank.tree._histogram_tree.HistogramGrower`.
     """
 
-    def __init__(self, tree, X, bins):
-        self.tree = clone(tree)
-        self.X = X
-        self.grower = self.tree._make_grower(bins)
+    def __init__(self, tree, grower):
+        self.tree, self.grower = tree, grower
 
     def grow(self, objective, random_state):
         """Return a tree and its hypothesis, or None if the tree has no split."""

@@ -40,8 +40,6 @@ class ScriptedObjective(Objective):
 class ScriptedLearner(Learner):
     """Learner with a given method `fit`, for three samples."""
 
-    X = np.zeros((3, 1))
-
     def __init__(self, fit):
         self.fit = fit
 
@@ -77,8 +75,9 @@ def boost(objective, n_rounds=3, *, fitted=(MODEL, RAISED), learning_rate=1.0, r
     booster = ScriptedBooster(n_rounds, learning_rate)
     booster._start_rounds()
     learner = ScriptedLearner(lambda objective, random_state: fitted)
-    scores = booster._boost(objective, learner, after_round)
-    assert_allclose(booster._scores(learner.X), scores)
+    scores = np.zeros(3)
+    booster._boost(objective, learner, scores, after_round)
+    assert_allclose(booster._scores(np.zeros((3, 1))), scores)
     return booster.stop_reason_, calls, scores
 
 

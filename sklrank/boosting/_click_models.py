@@ -203,7 +203,7 @@ class ClickObjective(Objective):
 def fit_click_model(kind, X, bins, tree, sessions, seed):
     """Return the objective of a model of users, at the scores after the last round."""
     objective = ClickObjective(sessions, kind(sessions.clicks.shape[1]), len(X))
-    learner, random = TreeLearner(tree, None, bins), np.random.RandomState(seed)
+    learner, random = TreeLearner(tree, tree._make_grower(bins)), np.random.RandomState(seed)
     shown = (sessions.documents >= 0) * sessions.counts
     rate = np.sum(sessions.clicks * sessions.counts) / shown.sum()
     scores = np.full(len(X), logit(np.clip(rate, TINY, 0.5)))

@@ -516,7 +516,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 objective = self._make_objective(target)
                 tree = self._winner.tree
                 bins = tree._bin(X, self._random_state) if bins is None else bins
-                self._boost(objective, TreeLearner(tree, X, bins), after_round)
+                learner = TreeLearner(tree, tree._make_grower(bins))
+                self._boost(objective, learner, self._scores(X), after_round)
             if len(self.estimators_) > n_rounds or not n_rounds:
                 self._held_out_fraction = fraction
             if self.verbose:

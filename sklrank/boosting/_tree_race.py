@@ -170,7 +170,7 @@ class Candidate:
     def __init__(self, start, tree, folds):
         self.start, self.tree, self._folds = start, tree, folds
         self._scores = [[part.copy() for part in fold.scores[start]] for fold in folds]
-        self._learners = [TreeLearner(tree, None, fold.bins[0]) for fold in folds]
+        self._learners = [TreeLearner(tree, tree._make_grower(fold.bins[0])) for fold in folds]
         self.values = []
         self._evaluate()
 

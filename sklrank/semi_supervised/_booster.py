@@ -94,7 +94,8 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
             X, labels = self._check_X_y(X, y)
             self._start_rounds()
             objective = self._make_objective(X, labels)
-            scores = self._boost(objective, self._make_learner(X, objective))
+            scores = self._initial_scores(X)
+            self._boost(objective, self._make_learner(X, objective), scores)
             if not self.estimators_:
                 warnings.warn(
                     f"{type(self).__name__} fitted no round, and predicts the same class for all "
