@@ -262,8 +262,6 @@ class PartsLearner(Learner):
     """Learner of trees on the parts, which have the scores; also their objective."""
 
     def __init__(self, ranker, bins, ask, n_samples):
-        # The scores that boosting knows are those of no documents.
-        self.X = np.empty((0, len(bins.n_bins)))
         self.leaf_step = LOSSES[ranker.loss].leaf_step
         self._tree = ranker._winner.tree
         self._ask, self._parts = ask, Parts(ask, n_samples)
@@ -336,7 +334,8 @@ def fit_parts(ranker, source):
         scores = scores if ranker.init_ is not None else np.zeros(len(scores))
         evaluated = CodedRows(bins.with_codes(codes), scores), target_held_out
     learner = PartsLearner(ranker, bins, ask, n_samples)
-    ranker._boost(learner, learner, ranker._after_round(evaluated))
+    # The parts have the scores: those that boosting knows are of no documents.
+    ranker._boost(learner, learner, np.empty(0), ranker._after_round(evaluated))
     if ranker.verbose:
         done = f"{len(ranker.estimators_)} rounds"
         print_progress(type(ranker).__name__, done, ranker.stop_reason_)
