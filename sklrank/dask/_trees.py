@@ -7,6 +7,8 @@ has a :class:`Part` of the documents in an actor, which is called directly. See
 
 from __future__ import annotations
 
+import re
+from inspect import getdoc
 from itertools import compress, count
 from typing import TYPE_CHECKING
 
@@ -15,13 +17,21 @@ from dask import delayed, is_dask_collection
 from distributed import get_client
 
 from sklrank import boosting
+from sklrank._docstrings import shares_text
 
 if TYPE_CHECKING:
     from typing import Any
 
     from typing_extensions import Self
 
+# The parameters and attributes are documented there; without docstrings (python -OO), nowhere.
+SECTIONS = re.search(
+    r"(?s)Parameters\n-+\n(?P<parameters>.*)\n\nAttributes\n-+\n(?P<attributes>.*)\n\nSee Also\n",
+    getdoc(boosting.HistGradientBoostingRanker) or "",
+)
 
+
+@shares_text(**(SECTIONS.groupdict() if SECTIONS else {}))
 class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
     r"""Document ranker of boosted trees that the workers of a dask cluster grow together.
 
@@ -46,6 +56,14 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
     ``early_stopping=True``, also the codes of the queries that are held out.
 
     If a worker is lost, `fit` raises an error, and the ranker is unchanged.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
 
     See Also
     --------
