@@ -143,14 +143,14 @@ class Blocks:
 
     def read(self, rows, is_seen, reader):
         """Return some rows of `X`, and the summary of those that are seen."""
-        found, summaries = [], []
+        found, summary = [], None
         for start, X, *_ in self._read(reader.check):
             stop = start + len(X)
             here = rows[slice(*np.searchsorted(rows, [start, stop]))]
             found.append(X[here - start])
-            summaries.append(reader.summarize(X, is_seen[start:stop]))
-            summaries = [summaries[0].merged(*summaries[1:])]
-        return np.concatenate(found), summaries[0]
+            of_block = reader.summarize(X, is_seen[start:stop])
+            summary = of_block if summary is None else summary.add(of_block)
+        return np.concatenate(found), summary
 
     def parts_of_queries(self, queries):
         """Return the part of each query: successive queries of as many rows."""

@@ -21,6 +21,7 @@ A *source* has the documents, in rows that are numbered. Its methods are
   of all parts as a list, and the codes and initial scores of the rows `held_out`.
 """
 
+from collections import Counter
 from copy import copy
 from functools import reduce
 from typing import NamedTuple
@@ -73,28 +74,22 @@ class Summary:
     ----------
     has_missing : ndarray of bool of shape (n_features,)
         Whether a value is missing.
-    counts : dict of (int to dict)
+    counts : dict of (int to Counter)
         Number of documents of each category of the categorical features.
     """
 
-    def __init__(self, is_categorical):
-        self.has_missing = np.zeros(len(is_categorical), dtype=bool)
-        self.counts = {feature: {} for feature in np.flatnonzero(is_categorical).tolist()}
+    def __init__(self, X, is_categorical):
+        self.has_missing = np.isnan(X).any(axis=0)
+        self.counts = {
+            feature: Counter(dict(zip(*map(np.ndarray.tolist, distinct_values(X[:, feature])))))
+            for feature in np.flatnonzero(is_categorical).tolist()
+        }
 
-    def add(self, X):
-        """Add rows of documents."""
-        self.has_missing |= np.isnan(X).any(axis=0)
+    def add(self, other):
+        """Add the documents of another summary; return this one."""
+        self.has_missing |= other.has_missing
         for feature, counts in self.counts.items():
-            for value, count in zip(*(each.tolist() for each in distinct_values(X[:, feature]))):
-                counts[value] = counts.get(value, 0) + count
-
-    def merged(self, *others):
-        """Return this summary, after adding the documents of others."""
-        for other in others:
-            self.has_missing |= other.has_missing
-            for feature, counts in self.counts.items():
-                for value, count in other.counts[feature].items():
-                    counts[value] = counts.get(value, 0) + count
+            counts.update(other.counts[feature])
         return self
 
     def columns(self, X):
@@ -131,9 +126,7 @@ class Reader:
 
     def summarize(self, X, is_seen):
         """Return the summary of the checked rows in a mask."""
-        summary = Summary(self._is_categorical)
-        summary.add(X if is_seen.all() else X[is_seen])
-        return summary
+        return Summary(X if is_seen.all() else X[is_seen], self._is_categorical)
 
     def encode(self, X):
         """Return the codes and the initial scores of rows."""
@@ -233,51 +226,26 @@ class Part:
         return self._grower.leaf_sums(*self.kept["derivatives"], bound)
 
 
-class Parts:
-    """The sums over all parts, as :class:`Grower` needs them."""
-
-    def __init__(self, ask, n_samples):
-        self._ask, self.n_samples = ask, n_samples
-
-    def set_largest(self, largest):
-        self._largest = largest
-
-    def totals(self):
-        return self._sum("totals", self._largest, self.n_samples)
-
-    def start(self, *arguments):
-        return self._sum("start", *arguments)
-
-    def divide(self, *arguments):
-        return self._sum("divide", *arguments)
-
-    def leaf_sums(self, *arguments):
-        return self._sum("leaf_sums", *arguments)
-
-    def _sum(self, *request):
-        return reduce(np.add, self._ask(*request))
-
-
 class PartsLearner(Learner):
     """Learner of trees on the parts, which have the scores; also their objective."""
 
     def __init__(self, ranker, bins, ask, n_samples):
         self.leaf_step = LOSSES[ranker.loss].leaf_step
         self._tree = ranker._winner.tree
-        self._ask, self._parts = ask, Parts(ask, n_samples)
-        self._grower = self._tree._make_grower(bins, n_samples=n_samples, parts=self._parts)
+        self._ask, self._n_samples = ask, n_samples
+        self._grower = self._tree._make_grower(bins, n_samples=n_samples, parts=self._sum)
         self._request = "begin", ranker.init_ is not None
 
     def set_scores(self, scores):
         """Add the last tree to the scores of the parts, and set the objective."""
         values, largest = zip(*self._ask(*self._request))
-        largest = np.max(largest, axis=0)
-        self.value, self.weights = float(sum(values)), largest[:1]
-        self._parts.set_largest(largest)
+        self._largest = np.max(largest, axis=0)
+        self.value, self.weights = float(sum(values)), self._largest[:1]
 
     def fit(self, objective, random_state):
         """Return a fitted model and its hypothesis, or None if the tree has no split."""
-        tree, self._values = self._grower.grow_on_parts(random_state)
+        totals = self._sum("totals", self._largest, self._n_samples)
+        tree, self._values = self._grower.grow_on_parts(totals, random_state)
         if tree.n_nodes == 1:
             return None
         return self._grower.set_fitted(copy(self._tree), tree), np.empty(0)
@@ -287,6 +255,9 @@ class PartsLearner(Learner):
         step = learning_rate * self.leaf_step
         self._request = "add_tree", step * self._values
         return step
+
+    def _sum(self, *request):
+        return reduce(np.add, self._ask(*request))
 
 
 def fit_parts(ranker, source):

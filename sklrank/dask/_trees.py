@@ -8,6 +8,7 @@ has a :class:`Part` of the documents in an actor, which is called directly. See
 from __future__ import annotations
 
 import re
+from functools import reduce
 from inspect import getdoc
 from itertools import compress, count
 from typing import TYPE_CHECKING
@@ -230,7 +231,7 @@ class Partitions:
         lists = self._share(reader), self._cut(is_read), self._cut(is_seen)
         results = self._client.gather(self._client.compute(self._map(read_partition, *lists)))
         found, summaries = zip(*results)
-        return np.concatenate(found), summaries[0].merged(*summaries[1:])
+        return np.concatenate(found), reduce(lambda first, second: first.add(second), summaries)
 
     def parts_of_queries(self, queries):
         """Return the part of each query, by a multiplicative hash."""

@@ -217,10 +217,9 @@ cdef class Grower(ThreadTeam):
         monotonic features.
     n_threads : int
         Number of threads.
-    parts : object or None
-        The samples in parts, if `codes` has none: an object with an attribute `n_samples` and the
-        methods `totals`, `start`, `divide` and `leaf_sums`, which return the sums over all parts of
-        the results of those methods of a Grower.
+    parts : callable or None
+        The samples in parts, if `codes` has none: ``parts(method, *arguments)`` returns the sum of
+        what `start`, `divide` or `leaf_sums` return for all parts.
     buffers : Buffers or None
         Memory that growers share.
     """
@@ -312,8 +311,7 @@ cdef class Grower(ThreadTeam):
             and np.max(sizes) <= MAX_BINS
             and thresholds.shape[0] == np.sum(sizes)
             and np.all(largest < sizes)
-            and 0 < (n_samples if parts is None else parts.n_samples) < 2 ** 31 - 1
-            and (parts is None or n_samples == 0 and n_outputs == 1)
+            and (0 < n_samples < 2 ** 31 - 1 or parts is not None and n_outputs == 1)
             and 2 <= max_leaf_nodes < 2 ** 30
             and min_samples_leaf >= 1
             and max_depth >= 1
@@ -407,9 +405,11 @@ cdef class Grower(ThreadTeam):
         self.check(gradients, hessians)
         if leaf_of.shape[0] != hessians.shape[0]:
             raise ValueError("there must be a leaf for each sample")
+        largest, n_samples = self.largest(gradients, hessians), hessians.shape[0]
+        totals = self.totals(gradients, hessians, largest, n_samples)
         self.gradients, self.hessians = gradients, hessians
         try:
-            tree, values = self.grow_tree(features, unit)
+            tree, values = self.grow_tree(totals, n_samples, features, unit)
         finally:
             self.gradients = self.hessians = None
         with nogil:
@@ -419,15 +419,28 @@ cdef class Grower(ThreadTeam):
                     leaf_of[self.samples[k]] = leaf.node
         return tree, values
 
-    def grow_on_parts(self, features, double unit=1.0):
+    def grow_on_parts(self, totals, Py_ssize_t n_samples, features):
         """Grow a tree on the samples of the parts, which know their gradients and hessians.
 
-        The parameters and results are those of `grow`, with the node of each leaf in place of the
-        leaf of each sample.
+        Parameters
+        ----------
+        totals : ndarray of shape (2, 2)
+            Sum of what `totals` returns for all parts.
+        n_samples : int
+            Number of samples of all parts.
+        features : ndarray of intp or None
+            See `grow`.
+
+        Returns
+        -------
+        tree : Tree
+        values : ndarray of shape (n_nodes, 1)
+        nodes : list of int
+            The node of each leaf, in the order in which the parts know the leaves.
         """
-        if not (self.cells and self.has_parts):
-            raise ValueError("this Grower has no parts")
-        tree, values = self.grow_tree(features, unit)
+        if self.cells == NULL or not (self.has_parts and n_samples < 2 ** 31 - 1):
+            raise ValueError("this Grower has no parts, or there are more than 2^31 - 2 samples")
+        tree, values = self.grow_tree(totals, n_samples, features, 1.0)
         return tree, values, [self.leaves[i].node for i in range(self.n_leaves)]
 
     cdef int check(self, const double[:, ::1] gradients, const double[::1] hessians) except -1:
@@ -440,7 +453,7 @@ cdef class Grower(ThreadTeam):
             raise ValueError("there must be gradients and a hessian for each sample")
         return 0
 
-    cdef tuple grow_tree(self, features, double unit):
+    cdef tuple grow_tree(self, totals, Py_ssize_t n_samples, features, double unit):
         cdef Py_ssize_t size = 2 * self.max_leaf_nodes - 1
         integers = np.zeros((6, size), dtype=np.intc)
         floats = np.zeros((3, size))
@@ -461,11 +474,6 @@ cdef class Grower(ThreadTeam):
         cdef double[:, :, ::1] sums
         if features is not None:
             self.set_features(features)
-        if self.has_parts:
-            n_samples, totals = self.parts.n_samples, self.parts.totals()
-        else:
-            n_samples, largest = self.codes.shape[1], self.largest(self.gradients, self.hessians)
-            totals = self.totals(self.gradients, self.hessians, largest, n_samples)
         *gradient_sums, hessian_sum = np.sum(totals, axis=1)
         bound = max(*gradient_sums, hessian_sum)
         if not np.all(np.isfinite(totals)):
@@ -504,8 +512,7 @@ cdef class Grower(ThreadTeam):
                 count[n_nodes + 1] = self.leaves[self.n_leaves - 1].total.count
                 n_nodes += 2
         if self.has_parts:
-            sums = self.parts.leaf_sums(self.untold, bound)
-            self.untold = []
+            sums = self.parts("leaf_sums", self.untold, bound)
         else:
             sums = self.leaf_sums(self.gradients, self.hessians, bound)
         for i in range(self.n_leaves):
@@ -727,7 +734,7 @@ cdef class Grower(ThreadTeam):
             self.set_root()
             root.histogram = self.new_histogram()
             self.untold = []
-            self.read(root, self.parts.start(gradient_scale, hessian_scale, features))
+            self.read(root, self.parts("start", gradient_scale, hessian_scale, features))
         else:
             self.set_cells(self.gradients, self.hessians, gradient_scale, hessian_scale)
             self.set_root()
@@ -935,7 +942,7 @@ cdef class Grower(ThreadTeam):
         # The sums of both are those of their parent minus those of the other.
         memcpy(right.sums, left.sums, self.n_groups * sizeof(Cell))
         if self.has_parts:
-            self.read(smaller, self.parts.divide(self.untold, 1 if smaller == left else 2))
+            self.read(smaller, self.parts("divide", self.untold, 1 if smaller == left else 2))
             self.untold = []
         else:
             self.gather(smaller)

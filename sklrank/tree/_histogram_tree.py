@@ -370,7 +370,7 @@ class HistogramGrower:
         Number of gradients of each sample.
     n_samples : int, default=None
         Number of samples of all parts, if those of `bins` are a part, or are none.
-    parts : object, default=None
+    parts : callable, default=None
         Parts of the samples, see :class:`Grower`; then `bins` has no samples.
     buffers : Buffers, default=None
         Memory that growers share.
@@ -437,9 +437,10 @@ class HistogramGrower:
         tree, values = self.compiled.grow(gradients, hessians, features, leaves, unit)
         return tree, values, leaves
 
-    def grow_on_parts(self, random_state):
+    def grow_on_parts(self, totals, random_state):
         """Grow a tree on the samples of the parts; return it, and the values of its leaves."""
-        tree, values, nodes = self.compiled.grow_on_parts(self._draw_features(random_state))
+        features = self._draw_features(random_state)
+        tree, values, nodes = self.compiled.grow_on_parts(totals, self.n_samples, features)
         return tree, values[nodes, 0]
 
     def _draw_features(self, random_state):

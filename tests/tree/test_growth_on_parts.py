@@ -1,7 +1,6 @@
 """Trees do not depend on the order of the samples, nor on the parts in which they are."""
 
 from fractions import Fraction
-from functools import reduce
 
 import numpy as np
 import pytest
@@ -32,30 +31,22 @@ class Parts:
     """The samples of some growers."""
 
     def __init__(self, tree, bins, members):
-        self.n_samples, self.members = N_SAMPLES, members
+        self.members = members
         self.growers = [
             tree._make_grower(bins.take(samples), n_samples=N_SAMPLES).compiled
             for samples in members
         ]
         self.derivatives = [(GRADIENTS[samples, None], HESSIANS[samples]) for samples in members]
 
-    def totals(self):
-        largest = np.array([np.abs(GRADIENTS).max(), HESSIANS.max()])
-        return self.sum(lambda grower, *given: grower.totals(*given, largest, N_SAMPLES))
-
-    def start(self, *arguments):
-        return self.sum(lambda grower, *given: grower.start(*given, *arguments))
-
-    def divide(self, splits, child):
-        return self.sum(lambda grower, *given: grower.divide(splits, child))
-
-    def leaf_sums(self, splits, bound):
-        self.sum(lambda grower, *given: grower.divide(splits) or 0)
-        return self.sum(lambda grower, *given: grower.leaf_sums(*given, bound))
-
-    def sum(self, function):
-        results = [function(one, *given) for one, given in zip(self.growers, self.derivatives)]
-        return reduce(np.add, results)
+    def __call__(self, method, *arguments):
+        if method == "leaf_sums":
+            self("divide", arguments[0])
+            arguments = arguments[1:]
+        results = []
+        for grower, derivatives in zip(self.growers, self.derivatives):
+            given = arguments if method == "divide" else (*derivatives, *arguments)
+            results.append(getattr(grower, method)(*given))
+        return None if results[0] is None else sum(results)
 
     def values(self, of_leaves):
         values = np.empty(N_SAMPLES)
@@ -91,7 +82,8 @@ def test_parts_give_the_same_tree(name, n_parts):
     parts = Parts(tree, bins, [np.flatnonzero(part_of == part) for part in range(n_parts)])
     grower = tree._make_grower(bins.take(samples[:0]), n_samples=N_SAMPLES, parts=parts)
     for _ in range(2):
-        grown, of_leaves = grower.grow_on_parts(np.random.RandomState(0))
+        totals = parts("totals", np.array([np.abs(GRADIENTS).max(), HESSIANS.max()]), N_SAMPLES)
+        grown, of_leaves = grower.grow_on_parts(totals, np.random.RandomState(0))
         assert_equal_nodes(grown.nodes(), expected)
         np.testing.assert_array_equal(parts.values(of_leaves), values)
 
