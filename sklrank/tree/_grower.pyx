@@ -135,11 +135,24 @@ cdef Units units_for(double bound) noexcept:
     return units
 
 
-cdef inline void add_exactly(double* sums, double term, Units units) noexcept nogil:
-    """Add a number to a sum of two parts."""
-    cdef double rounded = (term + units.high) - units.high
-    sums[0] += rounded
-    sums[1] += ((term - rounded) + units.low) - units.low
+cdef void add_exactly(
+    double* sums,
+    const double* terms,
+    Py_ssize_t stride,
+    const int* samples,
+    Py_ssize_t n_samples,
+    Units units,
+) noexcept nogil:
+    """Add the terms of some samples to a sum in two parts; if `samples` is NULL, their sizes."""
+    cdef double high = 0.0, low = 0.0, term, rounded
+    cdef Py_ssize_t i
+    for i in range(n_samples):
+        term = terms[samples[i] * stride] if samples else fabs(terms[i * stride])
+        rounded = (term + units.high) - units.high
+        high += rounded
+        low += ((term - rounded) + units.low) - units.low
+    sums[0] += high
+    sums[1] += low
 
 
 cdef double scale_for(double sum_) noexcept:
@@ -546,18 +559,9 @@ cdef class Grower(ThreadTeam):
 
     def largest(self, const double[:, ::1] gradients, const double[::1] hessians):
         """Return the largest absolute gradient of each output, and the largest hessian."""
-        cdef Py_ssize_t i, k
         self.check(gradients, hessians)
-        result = np.zeros(self.n_outputs + 1)
-        cdef double[::1] most = result
-        cdef double size
-        with nogil:
-            for k in range(self.n_outputs + 1):
-                for i in range(hessians.shape[0]):
-                    size = fabs(gradients[i, k] if k < self.n_outputs else hessians[i])
-                    if size > most[k]:
-                        most[k] = size
-        return result
+        high, low = np.max(gradients, axis=0, initial=0.0), np.min(gradients, axis=0, initial=0.0)
+        return np.append(np.maximum(high, -low), np.max(hessians, initial=0.0))
 
     def totals(
         self,
@@ -570,22 +574,21 @@ cdef class Grower(ThreadTeam):
 
         The largest values and the number of samples are those of all parts.
         """
-        cdef Py_ssize_t i, k
+        cdef Py_ssize_t k, n_here = hessians.shape[0]
+        cdef int n_outputs = self.n_outputs
         cdef Units units
         self.check(gradients, hessians)
-        result = np.zeros((self.n_outputs + 1, 2))
+        result = np.zeros((n_outputs + 1, 2))
         cdef double[:, ::1] sums = result
-        for k in range(self.n_outputs + 1):
+        for k in range(n_outputs + 1 if n_here else 0):
             if not largest[k] * n_samples < ldexp(1.0, LOG_BOUND):
                 raise ValueError("the sums of gradients and hessians must be finite")
             units = units_for(largest[k] * n_samples)
             with nogil:
-                for i in range(hessians.shape[0]):
-                    add_exactly(
-                        &sums[k, 0],
-                        fabs(gradients[i, k] if k < self.n_outputs else hessians[i]),
-                        units,
-                    )
+                if k < n_outputs:
+                    add_exactly(&sums[k, 0], &gradients[0, k], n_outputs, NULL, n_here, units)
+                else:
+                    add_exactly(&sums[k, 0], &hessians[0], 1, NULL, n_here, units)
         return result
 
     def start(
@@ -654,19 +657,22 @@ cdef class Grower(ThreadTeam):
         """Return the sums over the samples of each leaf: `(n_leaves, n_outputs + 1, 2)`."""
         cdef Units units = units_for(bound)
         cdef const Leaf* leaf
-        cdef Py_ssize_t i, j, k
-        cdef int sample
+        cdef Py_ssize_t i, k, n_here
+        cdef int n_outputs = self.n_outputs
+        cdef const int* samples
         self.check(gradients, hessians)
-        result = np.zeros((self.n_leaves, self.n_outputs + 1, 2))
+        result = np.zeros((self.n_leaves, n_outputs + 1, 2))
         cdef double[:, :, ::1] sums = result
         with nogil:
             for i in range(self.n_leaves):
                 leaf = self.leaves + i
-                for j in range(leaf.start, leaf.stop):
-                    sample = self.samples[j]
-                    for k in range(self.n_outputs):
-                        add_exactly(&sums[i, k, 0], gradients[sample, k], units)
-                    add_exactly(&sums[i, self.n_outputs, 0], hessians[sample], units)
+                n_here = leaf.stop - leaf.start
+                if not n_here:
+                    continue
+                samples = &self.samples[leaf.start]
+                for k in range(n_outputs):
+                    add_exactly(&sums[i, k, 0], &gradients[0, k], n_outputs, samples, n_here, units)
+                add_exactly(&sums[i, n_outputs, 0], &hessians[0], 1, samples, n_here, units)
         return result
 
     def write_leaves(self, const double[::1] values, double[::1] of_samples):
