@@ -14,7 +14,7 @@ import argparse
 import numpy as np
 from _common import MULTILABEL, load_multilabel, print_header, print_table
 
-from sklrank.feedback import RANDOMIZATIONS
+from sklrank.feedback import LIST_RANDOMIZATIONS, RANDOMIZATIONS
 from sklrank.online_boosting import TopKAdaptive
 
 
@@ -34,7 +34,7 @@ def summary(values):
 def bias_and_variance(sets, seeds, n_samples):
     for name in sets:
         rows = []
-        for randomization in RANDOMIZATIONS:
+        for randomization in sorted(LIST_RANDOMIZATIONS):
             for rho in (0.02, 0.2):
                 for estimate in ("pairs", "doubly-robust"):
                     found = [

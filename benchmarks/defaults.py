@@ -1,4 +1,4 @@
-"""Quality of default settings, compared with those of another checkout of the package.
+"""Quality and speed of default settings, compared with another checkout of the package.
 
 Each class is fitted with its defaults to at most `--rows` rows of each data set of SKLRANK_DATA:
 
@@ -8,10 +8,13 @@ Each class is fitted with its defaults to at most `--rows` rows of each data set
 - bandits: share of the rows of one pass for which the class shown was right.
 
 Missing entries are replaced by means. Printed are the mean over data sets, the difference to the
-other checkout, which must be compiled, with its standard error over data sets, and the number of
-data sets on which the installed package is worse.
+other checkout, which must be compiled, with its standard error over data sets, the number of data
+sets on which the installed package is worse, and the ratio of CPU times (geometric mean). With
+`--sets`, each of these is a row. Both checkouts run alternately, `--repetitions` times, of which
+the shortest time of each seed counts.
 
     SKLRANK_DATA=folder python benchmarks/defaults.py CHECKOUT [--tasks documents] [--rows 1000]
+    ... CHECKOUT --tasks multilabel --sets emotions yeast --repetitions 5
 """
 
 import argparse
@@ -19,16 +22,18 @@ import json
 import os
 import subprocess
 import sys
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
-from _common import data_file, print_header, print_table
+from _common import Stopwatch, data_file, print_header, print_table
 from sklearn.model_selection import train_test_split
 
 from sklrank.metrics import kendall_tau_score, ndcg_score, rank_loss
 
 
+@lru_cache(maxsize=2)
 def load(path, *names):
     """Return X and other arrays, with the rows of the training and of the test part."""
     arrays, ends = np.load(path), ("", "_train", "_test")
@@ -99,18 +104,47 @@ TASKS = {
 BY_NAME = {task.__name__: task for task in TASKS}
 
 
-def evaluate(tasks, rows, seeds):
-    """Return the values of data sets by class, of the classes that the package has."""
+def evaluate(tasks, sets, rows, seeds):
+    """Return values and seconds of the seeds, by class and data set."""
     values = {}
     for task in map(BY_NAME.get, tasks):
         folder, _, (room, names) = TASKS[task]
         kinds = [getattr(import_module(f"sklrank.{room}"), name, None) for name in names]
         for path in sorted((Path(os.environ["SKLRANK_DATA"]) / folder).glob("*.npz")):
-            for kind in filter(None, kinds):
-                found = [task(seeded(kind(), i), path, rows, i) for i in range(seeds)]
+            for kind in filter(None, kinds if not sets or path.stem in sets else ()):
                 of_class = values.setdefault(f"{task.__name__} {kind.__name__}", {})
-                of_class[path.stem] = float(np.mean(found))
+                of_class[path.stem] = of_set = []
+                for seed in range(seeds):
+                    with Stopwatch() as watch:
+                        value = float(task(seeded(kind(), seed), path, rows, seed))
+                    of_set.append((value, watch.seconds))
     return values
+
+
+def run(checkout):
+    """Return what `evaluate` returns in a process that imports the package from a checkout."""
+    paths = {**os.environ, "PYTHONPATH": str(Path(checkout).resolve())}
+    command = [sys.executable, *sys.argv, "--json"]
+    done = subprocess.run(command, env=paths, stdout=subprocess.PIPE, text=True, check=True)
+    return {
+        name: {key: np.array(pairs) for key, pairs in of_class.items()}
+        for name, of_class in json.loads(done.stdout).items()
+    }
+
+
+def compare(name, sets, here, there):
+    """Return a row of the table for some sets, given the results of the repetitions."""
+    means, others = (
+        np.array([of_sets[0][name][key][:, 0].mean() for key in sets]) for of_sets in (here, there)
+    )
+    seconds, other_seconds = (
+        np.array([np.min([each[name][key][:, 1] for each in of_sets], 0).sum() for key in sets])
+        for of_sets in (here, there)
+    )
+    added, sign = means - others, TASKS[BY_NAME[name.split()[0]]][1]
+    error = f" +- {added.std(ddof=1) / len(added) ** 0.5:.4f}" if len(added) > 1 else ""
+    ratio = np.exp(np.mean(np.log(seconds / other_seconds)))
+    return [f"{means.mean():.4f}", f"{added.mean():+.4f}{error}", np.sum(sign * added < 0), ratio]
 
 
 def seeded(model, seed):
@@ -121,27 +155,29 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("checkout", help="folder of the other checkout")
     parser.add_argument("--tasks", nargs="+", choices=BY_NAME, default=list(BY_NAME))
+    parser.add_argument("--sets", nargs="+", default=[])
+    parser.add_argument("--repetitions", type=int, default=1)
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--json", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    arguments = options.tasks, options.rows, options.seeds
     if options.json:
-        print(json.dumps(evaluate(*arguments)))
+        print(json.dumps(evaluate(options.tasks, options.sets, options.rows, options.seeds)))
         return
     data_file("multilabel", "birds")  # It says how to get the data.
     print_header(peers=())
-    # The same command, in a process that imports the package from the other checkout.
-    paths = {**os.environ, "PYTHONPATH": str(Path(options.checkout).resolve())}
-    command = [sys.executable, *sys.argv, "--json"]
-    done = subprocess.run(command, env=paths, stdout=subprocess.PIPE, text=True, check=True)
-    there, here, rows = json.loads(done.stdout), evaluate(*arguments), []
-    for name, values in ((name, here[name]) for name in here if name in there):
-        added = np.array([value - there[name][key] for key, value in values.items()])
-        error, sign = added.std(ddof=1) / len(added) ** 0.5, TASKS[BY_NAME[name.split()[0]]][1]
-        means = f"{np.mean(list(values.values())):.4f}", f"{added.mean():+.4f} +- {error:.4f}"
-        rows.append([name, len(values), *means, np.sum(sign * added < 0)])
-    columns = ("task and class", "sets", "mean", "difference", "worse")
+    own, here, there = Path(import_module("sklrank").__file__).parents[1], [], []
+    for _ in range(options.repetitions):
+        there.append(run(options.checkout))
+        here.append(run(own))
+    rows = []
+    for name in (name for name in here[0] if name in there[0]):
+        sets = list(here[0][name])
+        for of_row in [[key] for key in sets] if options.sets else [sets]:
+            title = of_row[0] if options.sets else len(sets)
+            *cells, ratio = compare(name, of_row, here, there)
+            rows.append([name, title, *cells, f"{ratio:.3f}"])
+    columns = ("task and class", "sets", "mean", "difference", "worse", "CPU time")
     print_table("Defaults of the installed package", columns, rows)
 
 

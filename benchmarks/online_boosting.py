@@ -115,7 +115,7 @@ def growth(quick):
     print_table("3a. Growth with the learners", columns, rows)
 
     rows = []
-    counting = OnlineRidgeClassifier(max_features=1)
+    counting = OnlineRidgeClassifier()
     for n_labels, n_relevant in [(25, 5), (50, 5), (100, 5), (200, 5), (100, 10), (100, 20)]:
         random = np.random.RandomState(0)
         Y = np.zeros((n_samples, n_labels), dtype=int)

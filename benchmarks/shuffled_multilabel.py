@@ -9,8 +9,8 @@ relative to it.
 1. Full information: AdaOLMR, and one model per label of these kinds: AdaGrad logistic regression of
    standardized and of unit-length samples, ridge regression of both, the nearest neighbors among
    the last 1000 samples, and Vowpal Wabbit (`pip install vowpalwabbit`).
-2. Top-k feedback (k = 3): reward per round, and rank loss in brackets. The boosters, AdaGrad and
-   LinUCB for the labels shown.
+2. Top-k feedback (k = 3): reward per round, and rank loss in brackets. SemiBanditRanker, the
+   boosters, and AdaGrad and LinUCB for the labels shown.
 3. AdaOLMR with full information, after one pass over the training part: rank loss and precision at
    1, 3 and 5 (in %) on the test part of the ranking by `decision_function`, and what is added by
    ranking by the calibrated probabilities of `predict_proba` instead. It uses all samples.
@@ -31,6 +31,7 @@ from _common import load_multilabel, print_header, print_table
 from _multilabel_peers import UniformExploration, adagrad, linucb, neighbors, ridge, vowpal_wabbit
 from scipy import sparse
 
+from sklrank.linear_model import SemiBanditRanker
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM
 
@@ -88,9 +89,9 @@ def top_k(X, Y, n_train, seed, exploration, defaults_only):
         return reward, rank_loss(Y[n_train:], scores[n_train:])
 
     results = {}
-    for model in (TopKBBM, TopKAdaptive):
-        booster = model(k=K, exploration=exploration, random_state=seed)
-        scores = booster.progressive_fit(X, Y, classes=range(Y.shape[1]))
+    for model in (SemiBanditRanker, TopKBBM, TopKAdaptive):
+        ranker = model(k=K, exploration=exploration, random_state=seed)
+        scores = ranker.progressive_fit(X, Y, classes=range(Y.shape[1]))
         results[model.__name__] = [results_of(scores)]
     if defaults_only:
         return results
@@ -174,7 +175,7 @@ def print_rewards(args, exploration):
     )
     results = collect(top_k, args, exploration, args.defaults_only)
     # The columns of defaults compare other models with them.
-    defaults = [] if args.defaults_only else ["TopKBBM", "TopKAdaptive"]
+    defaults = [] if args.defaults_only else ["SemiBanditRanker", "TopKBBM", "TopKAdaptive"]
     print_results(title, results, -1, defaults)
 
 

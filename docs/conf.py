@@ -77,6 +77,8 @@ myst_heading_anchors = 3
 autosummary_ignore_module_all = False
 # The template of a class documents its methods in full.
 numpydoc_show_class_members = False
+# "fit" instead of "Ranker.fit" in the list beside a page.
+toc_object_entries_show_parents = "hide"
 # Types stand in the docstrings.
 autodoc_typehints = "none"
 

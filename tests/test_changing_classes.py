@@ -49,7 +49,7 @@ RANKERS = {
 }
 CLASSIFIERS = {
     "logistic": OnlineLogisticRegression(learning_rate=(0.3, 1)),
-    "single": OnlineLogisticRegression(multi_class="ovr", max_features=3, random_state=0),
+    "single": OnlineLogisticRegression(multi_class="ovr"),
     "ridge": OnlineRidgeClassifier(alpha=(1, 10), drift_threshold=5.0),
     "rbf": OnlineRidgeClassifier(kernel="rbf", n_components=5, random_state=0),
     "hoeffding": HoeffdingTreeClassifier(grace_period=5, tau=0.9),

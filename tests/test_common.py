@@ -97,7 +97,7 @@ ESTIMATORS = [
     HistogramTreeRegressor(),
     HistogramTreeRegressor(min_samples_leaf=2, max_features=0.5, random_state=0),
     OnlineLogisticRegression(),
-    OnlineLogisticRegression(multi_class="ovr", max_features=0.9),
+    OnlineLogisticRegression(multi_class="ovr"),
     OnlineRidgeClassifier(),
     OnlineRidgeClassifier(kernel="rbf"),
     BanditronClassifier(),

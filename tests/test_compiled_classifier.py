@@ -26,11 +26,9 @@ MODELS = {
     "tree-nb": HoeffdingTreeClassifier(leaf_prediction="nb", **QUICK),
     "tree-nba": HoeffdingTreeClassifier(max_leaves=6, **QUICK),
     "logistic": OnlineLogisticRegression(learning_rate=0.5),
-    "logistic-ovr": OnlineLogisticRegression(multi_class="ovr", max_features=3, random_state=0),
+    "logistic-ovr": OnlineLogisticRegression(multi_class="ovr"),
     "ridge": OnlineRidgeClassifier(alpha=0.3),
-    "ridge-rbf": OnlineRidgeClassifier(
-        kernel="rbf", n_components=8, random_state=0, max_features=3
-    ),
+    "ridge-rbf": OnlineRidgeClassifier(kernel="rbf", n_components=8, random_state=0),
 }
 TREES = {name for name in MODELS if name.startswith("tree")}
 
@@ -192,15 +190,14 @@ def test_declared_classes_may_have_no_samples(model):
 
 
 def test_reproducible_by_seed():
-    """The same seed draws the same features and random features; another seed draws others."""
+    """The same seed draws the same random features; another seed draws others."""
     X, y, _ = stream()
-    for template in (MODELS["logistic-ovr"], MODELS["ridge-rbf"]):
-        votes = [
-            clone(template).set_params(random_state=seed).fit(X, y).predict_proba(X)
-            for seed in (0, 0, 1, 2, 3)
-        ]
-        assert_array_equal(votes[0], votes[1])
-        assert any(np.abs(votes[0] - other).max() > 1e-6 for other in votes[2:])
+    votes = [
+        clone(MODELS["ridge-rbf"]).set_params(random_state=seed).fit(X, y).predict_proba(X)
+        for seed in (0, 0, 1)
+    ]
+    assert_array_equal(votes[0], votes[1])
+    assert np.abs(votes[0] - votes[2]).max() > 1e-6
 
 
 # -- Labels and weights.
@@ -470,8 +467,6 @@ TREE_PARAMS = {
 LINEAR_PARAMS = {
     "standardize": ["yes", None],
     "normalize": ["l1", True],
-    "max_features": [0, 0.0, 1.5, -1, "all"],
-    "random_state": ["seed", -1],
 }
 LOGISTIC_PARAMS = LINEAR_PARAMS | {
     "multi_class": ["both", None],
@@ -484,6 +479,7 @@ RIDGE_PARAMS = LINEAR_PARAMS | {
     "n_components": [0, 1.5],
     "gamma": [0, -1],
     "sketch_size": [0, 1.5],
+    "random_state": ["seed", -1],
     "drift_threshold": [0, -1, "auto"],
     "warm_up": [0, 1.5],
 }

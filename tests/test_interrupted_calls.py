@@ -63,7 +63,7 @@ N_SAMPLES = 21
 PACKAGE = str(Path(sklrank.__file__).parent)
 
 MODELS = {
-    "logistic": OnlineLogisticRegression(max_features=3),
+    "logistic": OnlineLogisticRegression(),
     "ridge": OnlineRidgeClassifier(kernel="rbf", n_components=5),
     "tree": HoeffdingTreeClassifier(grace_period=5, tau=0.9),
     "label-tree": ProbabilisticLabelTree(max_children=2, max_iter=2),

@@ -183,7 +183,6 @@ SETTINGS = [
     ("LinUCBClassifier-item_features", {}, [np.size], ""),
     ("BanditronClassifier-gamma", {"kernel": "rbf"}, None, ""),
     ("OnlineRidgeClassifier-(n_components|gamma|random_state)", RBF, None, ""),
-    ("OnlineLogisticRegression-random_state", {"max_features": 2}, [1, 2, 3], ""),
     ("LevelSplits.*-max_features", {"max_depth": 2}, [1], ""),
     ("LevelSplits.*-random_state", {"max_depth": 2, "max_features": 1}, None, ""),
     ("HistogramTree.*-random_state", {"max_features": 1}, None, ""),

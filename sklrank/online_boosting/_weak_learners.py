@@ -137,6 +137,8 @@ def make_weak_learners(templates, n_estimators, max_features, n_features, n_labe
             if n_labels > 2 and is_binary_classifier(weak):
                 weak = CostSensitiveOneVsAll(weak)
             set_random_states(weak, random_state)
+            if isinstance(weak, _BentRidge):
+                seen = seen[draw_features(weak.max_features, len(seen), random_state)]
         if isinstance(weak, CompiledClassifier):
             weak._init_model(len(seen), np.arange(n_labels), generator)
         estimators.append(weak)
@@ -161,7 +163,7 @@ def recommended_learners(
 
     The boosters use this list if their parameter `estimator` is None. Call this function to change
     the list, and pass the result as `estimator`. All learners scale samples to the norm one or
-    standardize them, use all features, and learn from the costs of votes:
+    standardize them, and learn from the costs of votes:
 
     - a ridge regression of raw samples, with the penalty 1. With few samples of many sparse
       features, it is the best learner. It is the first one, so that the first expert consists of it
@@ -173,8 +175,8 @@ def recommended_learners(
       would learn the relevance of the labels shown instead of the costs;
     - a ridge regression of standardized samples, which follows the best of the penalties 1, 10 and
       100 by its likelihood. More than 256 features are reduced to a sketch of 256;
-    - ridge regressions with 50 random Fourier features of up to 50 features, which bend the
-      boundaries.
+    - ridge regressions with 50 random Fourier features, which bend the boundaries. Each uses up to
+      50 of the features, which the booster draws.
 
     Parameters
     ----------
@@ -223,7 +225,7 @@ def recommended_learners(
         logistic,
         _CostRidge(alpha=(1, 10, 100), normalize="l2", sketch_size=256),
     ]
-    rbf = _CostRidge(kernel="rbf", n_components=50, gamma=0.2, alpha=10, max_features=50)
+    rbf = _BentRidge(kernel="rbf", n_components=50, gamma=0.2, alpha=10)
     return [clone(template) for template in (first + [rbf] * n_estimators)[:n_estimators]]
 
 
@@ -231,6 +233,12 @@ class _CostRidge(OnlineRidgeClassifier):
     """Ridge regression on negative costs, whose votes deviate further from uniform votes."""
 
     _vote_scale, _vote_smoothing = 4.0, 1.0
+
+
+class _BentRidge(_CostRidge):
+    """Such a regression of random Fourier features, of some of the features."""
+
+    max_features = 50
 
 
 def _random_tree(random_state):

@@ -123,12 +123,12 @@ def test_potential_is_strongly_convex(name, shape):
 )
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_of_all_sizes(name, kind):
-    """Dual weights that grow and shrink by many powers of ten, with thousands of features."""
+    """Dual weights that grow and shrink by many powers of ten, with a thousand features."""
     random = np.random.RandomState(5)
-    mirror_map = MIRROR_MAPS[name](9, 3000)
+    mirror_map = MIRROR_MAPS[name](9, 1000)
     for scale in (1e-40, 1.0, 1e-40, 1e40, 1e-20, 1e100, 1e-100, 1e-160):
-        X = np.zeros((40, 3000))
-        X[np.arange(40), random.randint(3000, size=40)] = random.normal(size=40)
+        X = np.zeros((40, 1000))
+        X[np.arange(40), random.randint(1000, size=40)] = random.normal(size=40)
         directions = random.normal(size=(40, 9)) * scale
         mirror_map.take_steps(Rows(kind(X), 0.0), directions)
         found = mirror_map.weights
@@ -137,7 +137,7 @@ def test_numbers_of_all_sizes(name, kind):
         scaled = potential_gradient(name, found / unit)
         assert_allclose(scaled, theta / unit, rtol=1e-7, atol=1e-7)
         # Back to zero, exactly.
-        mirror_map.take_steps(Rows(kind(np.eye(3000)), 0.0), np.ascontiguousarray(-theta.T))
+        mirror_map.take_steps(Rows(kind(np.eye(1000)), 0.0), np.ascontiguousarray(-theta.T))
         assert np.all(mirror_map.weights == 0)
 
 

@@ -27,8 +27,6 @@ def test_tables_are_prefixes_of_longer_ones(representation):
 @pytest.mark.parametrize(
     "representation",
     [
-        "cubic",
-        None,
         lambda positions: positions,
         lambda positions: -np.minimum(positions, 3),
         lambda positions: np.where(positions > 2, np.nan, -positions),

@@ -71,7 +71,7 @@ LEARNERS = [
     OnlineLogisticRegression(multi_class="ovr", standardize=False, normalize="l2"),
     OnlineRidgeClassifier(normalize="l2", sketch_size=40, alpha=(1, 10), random_state=0),
     OnlineRidgeClassifier(standardize=False, normalize="l2"),
-    OnlineRidgeClassifier(kernel="rbf", n_components=20, max_features=30, random_state=0),
+    OnlineRidgeClassifier(kernel="rbf", n_components=20, random_state=0),
     AdaOLMR(random_state=0),
     TopKAdaptive(k=2, random_state=0),
     SemiBanditRanker(k=2, random_state=0),

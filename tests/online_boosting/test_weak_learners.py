@@ -51,6 +51,20 @@ def test_none_is_the_list_by_hand(booster):
         assert model.max_features_ == by_hand
 
 
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_learners_of_random_features_use_fifty_columns(booster):
+    """Each draws its own; the others use all, or those that `max_features` draws."""
+    wide = np.random.default_rng(0).normal(size=(9, 80))
+    for max_features, n_seen in ((None, 80), (60, 60), (30, 30)):
+        model = booster(max_features=max_features, random_state=0).fit(wide, Y[:9])
+        for learner, seen in zip(model.estimators_, model.estimators_features_, strict=True):
+            is_bent = learner.get_params().get("kernel") == "rbf"
+            assert len(seen) == (min(50, n_seen) if is_bent else n_seen)
+            assert (np.diff(seen) > 0).all()
+        first, second = model.estimators_features_[-2:]
+        assert first.tolist() != second.tolist()
+
+
 RESOLVED = {
     "trees": ({"estimator": "trees"}, 100, 20),
     "fewer trees": ({"estimator": "trees", "n_estimators": 3}, 3, 20),

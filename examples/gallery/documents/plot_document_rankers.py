@@ -44,11 +44,16 @@ for name, ranker in rankers.items():
 # %%
 # The intervals on the right are 95 % intervals of the mean difference. The p-values are those of a
 # randomization test (`scipy.stats.permutation_test`).
-figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4))
-left.boxplot(list(scores.values()), tick_labels=list(scores), medianprops={"color": "black"})
-left.set(ylabel="NDCG@10 of a query", ylim=(0, 1.02))
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4), sharey=True)
+left.boxplot(
+    list(scores.values()),
+    tick_labels=list(scores),
+    orientation="horizontal",
+    medianprops={"color": "black"},
+)
+left.set(xlabel="NDCG@10 of a query", xlim=(0, 1.02))
 others = [name for name in scores if name != "boosted trees"]
-for place, name in enumerate(others):
+for place, name in enumerate(others, start=2):
     pair = scores["boosted trees"], scores[name]
     test = permutation_test(
         pair, lambda one, other: np.mean(one - other), permutation_type="samples", rng=0
@@ -57,5 +62,4 @@ for place, name in enumerate(others):
     right.errorbar(test.statistic, place, xerr=error, fmt="o", capsize=4, color="#0072B2")
     print(f"trees - {name}: {test.statistic:+.3f} +- {error:.3f}, p = {test.pvalue:.4f}")
 right.axvline(0, color="0.5", linestyle=":")
-right.set_yticks(range(len(others)), others)
-right.set(xlabel="mean difference: boosted trees minus ...", ylim=(-0.5, len(others) - 0.5))
+right.set(xlabel="mean difference: boosted trees minus the ranker")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._base_online import CompiledClassifier
-from sklrank._randomness import MAX_FEATURES, draw_features, draw_frequencies
+from sklrank._docstrings import shares_text
+from sklrank._randomness import draw_frequencies
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR
 from sklrank.base import ClassScoresMixin, two_class_weights
@@ -22,14 +23,41 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
-    from sklrank._typing import MaxFeatures
-
 _FEATURE_MAP_CONSTRAINTS = {
     "standardize": ["boolean"],
     "normalize": [StrOptions({"l2"}), None],
-    "max_features": MAX_FEATURES,
-    "random_state": ["random_state"],
 }
+
+# Texts that the docstrings share.
+_OF_LINEAR_CLASSIFIERS = shares_text(
+    standardize="""
+standardize : bool, default=True
+    If True, each sample is standardized by the means and standard deviations of the previous
+    samples. If at most an eighth of all entries so far are nonzero, features of which at most an
+    eighth of the entries are nonzero are not centered, but divided by their root mean square. A
+    feature, or all features, that are centered remain so until the share is less than a sixteenth.
+    An array and a sparse matrix of the same samples give the same model.
+""",
+    coef="""
+classes_ : ndarray of shape (n_classes,)
+    Class labels.
+coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
+    Weights of the standardized features. For two classes, the difference between the weights of the
+    second and the first class. With ``normalize="l2"``, they are the weights of the features of
+    samples scaled to the norm one.
+""",
+    scaling="""
+mean_, scale_ : ndarray of shape (n_features,)
+    Means and standard deviations of the features over the samples learned so far. The next sample
+    is standardized by them. The scale of constant features is 1. If `standardize` is False, the
+    means are 0 and the scales are 1. For features that are not centered, they are 0 and the root
+    mean square.
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of the features. Defined only if `X` has feature names that are all strings.
+""",
+)
 
 # Largest permitted ratio of a sample weight to the penalty `alpha`. With larger ratios, rounding
 # errors outweigh the penalty if features are collinear.
@@ -82,9 +110,8 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     def coef_(self) -> np.ndarray:
         """Weights of the standardized features."""
         self._check_linear("coef_")
-        coef = np.zeros((len(self.classes_), self.n_features_in_))
-        coef[:, self._standardization()[0]] = self._learner.column_weights.T
-        return two_class_weights(coef)
+        weights = self._learner.weight_table[:-1]
+        return two_class_weights(self._learner.feature_map.column_weights(weights).T)
 
     @property
     def intercept_(self) -> np.ndarray:
@@ -97,23 +124,20 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     def model_shares_(self) -> np.ndarray:
         """Shares of the models in the prediction."""
         self._check_fitted()
-        return self._learner.model_shares
+        return self._learner.copy_shares()
 
     @property
     def mean_(self) -> np.ndarray:
         """Means of the features over the samples learned so far."""
-        columns, means, _ = self._standardization()
-        mean = np.zeros(self.n_features_in_)
-        mean[columns] = means
-        return mean
+        self._check_fitted()
+        return self._learner.feature_map.standardization()[0]
 
     @property
     def scale_(self) -> np.ndarray:
         """Standard deviations of the features over the samples learned; 1 for constant features."""
-        columns, _, deviations = self._standardization()
-        scale = np.ones(self.n_features_in_)
-        scale[columns] = np.where(deviations > 0, deviations, 1.0)
-        return scale
+        self._check_fitted()
+        deviations = self._learner.feature_map.standardization()[1]
+        return np.where(deviations > 0, deviations, 1.0)
 
     def _check_linear(self, name):
         self._check_fitted()
@@ -124,11 +148,8 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
                 "of random features"
             )
 
-    def _standardization(self):
-        self._check_fitted()
-        return self._learner.standardization
 
-
+@_OF_LINEAR_CLASSIFIERS
 class OnlineLogisticRegression(_OnlineLinearClassifier):
     """Online logistic regression with adaptive gradient steps and running standardization.
 
@@ -159,12 +180,7 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         the mean of their scores, in which the share of a model is proportional to its likelihood:
         exp of minus the sum of its log losses so far, each before the sample was learned. In a
         booster with top-k feedback, the rank losses of the labels shown replace the log losses.
-    standardize : bool, default=True
-        If True, each sample is standardized by the means and standard deviations of the previous
-        samples. If at most an eighth of all entries so far are nonzero, features of which at most
-        an eighth of the entries are nonzero are not centered, but divided by their root mean
-        square. A feature, or all features, that are centered remain so until the share is less than
-        a sixteenth. An array and a sparse matrix of the same samples give the same model.
+    {standardize}
     normalize : {"l2"} or None, default=None
         If "l2", each sample is scaled to the norm one, after the standardization. If None, a
         standardized sample is divided by the square root of the number of features, so that its
@@ -173,33 +189,15 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     intercept_scaling : float, default=1.0
         Value of the constant feature whose weight determines the intercept. With smaller values,
         the steps of the intercept are shorter.
-    max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features that the model uses: an int, a fraction of the features, "sqrt", "log2",
-        or None for all features. The features are drawn at random once.
-    random_state : int, RandomState instance or None, default=None
-        Controls the random choice of the features if `max_features` is not None.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
-        Weights of the standardized features. They are 0 for features that are not used. For two
-        classes, the difference between the weights of the second and the first class. With
-        ``normalize="l2"``, they are the weights of the features of samples scaled to the norm one.
+    {coef}
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts.
     model_shares_ : ndarray of shape (n_learning_rates,)
         Shares of the models with each `learning_rate` in the prediction, which sum to one.
-    mean_, scale_ : ndarray of shape (n_features,)
-        Means and standard deviations of the features over the samples learned so far. The next
-        sample is standardized by them. The scale of constant features is 1. For features that are
-        not used, and for all features if `standardize` is False, the mean is 0 and the scale is 1.
-        For features that are not centered, they are 0 and the root mean square.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {scaling}
 
     See Also
     --------
@@ -237,28 +235,19 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         standardize: bool = True,
         normalize: Literal["l2"] | None = None,
         intercept_scaling: float = 1.0,
-        max_features: MaxFeatures = None,
-        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.multi_class = multi_class
         self.learning_rate = learning_rate
         self.standardize = standardize
         self.normalize = normalize
         self.intercept_scaling = intercept_scaling
-        self.max_features = max_features
-        self.random_state = random_state
 
     def _make_learner(self, n_features, n_classes, random_state):
         rates = _candidates("learning_rate", self.learning_rate, 0, MAX_FACTOR, False)
-        columns = draw_features(self.max_features, n_features, random_state)
-        no_frequencies = np.empty((len(columns), 0))
         features = FeatureMap(
             n_features,
-            columns,
-            no_frequencies,
-            np.empty(0),
             10.0,
-            1.0 / np.sqrt(len(columns)),
+            1.0 / np.sqrt(n_features),
             standardize=self.standardize,
             normalize=self.normalize == "l2",
             intercept=self.intercept_scaling,
@@ -269,10 +258,11 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
             self.multi_class == "multinomial" and not self._learns_relevance,
             rates,
             # The samples must be scaled, since single precision has no numbers above 1e38.
-            self.normalize == "l2" and len(columns) * n_classes > MAX_DOUBLE_WEIGHTS,
+            self.normalize == "l2" and n_features * n_classes > MAX_DOUBLE_WEIGHTS,
         )
 
 
+@_OF_LINEAR_CLASSIFIERS
 class OnlineRidgeClassifier(_OnlineLinearClassifier):
     """Online ridge classifier, which solves a least squares problem exactly after every sample.
 
@@ -317,12 +307,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         regression, and soon follow the new classes. Without drift, the default almost never detects
         one. If None, there is no test. There is none either if the model learns from the costs of a
         booster.
-    standardize : bool, default=True
-        If True, each sample is standardized by the means and standard deviations of the previous
-        samples. If at most an eighth of all entries so far are nonzero, features of which at most
-        an eighth of the entries are nonzero are not centered, but divided by their root mean
-        square. A feature, or all features, that are centered remain so until the share is less than
-        a sixteenth. An array and a sparse matrix of the same samples give the same model.
+    {standardize}
     normalize : {"l2"} or None, default=None
         If "l2", each sample is scaled to the norm one, after the standardization. If None and
         `standardize` is False, the entries of samples must not exceed 1e60.
@@ -335,36 +320,19 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         Number of samples after which the means and standard deviations of the features, and the
         entries of a sketch, no longer change. From then on, the model does not depend on the order
         of the samples, so that `merge` and `unlearn` are exact. If None, they always change.
-    max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features that the model uses: an int, a fraction of the features, "sqrt", "log2",
-        or None for all features. The features are drawn at random once.
     random_state : int, RandomState instance or None, default=None
-        Controls the random choice of the features and the random Fourier features.
+        Controls the random entries of a sketch, and the random Fourier features.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Class labels.
-    coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
-        Weights of the standardized features. They are 0 for features that are not used. For two
-        classes, the difference between the weights of the second and the first class. With
-        ``normalize="l2"``, they are the weights of the features of samples scaled to the norm one.
-        Not defined for the "rbf" kernel.
+    {coef}
     intercept_ : ndarray of shape (n_classes,) or (1,)
-        Intercepts. Not defined for the "rbf" kernel.
+        Intercepts. Like `coef_`, not defined for the "rbf" kernel.
     model_shares_ : ndarray of shape (n_alphas,)
         Shares of the models with each `alpha` in the prediction, which sum to one.
     n_drifts_ : int
         Number of concept drifts detected.
-    mean_, scale_ : ndarray of shape (n_features,)
-        Means and standard deviations of the features over the samples learned so far. The next
-        sample is standardized by them. The scale of constant features is 1. For features that are
-        not used, and for all features if `standardize` is False, the mean is 0 and the scale is 1.
-        For features that are not centered, they are 0 and the root mean square.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {scaling}
 
     See Also
     --------
@@ -393,6 +361,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
 
     _parameter_constraints: dict = {
         "kernel": [StrOptions({"linear", "rbf"})],
+        "random_state": ["random_state"],
         "alpha": [Interval(Real, 1 / MAX_WEIGHT_TO_ALPHA, None, closed="left"), "array-like"],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
@@ -414,7 +383,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         normalize: Literal["l2"] | None = None,
         sketch_size: int | None = None,
         warm_up: int | None = None,
-        max_features: MaxFeatures = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.kernel = kernel
@@ -426,7 +394,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self.normalize = normalize
         self.sketch_size = sketch_size
         self.warm_up = warm_up
-        self.max_features = max_features
         self.random_state = random_state
 
     # Factor of the predicted deviations from a uniform vote, and smoothness of the clipping of
@@ -482,25 +449,22 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     def _make_learner(self, n_features, n_classes, random_state):
         alphas = _candidates("alpha", self.alpha, 1 / MAX_WEIGHT_TO_ALPHA, np.inf, True)
         n_components = self.n_components if self.kernel == "rbf" else 0
-        columns = draw_features(self.max_features, n_features, random_state)
-        n_slots = min(len(columns), self.sketch_size or len(columns))
+        n_slots = min(n_features, self.sketch_size or n_features)
         # Samples of norm one have the kernel exp(-gamma |z - z'|^2), which does not depend on the
         # number of features.
-        size = 1 if self.normalize == "l2" else max(len(columns), 1)
-        gamma = self.gamma * max(n_slots, 1) / size
+        gamma = self.gamma * n_slots / (1 if self.normalize == "l2" else n_features)
         frequencies, phases = draw_frequencies(n_slots, n_components, gamma, random_state)
         sketch = {}
-        if n_slots < len(columns):
+        if n_slots < n_features:
             sketch["n_slots"] = n_slots
-            shared = random_state.randint(n_slots, size=len(columns))
+            shared = random_state.randint(n_slots, size=n_features)
             sketch["shared_slots"] = shared.astype(np.intc)
-            sketch["signs"] = random_state.choice([-1, 1], len(columns)).astype(np.intc)
+            sketch["signs"] = random_state.choice([-1, 1], n_features).astype(np.intc)
         features = FeatureMap(
             n_features,
-            columns,
-            frequencies,
-            phases,
             3.0,
+            frequencies=frequencies,
+            phases=phases,
             standardize=self.standardize,
             normalize=self.normalize == "l2",
             warm_up=self.warm_up,

@@ -6,8 +6,8 @@ from sklrank._state cimport Persistent
 
 cdef class FeatureMap(Persistent):
     cdef readonly bint is_rbf                   # whether there are random features
-    cdef readonly Py_ssize_t n_features, n_columns, n_outputs
-    cdef readonly Py_ssize_t n_slots            # number of z; n_columns without a sketch
+    cdef readonly Py_ssize_t n_features, n_outputs
+    cdef readonly Py_ssize_t n_slots            # number of z; n_features without a sketch
     cdef readonly Py_ssize_t n_taken            # number of slots that belong to a single column
     cdef readonly bint standardize, normalize
     cdef readonly bint centers                  # whether all columns are centered
@@ -15,9 +15,7 @@ cdef class FeatureMap(Persistent):
     cdef readonly double count                  # number of samples learned
     cdef readonly double warm_up                # number of samples in the statistics, at most
     cdef Py_ssize_t n_nonzero                   # number of their nonzero entries
-    cdef Py_ssize_t[::1] columns                # (n_columns,) columns of X in use, in order; (0,)
-    #                                             if these are all
-    # The statistics (n_columns,), or (0,) if `standardize` is False. For columns that are not
+    # The statistics (n_features,), or (0,) if `standardize` is False. For columns that are not
     # centered, the first two are the sums of the values and of their squares.
     cdef double[::1] mean                       # means of the columns
     cdef double[::1] m2                         # sums of squared deviations
@@ -25,11 +23,11 @@ cdef class FeatureMap(Persistent):
     # If `centers` is False:
     cdef Py_ssize_t n_centered
     cdef int[::1] centered                      # the columns that are centered, in order
-    cdef char[::1] is_centered                  # (n_columns,)
-    cdef double[::1] n_nonzero_of               # (n_columns,) number of nonzero entries
-    cdef int[::1] slots                         # (n_columns,) slot of each column; -1 if none yet
-    cdef int[::1] shared_slots                  # (n_columns,) slot of a column if all are taken
-    cdef int[::1] signs                         # (n_columns,) signs of the columns in a sketch
+    cdef char[::1] is_centered                  # (n_features,)
+    cdef double[::1] n_nonzero_of               # (n_features,) number of nonzero entries
+    cdef int[::1] slots                         # (n_features,) slot of each column; -1 if none yet
+    cdef int[::1] shared_slots                  # (n_features,) slot of a column if all are taken
+    cdef int[::1] signs                         # (n_features,) signs of the columns in a sketch
     cdef const double[:, ::1] frequencies       # (n_slots, n_components) of random features
     cdef const double[::1] phases               # (n_components,) of random features
 
@@ -50,20 +48,15 @@ cdef class FeatureMap(Persistent):
     # Return whether the values of a sample are to be stored as a dense row.
     cdef bint is_dense(self, const Row* x) noexcept nogil
 
-    # Return the columns as `find_column` takes them.
-    cdef const Py_ssize_t* selected(self) noexcept nogil
-
-    # Return the number of nonzero values.
-    cdef Py_ssize_t count_nonzero(self, const Row* x) noexcept nogil
-
-    # Write all values of a sample into `values` (n_columns,).
+    # Write all values of a sample into `values` (n_features,).
     cdef void read_values(self, const Row* x, double* values) noexcept nogil
 
-    # The two cases of `transform`. The first writes to `features` (n_outputs,), the second returns
-    # the number of the entries of z that it writes, of which there are no two in a slot.
-    cdef void transform_dense(self, const Row* x, double* features, double* memory) noexcept nogil
+    # The two cases of `transform`, before z is scaled. The first writes z into `values`, or into
+    # `slots` if there is a sketch. The second returns the number of the entries of z that it writes
+    # into `values` and `indices`, of which there are no two in a slot.
+    cdef void transform_dense(self, const Row* x, double* values, double* slots) noexcept nogil
     cdef Py_ssize_t transform_sparse(
-        self, const Row* x, double* values, int* indices, double* memory
+        self, const Row* x, double* values, int* indices, double* slots
     ) noexcept nogil
 
     # Give a slot to all columns, so that no later sample changes the features.
@@ -86,7 +79,9 @@ cdef class FeatureMap(Persistent):
     # Return the standardized value of a column that is stored as a sparse one.
     cdef double standardized(self, Py_ssize_t column, double value) noexcept nogil
 
-    # Update the statistics and slots by the entries of a sparse sample, and centered zeros.
+    # Update the statistics and slots by all values, or by those of a sparse sample and zeros of
+    # columns that are centered.
+    cdef void update_dense(self, const double* values) noexcept nogil
     cdef void update_sparse(
         self, const double* values, const int* indices, Py_ssize_t n
     ) noexcept nogil

@@ -3,7 +3,7 @@
 
 A sample x is mapped to features in four steps:
 
-1. If `standardize` is True, the columns in use are standardized by the statistics of the previous
+1. If `standardize` is True, the columns are standardized by the statistics of the previous
    samples, (x - mean) / standard deviation, and clipped at +-clip, because standard deviations
    estimated from the first few samples are inaccurate. They are multiplied by `scale`. If few of
    the entries so far are nonzero, so that centering would be slow, columns with few nonzero entries
@@ -32,8 +32,10 @@ from libc.math cimport INFINITY, fabs, sqrt
 
 import numpy as np
 
-from sklrank._rows cimport find_column, select_entries
+from sklrank._rows cimport select_entries
 from sklrank._state cimport Archive
+
+from sklrank._model_lock import shared_call
 
 cdef enum:
     # Values are sparse if at most the inverse of this share is nonzero. A dense loop computes
@@ -46,20 +48,19 @@ cdef double ROUNDING = np.finfo(np.float64).eps
 cdef class FeatureMap:
     """Running standardization, sketch and feature map.
 
-    Without random features, `frequencies` has no columns and `phases` is empty. If `signs` is
-    given, the columns are reduced to a sketch. `slots` then contains the slot that each column may
+    Without random features, `frequencies` is None and `phases` is empty. If `signs` is given, the
+    columns are reduced to a sketch. `shared_slots` then contains the slot that each column may
     share, and `n_slots` is the number of slots.
     """
 
     def __init__(
         self,
         Py_ssize_t n_features,
-        columns,
-        frequencies,
-        phases,
         double clip,
         double scale=1.0,
         *,
+        frequencies=None,
+        phases=(),
         bint standardize=True,
         bint normalize=False,
         double intercept=1.0,
@@ -69,30 +70,26 @@ cdef class FeatureMap:
         warm_up=None,
     ):
         no_columns = np.empty(0, dtype=np.intc)
-        self.n_features, self.n_columns = n_features, len(columns)
-        self.columns = columns if len(columns) < n_features else np.empty(0, dtype=np.intp)
-        self.frequencies, self.phases = frequencies, phases
+        cdef Py_ssize_t n = n_features * standardize
+        self.n_features = n_features
+        self.n_slots = n_features if signs is None else n_slots
+        self.phases = np.array(phases, dtype=np.float64)
+        self.frequencies = np.empty((self.n_slots, 0)) if frequencies is None else frequencies
         self.clip, self.scale, self.intercept = clip, scale, intercept
         self.warm_up = INFINITY if warm_up is None else warm_up
         self.standardize, self.normalize = standardize, normalize
-        self.mean, self.m2, self.inverse_scale = np.zeros((3, len(columns) * standardize))
+        self.mean, self.m2, self.inverse_scale = np.zeros((3, n))
         self.centered = no_columns
-        self.n_nonzero_of = np.zeros(len(columns) * standardize)
-        self.n_slots = len(columns) if signs is None else n_slots
+        self.n_nonzero_of = np.zeros(n)
         self.shared_slots = no_columns if signs is None else shared_slots
         self.signs = no_columns if signs is None else signs
-        self.slots = no_columns if signs is None else np.full(len(columns), -1, dtype=np.intc)
+        self.slots = no_columns if signs is None else np.full(n_features, -1, dtype=np.intc)
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
         cdef FeatureMap saved = archive.source
-        self.n_features = archive.count("n_features", saved.n_features, 1)
-        cdef Py_ssize_t n = archive.count("n_columns", saved.n_columns, 1, self.n_features)
-        self.n_columns = n
-        self.columns = archive.integers(
-            "columns", saved.columns, (n if n < self.n_features else 0,), 0, self.n_features - 1
-        )
-        archive.require(np.all(np.diff(self.columns) > 0), "its columns do not increase")
+        cdef Py_ssize_t n = archive.count("n_features", saved.n_features, 1)
+        self.n_features = n
         self.n_slots = archive.count("n_slots", saved.n_slots, 0, n)
         self.n_taken = archive.count("n_taken", saved.n_taken, 0, self.n_slots)
         cdef Py_ssize_t n_signs = n if self.n_slots < n else 0
@@ -117,7 +114,7 @@ cdef class FeatureMap:
         self.n_nonzero = archive.count("n_nonzero", saved.n_nonzero)
         n *= self.standardize
         cdef int[::1] centered = saved.centered[:saved.n_centered]
-        self.centered = archive.integers("centered", centered, (-1,), 0, self.n_columns - 1)
+        self.centered = archive.integers("centered", centered, (-1,), 0, self.n_features - 1)
         self.n_nonzero_of = archive.floats("n_nonzero_of", saved.n_nonzero_of, (n,))
         self.n_centered = self.centered.shape[0]
         if archive.loads:
@@ -134,126 +131,98 @@ cdef class FeatureMap:
         return 0
 
     cdef tuple sizes(self):
-        return self.n_features, self.n_columns, self.n_slots, self.n_outputs
+        return self.n_features, self.n_slots, self.n_outputs
 
     cdef Py_ssize_t memory_size(self, const Row* x, Py_ssize_t* n_indices) noexcept nogil:
-        n_indices[0] = 1 + (
-            self.n_columns if x == NULL else min(self.n_columns, x.n + self.n_centered)
-        )
-        if x == NULL or self.is_dense(x):
-            return self.n_outputs + self.n_columns + self.n_slots + 1
-        return n_indices[0] + (self.n_outputs if self.is_rbf else 0) + (
-            self.n_slots if self.n_slots < self.n_columns else 0
-        )
+        cdef Py_ssize_t n_slots = self.n_slots if self.n_slots < self.n_features else 0
+        n_indices[0] = self.n_features + 1
+        if x != NULL and not self.is_dense(x):
+            n_indices[0] = min(self.n_features, x.n + self.n_centered) + 1
+        return (self.n_outputs if self.is_rbf else 0) + n_indices[0] + n_slots + 1
 
     cdef bint is_dense(self, const Row* x) noexcept nogil:
-        return self.centers if self.standardize else (
-            SPARSITY * self.count_nonzero(x) > self.n_columns
-        )
-
-    cdef const Py_ssize_t* selected(self) noexcept nogil:
-        return NULL if self.n_columns == self.n_features else &self.columns[0]
-
-    cdef Py_ssize_t count_nonzero(self, const Row* x) noexcept nogil:
-        cdef Py_ssize_t j, total = 0
-        if x.columns != NULL or self.n_columns < self.n_features:
-            return select_entries(x, self.selected(), self.n_columns, NULL, NULL)
-        for j in range(self.n_columns):
-            total += x.values[j] != 0.0
-        return total
+        return self.centers if self.standardize else SPARSITY * count_nonzero(x) > self.n_features
 
     cdef void read_values(self, const Row* x, double* values) noexcept nogil:
-        cdef const Py_ssize_t* columns = self.selected()
         cdef Py_ssize_t i, j
         if x.columns == NULL:
-            for j in range(self.n_columns):
-                values[j] = bounded(x.values[j if columns == NULL else columns[j]])
+            for j in range(self.n_features):
+                values[j] = bounded(x.values[j])
             return
-        for j in range(self.n_columns):
+        for j in range(self.n_features):
             values[j] = 0.0
         for i in range(x.n):
-            j = find_column(columns, self.n_columns, x.columns[i])
-            if j >= 0:
-                values[j] = bounded(x.values[i])
+            values[x.columns[i]] = bounded(x.values[i])
 
     cdef void transform(
         self, const Row* x, Row* features, double* memory, int* indices
     ) noexcept nogil:
-        cdef Row z
-        features.n = features.n_features = self.n_outputs
-        features.constant, features.columns, features.values = 0.0, NULL, memory
-        if self.is_dense(x):
-            self.transform_dense(x, memory, memory + self.n_outputs)
-            return
-        z.constant, z.columns, z.n_features = 0.0, indices, self.n_slots
-        z.values = memory + (self.n_outputs if self.is_rbf else 0)
-        z.n = self.transform_sparse(
-            x, <double*>z.values, indices,
-            <double*>z.values + min(self.n_columns, x.n + self.n_centered),
+        cdef double* z = memory + (self.n_outputs if self.is_rbf else 0)
+        cdef bint is_dense = self.is_dense(x)
+        cdef double* slots = z + 1 + (
+            self.n_features if is_dense else min(self.n_features, x.n + self.n_centered)
         )
+        features.constant, features.n_features = 0.0, self.n_slots
+        features.columns, features.n = NULL if is_dense else indices, self.n_slots
+        if is_dense:
+            self.transform_dense(x, z, slots)
+            z = slots if self.n_slots < self.n_features else z
+        else:
+            features.n = self.transform_sparse(x, z, indices, slots)
+        features.values = z
+        if self.normalize:
+            scale_to_unit_norm(z, features.n)
         if self.is_rbf:
             random_features_of_row(
-                &z, &self.frequencies[0, 0], &self.phases[0], self.phases.shape[0], memory
+                features, &self.frequencies[0, 0], &self.phases[0], self.phases.shape[0], memory
             )
-            memory[self.n_outputs - 1] = self.intercept
-            return
-        memory[z.n], indices[z.n] = self.intercept, <int>(self.n_outputs - 1)
-        features.n, features.columns = z.n + 1, indices
+            features.values, features.columns, features.n = memory, NULL, self.phases.shape[0]
+        if features.columns != NULL:
+            indices[features.n] = <int>(self.n_outputs - 1)
+        (<double*>features.values)[features.n] = self.intercept
+        features.n, features.n_features = features.n + 1, self.n_outputs
 
-    cdef void transform_dense(self, const Row* x, double* features, double* memory) noexcept nogil:
-        cdef bint has_sketch = self.n_slots < self.n_columns
-        cdef double* z = features if not self.is_rbf else memory + self.n_columns
-        cdef double* values = memory if has_sketch else z
+    cdef void transform_dense(self, const Row* x, double* values, double* slots) noexcept nogil:
         cdef const double* mean = &self.mean[0] if self.standardize else NULL
         cdef const double* inverse_scale = &self.inverse_scale[0] if self.standardize else NULL
         cdef double value, clip = self.clip, scale = self.scale
         cdef Py_ssize_t j
         self.read_values(x, values)
         if self.standardize:
-            for j in range(self.n_columns):
+            for j in range(self.n_features):
                 value = (values[j] - mean[j]) * inverse_scale[j]
                 values[j] = scale * min(max(value, -clip), clip)
-        if has_sketch:
+        if self.n_slots < self.n_features:
             for j in range(self.n_slots):
-                z[j] = 0.0
-            for j in range(self.n_columns):
+                slots[j] = 0.0
+            for j in range(self.n_features):
                 if self.slots[j] >= 0:
-                    z[self.slots[j]] += self.signs[j] * values[j]
-        if self.normalize:
-            scale_to_unit_norm(z, self.n_slots)
-        if self.is_rbf:
-            random_features(
-                z, &self.frequencies[0, 0], &self.phases[0], self.n_slots, self.phases.shape[0],
-                features,
-            )
-        features[self.n_outputs - 1] = self.intercept
+                    slots[self.slots[j]] += self.signs[j] * values[j]
 
     cdef Py_ssize_t transform_sparse(
-        self, const Row* x, double* values, int* indices, double* memory
+        self, const Row* x, double* values, int* indices, double* slots
     ) noexcept nogil:
         cdef Py_ssize_t i, slot, n_slots = 0
-        cdef Py_ssize_t n = select_entries(x, self.selected(), self.n_columns, values, indices)
+        cdef Py_ssize_t n = select_entries(x, NULL, self.n_features, values, indices)
         n = self.insert_zeros(values, indices, n)
         for i in range(n):
             values[i] = bounded(values[i])
             if self.standardize:
                 values[i] = self.standardized(indices[i], values[i])
-        if self.n_slots < self.n_columns:
-            for i in range(self.n_slots):
-                memory[i] = 0.0
-            for i in range(n):
-                slot = self.slots[indices[i]]
-                if slot >= 0:
-                    memory[slot] += self.signs[indices[i]] * values[i]
-            for i in range(n):
-                slot = self.slots[indices[i]]
-                if slot >= 0 and memory[slot] != 0.0:
-                    values[n_slots], indices[n_slots], memory[slot] = memory[slot], <int>slot, 0.0
-                    n_slots += 1
-            n = n_slots
-        if self.normalize:
-            scale_to_unit_norm(values, n)
-        return n
+        if self.n_slots == self.n_features:
+            return n
+        for i in range(self.n_slots):
+            slots[i] = 0.0
+        for i in range(n):
+            slot = self.slots[indices[i]]
+            if slot >= 0:
+                slots[slot] += self.signs[indices[i]] * values[i]
+        for i in range(n):
+            slot = self.slots[indices[i]]
+            if slot >= 0 and slots[slot] != 0.0:
+                values[n_slots], indices[n_slots], slots[slot] = slots[slot], <int>slot, 0.0
+                n_slots += 1
+        return n_slots
 
     cdef Py_ssize_t insert_zeros(self, double* values, int* indices, Py_ssize_t n) noexcept nogil:
         cdef Py_ssize_t i = 0, c, last
@@ -293,50 +262,49 @@ cdef class FeatureMap:
             self.slots[column] = self.shared_slots[column]
 
     cdef void update(self, const Row* x, double* memory, int* indices) noexcept nogil:
-        cdef bint has_sketch = self.n_slots < self.n_columns
-        cdef double* mean = &self.mean[0] if self.standardize else NULL
-        cdef double* m2 = &self.m2[0] if self.standardize else NULL
-        cdef double* inverse_scale = &self.inverse_scale[0] if self.standardize else NULL
-        cdef double deviation, variance, share
-        cdef Py_ssize_t j, n
+        cdef Py_ssize_t n
         self.count += 1.0
         if self.count > self.warm_up:
             return
-        share = 1.0 / self.count
         if self.standardize:
-            self.n_nonzero += self.count_nonzero(x)
+            self.n_nonzero += count_nonzero(x)
             self.choose_centering(self.count - 1.0)
-        if not self.centers:
-            if self.standardize or has_sketch:
-                n = select_entries(x, self.selected(), self.n_columns, memory, indices)
-                self.update_sparse(memory, indices, self.insert_zeros(memory, indices, n))
-            if self.count == self.warm_up:
-                self.freeze()
-            return
-        self.read_values(x, memory)
-        if has_sketch:
-            for j in range(self.n_columns):
-                if memory[j] != 0.0:
-                    self.assign_slot(j)
-        for j in range(self.n_columns):
-            deviation = memory[j] - mean[j]
-            mean[j] += deviation * share
-            m2[j] += deviation * (memory[j] - mean[j])
-            variance = m2[j] * share
-            inverse_scale[j] = 1.0 / sqrt(variance) if variance > 1e-300 else 0.0
+        if self.centers:
+            self.read_values(x, memory)
+            self.update_dense(memory)
+        elif self.standardize or self.n_slots < self.n_features:
+            n = select_entries(x, NULL, self.n_features, memory, indices)
+            self.update_sparse(memory, indices, self.insert_zeros(memory, indices, n))
         if self.count == self.warm_up:
             self.freeze()
 
+    cdef void update_dense(self, const double* values) noexcept nogil:
+        cdef double* mean = &self.mean[0]
+        cdef double* m2 = &self.m2[0]
+        cdef double* inverse_scale = &self.inverse_scale[0]
+        cdef double deviation, variance, share = 1.0 / self.count
+        cdef Py_ssize_t j
+        if self.n_slots < self.n_features:
+            for j in range(self.n_features):
+                if values[j] != 0.0:
+                    self.assign_slot(j)
+        for j in range(self.n_features):
+            deviation = values[j] - mean[j]
+            mean[j] += deviation * share
+            m2[j] += deviation * (values[j] - mean[j])
+            variance = m2[j] * share
+            inverse_scale[j] = 1.0 / sqrt(variance) if variance > 1e-300 else 0.0
+
     cdef void freeze(self) noexcept nogil:
         cdef Py_ssize_t j
-        if self.n_slots < self.n_columns:
-            for j in range(self.n_columns):
+        if self.n_slots < self.n_features:
+            for j in range(self.n_features):
                 self.assign_slot(j)
 
     cdef void update_sparse(
         self, const double* values, const int* indices, Py_ssize_t n
     ) noexcept nogil:
-        cdef bint has_sketch = self.n_slots < self.n_columns, revised = False
+        cdef bint has_sketch = self.n_slots < self.n_features, revised = False
         cdef double value, deviation
         cdef Py_ssize_t i, j
         for i in range(n):
@@ -387,19 +355,19 @@ cdef class FeatureMap:
         self.mean[column] *= n
 
     cdef void choose_centering(self, double n) noexcept nogil:
-        cdef double size = self.count * self.n_columns
+        cdef double size = self.count * self.n_features
         cdef Py_ssize_t j
         if self.centers and 2 * SPARSITY * <double>self.n_nonzero < size:
             self.centers = False
             # The entries of single columns were not counted. Columns that are rare from now on are
             # soon centered no more.
-            self.n_centered = self.n_columns
-            for j in range(self.n_columns):
+            self.n_centered = self.n_features
+            for j in range(self.n_features):
                 self.centered[j], self.is_centered[j] = <int>j, True
                 self.n_nonzero_of[j] = n / SPARSITY
         elif not self.centers and SPARSITY * <double>self.n_nonzero > size:
             self.centers = True
-            for j in range(self.n_columns):
+            for j in range(self.n_features):
                 if not self.is_centered[j]:
                     self.center(j, n)
             self.n_centered = 0
@@ -408,7 +376,7 @@ cdef class FeatureMap:
     def is_frozen(self):
         """Return True if later samples do not change the features of samples."""
         self.require_ready()
-        fixed = not self.standardize and self.n_slots == self.n_columns
+        fixed = not self.standardize and self.n_slots == self.n_features
         return fixed or self.count >= self.warm_up
 
     _merge_rules = {"count": "total"}
@@ -468,35 +436,33 @@ cdef class FeatureMap:
                 features[i, j if row.columns == NULL else row.columns[j]] = row.values[j]
         return np.asarray(features)
 
+    @shared_call
     def column_weights(self, weights):
-        """Return the weights `(n_columns, n_classes)` of standardized columns, given those of z.
+        """Return the weights `(n_features, n_classes)` of standardized columns, given those of z.
 
         If samples are scaled to the norm one, these are the weights of the scaled columns.
         """
         self.require_ready()
         factor = self.scale if self.standardize and not self.normalize else 1.0
-        if self.n_slots == self.n_columns:
+        if self.n_slots == self.n_features:
             return factor * weights
         slots = np.asarray(self.slots)
         signs = np.where(slots >= 0, self.signs, 0.0)
         return factor * signs[:, np.newaxis] * weights[slots]
 
-    @property
+    @shared_call
     def standardization(self):
-        """Column indices, means and standard deviations (0 if constant), as copied arrays.
+        """Return the means and standard deviations (0 if constant) of the columns, as copies.
 
         The means of columns that are not centered are 0, and their deviations are those from 0.
         """
         self.require_ready()
-        columns = np.array(self.columns)
-        if self.n_columns == self.n_features:
-            columns = np.arange(self.n_features)
         if not self.standardize:
-            return columns, np.zeros(len(columns)), np.zeros(len(columns))
+            return np.zeros((2, self.n_features))
         centered = np.asarray(self.is_centered) > 0 if not self.centers else True
         deviations = np.sqrt(np.asarray(self.m2) / max(min(self.count, self.warm_up), 1.0))
         constant = centered & (np.asarray(self.inverse_scale) == 0.0)
-        return columns, np.where(centered, self.mean, 0.0), np.where(constant, 0.0, deviations)
+        return np.where(centered, self.mean, 0.0), np.where(constant, 0.0, deviations)
 
 
 def statistics(state):
@@ -526,6 +492,13 @@ def merge_slots(states):
             index[state["slots"][column]] = slots[column]
         maps.append(index)
     return slots, n_taken, maps
+
+
+cdef Py_ssize_t count_nonzero(const Row* x) noexcept nogil:
+    cdef Py_ssize_t i, total = 0
+    for i in range(x.n):
+        total += x.values[i] != 0.0
+    return total
 
 
 cdef void scale_to_unit_norm(double* z, Py_ssize_t n) noexcept nogil:

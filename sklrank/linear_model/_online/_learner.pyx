@@ -20,6 +20,8 @@ from sklrank._online_learner cimport softmax
 from sklrank._rows cimport Rows
 from sklrank._state cimport Archive
 
+from sklrank._model_lock import shared_call
+
 
 # Models are dropped if, after MIN_SAMPLES samples, their share is less than exp(LOG_NEGLIGIBLE),
 # about 1e-12, of the largest one.
@@ -142,24 +144,26 @@ cdef class LinearLearner(OnlineLearner):
     cdef void vote(self, double* predictions) noexcept nogil:
         normalize(predictions, self.n_classes)
 
-    # These methods and attributes read arrays that change when a booster learns in another thread,
-    # hence the calls of the guard.
+    # These methods and attributes read arrays that change when a booster learns in another thread.
 
+    @shared_call
     def score_rows(self, X):
         """Return the scores `(n_samples, n_classes)` of the samples, linear in their features."""
         cdef Rows rows = self.rows_of(X)
         cdef double[:, ::1] scores = np.empty((rows.n_rows, self.n_classes))
         cdef Row x
         cdef Py_ssize_t i
-        self.begin_shared()
-        try:
-            with nogil:
-                for i in range(rows.n_rows):
-                    rows.read(i, &x)
-                    self.predict_mean(&x, &scores[i, 0])
-        finally:
-            self.end_shared()
+        with nogil:
+            for i in range(rows.n_rows):
+                rows.read(i, &x)
+                self.predict_mean(&x, &scores[i, 0])
         return np.asarray(scores)
+
+    @shared_call
+    def copy_shares(self):
+        """Return a copy of the shares `(n_models,)` of the models in the mean."""
+        self.require_ready()
+        return np.array(self.shares)
 
     @property
     def weight_table(self):
@@ -171,37 +175,6 @@ cdef class LinearLearner(OnlineLearner):
         self.begin_shared()
         try:
             return np.tensordot(self.shares, self.weights_of_models(), axes=1)
-        finally:
-            self.end_shared()
-
-    @property
-    def column_weights(self):
-        """Weights `(n_columns, n_classes)` of the columns that the feature map uses."""
-        self.require_ready()
-        self.begin_shared()
-        try:
-            table = self.weight_table
-            return self.feature_map.column_weights(table[: len(table) - 1])
-        finally:
-            self.end_shared()
-
-    @property
-    def standardization(self):
-        """Columns, means and standard deviations of the feature map, as copied arrays."""
-        self.require_ready()
-        self.begin_shared()
-        try:
-            return self.feature_map.standardization
-        finally:
-            self.end_shared()
-
-    @property
-    def model_shares(self):
-        """Shares `(n_models,)` of the models in the mean, which sum to one, as a copy."""
-        self.require_ready()
-        self.begin_shared()
-        try:
-            return np.array(self.shares)
         finally:
             self.end_shared()
 

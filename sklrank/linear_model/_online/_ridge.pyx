@@ -92,8 +92,8 @@ cdef class RidgeLearner(LinearLearner):
         except MemoryError as error:
             raise ValueError(
                 f"each alpha keeps a matrix of {n} x {n} numbers for the {n - 1} features of the "
-                f"regression, of which {n_models} do not fit into memory: set sketch_size or "
-                "max_features (kernel='rbf': n_components), or use OnlineLogisticRegression"
+                f"regression, of which {n_models} do not fit into memory: set sketch_size "
+                "(kernel='rbf': n_components), or use OnlineLogisticRegression"
             ) from error
         self.gain_direction, self.gain = np.zeros((n_models, n)), np.zeros(n_models)
         # One row of pending updates per 32 features: their products then take a small share of the

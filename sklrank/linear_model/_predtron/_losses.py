@@ -47,8 +47,7 @@ def class_costs(loss, classes, predictions=None, reject_cost=None):
     predictions = classes if are_classes else predictions
     n_classes, shape = len(classes), (len(classes), len(predictions))
     if isinstance(loss, str):
-        table_of = look_up("loss", CLASS_LOSSES, loss, "costs, or a function of classes")
-        costs = as_numbers(table_of(n_classes), "loss")
+        costs = as_numbers(CLASS_LOSSES[loss](n_classes), "loss")
     elif callable(loss):
         costs = [[loss(truth, guess) for guess in predictions] for truth in classes]
         costs = as_numbers(costs, "loss")
@@ -113,8 +112,7 @@ def class_codes(representation, classes, *, rejects=False):
     others divided by its norm. Raise ValueError if they are malformed.
     """
     if isinstance(representation, str):
-        otherwise = "an array, or a function of the classes"
-        codes = look_up("representation", CLASS_CODES, representation, otherwise)(len(classes))
+        codes = CLASS_CODES[representation](len(classes))
         if representation == "one_hot" and len(classes) == 2 and not rejects:
             codes = np.array([[-1.0], [1.0]])
     else:
@@ -206,9 +204,7 @@ class SubsetLosses:
     """
 
     def __init__(self, loss, n_labels):
-        self._function = (
-            loss if callable(loss) else look_up("loss", SUBSET_LOSSES, loss, "a function of counts")
-        )
+        self._function = loss if callable(loss) else SUBSET_LOSSES[loss]
         self.n_labels = n_labels
         self.offsets = np.full(n_labels + 1, -1, dtype=np.intp)
         self.values = np.empty(0)
@@ -243,16 +239,6 @@ class SubsetLosses:
                 f"{table[r, 0]} for {r} relevant labels."
             )
         return table
-
-
-def look_up(name, table, choice, otherwise):
-    """Return the entry of the table for a parameter's value, or raise ValueError.
-
-    The error message lists the keys of the table, and `otherwise` as a further option.
-    """
-    if not isinstance(choice, str) or choice not in table:
-        raise ValueError(f"{name} must be one of {sorted(table)}, or {otherwise}, got {choice!r}.")
-    return table[choice]
 
 
 def _check_losses(losses, what):

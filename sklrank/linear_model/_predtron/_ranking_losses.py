@@ -30,9 +30,8 @@ from typing import Literal
 
 import numpy as np
 
-from sklrank._document_metrics import check_k, factors_of
+from sklrank._document_metrics import factors_of
 from sklrank._validation import as_numbers
-from sklrank.linear_model._predtron._losses import look_up
 from sklrank.linear_model._predtron._ranking_task import RankingTask
 
 # Sums of gains above MAX_GAIN would overflow. The reciprocal of `best` would overflow if all gains
@@ -81,7 +80,6 @@ class NamedRankingLoss:
     task = RankingTask
 
     def __init__(self, k=None):
-        check_k(k)
         self.k = k
 
     def _cut(self, discounts):
@@ -144,10 +142,10 @@ def make_ranking_loss(loss, k=None):
     """Return the ranking loss with the given name, or a user-defined loss unchanged.
 
     `k` must be None for an object, whose discounts determine which positions are included. Raise
-    ValueError if the loss is unknown, or `k` is not valid for it.
+    ValueError if `k` is not valid for the loss.
     """
-    if not all(callable(getattr(loss, name, None)) for name in ("gains", "discounts")):
-        return look_up("loss", RANKING_LOSSES, loss, "an object with gains and discounts")(k)
+    if isinstance(loss, str):
+        return RANKING_LOSSES[loss](k)
     if k is not None:
         raise ValueError(f"k must be None where loss is an object, got {k!r}: its discounts tell.")
     return loss
@@ -162,12 +160,8 @@ def gains_of(loss, relevance, starts):
     """Return the checked gains of the items of all rounds, `(n_items,)`.
 
     Round i has the items `starts[i]:starts[i + 1]`. Gains are from 0 to `MAX_GAIN`, and the largest
-    one of a round is zero or at least `MIN_GAIN`. Raise ValueError if the relevance is not finite,
-    or if the loss returns invalid gains.
+    one of a round is zero or at least `MIN_GAIN`. Raise ValueError if the loss returns others.
     """
-    relevance = np.asarray(relevance, dtype=np.float64)
-    if not np.isfinite(relevance).all():
-        raise ValueError("y must have finite grades, got NaN or infinity: leave such items out.")
     gains, best = np.empty((2, len(relevance)))
     sizes = np.diff(starts)
     for size in np.unique(sizes[sizes > 0]):
@@ -219,15 +213,14 @@ def position_values(representation, n_positions, *, power=1.1):
     """Return the values of a representation's f at the positions 1, 2, ...
 
     A function receives the positions, an array of floats, and returns the values. Raise ValueError
-    if the representation is unknown, or its values are not finite or do not decrease strictly.
+    if its values are not finite or do not decrease strictly.
     """
     positions = np.arange(1.0, n_positions + 1)
     with np.errstate(over="ignore"):
         if callable(representation):
             values = np.array(as_numbers(representation(positions.copy()), "representation"))
         else:
-            named = look_up("representation", REPRESENTATIONS, representation, "a function")
-            values = named(positions, power)
+            values = REPRESENTATIONS[representation](positions, power)
         squares = np.sum(np.square(values))
     if values.shape != positions.shape:
         raise ValueError(
