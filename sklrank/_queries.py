@@ -15,13 +15,10 @@ documents of a query are contiguous: ::
     restored[queries.order] = grouped  # in the order of the samples again
 """
 
-import sys
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn import get_config
-from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklrank._rankings import is_missing
 from sklrank._validation import check_weights
@@ -96,6 +93,8 @@ def check_qid(qid, n_samples: int, name: str = "qid") -> tuple[np.ndarray, np.nd
     try:
         # Integers and booleans are never missing.
         missing = np.zeros(n_samples, dtype=bool) if qid.dtype.kind in "biu" else is_missing(qid)
+        if qid.dtype.kind == "f":
+            missing |= np.isinf(qid)
         names, codes = distinct_ids(qid)
     except TypeError as error:
         raise ValueError(
@@ -150,25 +149,3 @@ def check_query_weights(query_weight, queries) -> np.ndarray:
             f"{name!r} has several weights; weights of documents are sample_weight"
         )
     return of_queries
-
-
-def check_scorer_gets_qid() -> None:
-    """Raise if `fit` gets `qid` from scikit-learn's cross-validation, whose scorer will not get it.
-
-    Without metadata routing, only `fit` gets it. The scorer would raise an error, but scikit-learn
-    replaces errors of scorers by NaN; errors of `fit` are raised if it fails on all folds. `fit`
-    is not told who calls it, so the function that calls both is looked up among the callers.
-    Scorers that do not request `qid`, such as functions that know the queries, are left alone.
-    """
-    if get_config()["enable_metadata_routing"]:
-        return
-    frame = sys._getframe()
-    while frame is not None and frame.f_code.co_name != "_fit_and_score":
-        frame = frame.f_back
-    scorer = None if frame is None else frame.f_locals.get("scorer")
-    if get_routing_for_object(scorer).consumes("score", {"qid"}):
-        raise ValueError(
-            "qid reaches fit, but not the scorer, as metadata routing is disabled: call "
-            "sklearn.set_config(enable_metadata_routing=True), and use cv=QueryKFold(), so that no "
-            "query is divided"
-        )

@@ -38,7 +38,7 @@ def fit_blocks(
 
     n documents of d features take n d bytes on disk, which the operating system keeps in memory as
     far as it can, and about 100 n bytes for the objective; in memory, they take 30 n bytes and the
-    samples of the race, at most 255,000 documents.
+    samples of the race, at most 260,000 documents.
 
     Parameters
     ----------

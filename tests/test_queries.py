@@ -1,5 +1,7 @@
 """Samples grouped by query, against a loop over the ids."""
 
+import warnings
+
 import numpy as np
 import pytest
 import sklearn
@@ -91,6 +93,7 @@ def test_series_of_categories():
         ([[1], [2], [3]], r"qid must be of shape \(3,\), got \(3, 1\)"),
         ("abc", r"qid must be of shape \(3,\), got \(\)"),
         ([1.0, np.nan, 2.0], "qid must be known for every sample, got nan for sample 1"),
+        ([1.0, np.inf, 2.0], "qid must be known for every sample, got inf for sample 1"),
         (np.array(["a", "a", None], dtype=object), "qid must "),
         (np.array([None] * 3), "qid must "),
         (np.array([1, "a", 2], dtype=object), "qid must hold ids of one kind"),
@@ -155,7 +158,7 @@ def test_rankers_without_qid_warn_of_many_samples(ranker):
     assert 0 < on_purpose.score(X, y, qid=np.zeros(500)) <= 1
 
 
-# -- The error of rankers whose scorers do not get qid.
+# -- The warning of scikit-learn if scorers do not get qid: it has the error of the ranker.
 
 
 QID = np.repeat(np.arange(20), 5)
@@ -181,8 +184,10 @@ def test_cross_validation_without_routing(name, ranker):
         pytest.skip("scikit-learn scores pipelines by another function")
     X = np.random.RandomState(0).normal(size=(100, 2))
     y = (X[:, 0] > 0).astype(float)
-    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         CALLS[name](RANKERS[ranker], X, y)
+    assert any("enable_metadata_routing=True" in str(each.message) for each in caught)
     # Other scorers may know the queries.
     scores = cross_val_score(RANKERS[ranker], X, y, scoring=lambda *given: 0.5, **ROUTED)
     assert_array_equal(scores, [0.5] * 5)

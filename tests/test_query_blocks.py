@@ -66,8 +66,7 @@ def test_blocks_give_the_same_ranker(parameters):
 
 def test_documents_are_drawn_as_in_memory(monkeypatch):
     monkeypatch.setattr(_binning, "MAX_VALUES", 100)
-    monkeypatch.setattr(_tree_race, "RACE_SAMPLES", 300)
-    monkeypatch.setattr(_tree_race, "FOLD_SAMPLES", 200)
+    monkeypatch.setattr(_tree_race, "RACE_SAMPLES", 200)
     expected = HistGradientBoostingRanker(max_iter=5, random_state=3).fit(X, Y, qid=QID)
     fitted = HistGradientBoostingRanker(max_iter=5, random_state=3)
     assert_same_rankers(fit_blocks(fitted, blocks_of(X, Y, QID)), expected)
@@ -98,11 +97,12 @@ def test_kinds_of_blocks(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["X.npy"]
 
 
-def test_documents_have_weights():
+@pytest.mark.parametrize("loss", ["logistic", "lambda", "xe-ndcg", "spearman"])
+def test_documents_have_weights(loss):
     weights = rng.randint(4, size=1500) / 3
-    expected = Ranker(max_iter=3, max_leaf_nodes=8)
+    expected = Ranker(loss, max_iter=3, max_leaf_nodes=4)
     expected.fit(X, Y, qid=QID, sample_weight=weights)
-    fitted = fit_blocks(Ranker(max_iter=3, max_leaf_nodes=8), blocks_of(X, Y, QID, weights))
+    fitted = fit_blocks(Ranker(loss, max_iter=3, max_leaf_nodes=4), blocks_of(X, Y, QID, weights))
     assert_same_rankers(fitted, expected)
 
 

@@ -42,6 +42,18 @@ def find_categorical(X, given):
     return np.isin(names, given)
 
 
+def check_numeric(X):
+    """Raise an error that names the first column of a data frame that cannot be numbers."""
+    for feature, name in enumerate(X.columns if is_frame(X) else []):
+        try:
+            np.asarray(_safe_indexing(X, feature, axis=1), dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"the column {str(name)!r} of X must have numbers: give it the data type category, "
+                f"name it in categorical_features, or encode it; {error}"
+            ) from error
+
+
 class CategoryEncoder:
     """Categories of the columns of a data frame, which are replaced by numbers.
 
@@ -63,12 +75,14 @@ class CategoryEncoder:
         encoded = np.empty(X.shape)
         numeric = [feature for feature, each in enumerate(self.categories) if each is None]
         if numeric:
-            encoded[:, numeric] = check_array(
-                _safe_indexing(X, np.array(numeric), axis=1),
-                dtype=np.float64,
-                ensure_all_finite="allow-nan",
-                input_name="X",
-            )
+            numbers = _safe_indexing(X, np.array(numeric), axis=1)
+            try:
+                encoded[:, numeric] = check_array(
+                    numbers, dtype=np.float64, ensure_all_finite="allow-nan", input_name="X"
+                )
+            except (TypeError, ValueError):
+                check_numeric(numbers)
+                raise
         for feature, categories in enumerate(self.categories):
             if categories is not None:
                 codes = {category: float(code) for code, category in enumerate(categories)}

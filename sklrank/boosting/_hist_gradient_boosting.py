@@ -33,6 +33,7 @@ from sklrank.boosting._document_ranker import (
 )
 from sklrank.boosting._feature_columns import (
     CategoryEncoder,
+    check_numeric,
     find_categorical,
     warn_if_untransformed,
 )
@@ -46,7 +47,14 @@ from sklrank.boosting._objectives import (
 )
 from sklrank.boosting._peer_names import explains_peer_names
 from sklrank.boosting._training_parts import CodedRows, fit_parts
-from sklrank.boosting._tree_race import LEAF_NUMBERS, RaceData, Winner, run_race, scores_of
+from sklrank.boosting._tree_race import (
+    LEAF_NUMBERS,
+    RACE_BINS,
+    RaceData,
+    Winner,
+    run_race,
+    scores_of,
+)
 from sklrank.metrics import (
     average_precision_scorer,
     hit_rate_scorer,
@@ -237,7 +245,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     position_intervals_ : ndarray of shape (n_positions, 2)
         Bounds of 95 % intervals of the propensities. They are from the jackknife, which leaves out
         each fifth of the lists in turn, and do not include errors of the models of users and
-        relevance; with few clicks, propensities are too even.
+        relevance.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -255,9 +263,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     1. Trees of each size are boosted on four fifths of the queries, from linear scores and from
        scores of 0, and the loss of the other queries is computed after each round.
-    2. With fewer than 15,000 documents, several of the five parts of the queries are held out in
-       turn, up to all of them. Of more than 20,000 documents, only queries with as many documents
-       are used.
+    2. With fewer than 7,500 documents, several of the five parts of the queries are held out in
+       turn, up to all of them. Of more than 15,000 documents, only queries with as many documents
+       are used. The trees that are compared have 63 bins at most.
     3. The start, the size and the number of trees with the smallest loss of the held-out queries
        are used for all queries.
     4. If there are fewer than five queries, a fifth of the documents is held out instead of a fifth
@@ -266,8 +274,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     Users click on documents because they are relevant, and because they are at the top. With
     `position`, regression trees and a model of the user are fitted to the clicks together, by
-    regression EM [7]_. A user clicks on relevant documents that he examines, and on others by
-    mistake. Two models compete by their likelihoods:
+    regression EM [7]_; each part of the documents has trees that did not learn from it. A user
+    clicks on relevant documents that he examines, and on others by mistake. Two models compete by
+    their likelihoods:
 
     - "position": each position is examined with its own probability, independently of the other
       positions, and mistakes are more likely at some positions than at others (trust bias [8]_);
@@ -580,7 +589,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         """Return documents as a dense array, in which the categories of frames are numbers."""
         if self._encoder is not None:
             return self._encoder.encode(check_rows(self, X, reset=reset, skip_check_array=True))
-        X = check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+        try:
+            X = check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
+        except (TypeError, ValueError):
+            check_numeric(X)
+            raise
         return X.toarray() if sparse.issparse(X) else X
 
     def _check_validation_set(self, X_val, y_val, qid_val):
@@ -739,7 +752,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         """Choose the start, the size and the number of the trees; return the bins of `X`."""
         trees = self._make_trees(len(target.y))
         bins = trees[0]._bin(X, self._random_state)
-        self._run_race(trees, self._race_data(X, target, trees[0]), bins, validation)
+        self._run_race(trees, self._race_data(X, target, trees[0]), validation)
         if self.linear_ is not None:
             objective = self._make_objective(target)
             self._keep_start(
@@ -755,11 +768,12 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         if is_auto and callable(self.loss):
             starts = (None,)
         choices = starts, self._make_objective, self._make_judge, bounds, self._split_seed
-        return RaceData(X, target, *choices)
+        racer = clone(tree).set_params(max_bins=min(self.max_bins, RACE_BINS))
+        return RaceData(X, target, lambda X: racer._bin(X, self._random_state), *choices)
 
-    def _run_race(self, trees, data, bins, validation, splits=None):
+    def _run_race(self, trees, data, validation=None, splits=None):
         """Choose the start, the size and the number of the trees, and fit the start."""
-        self._winner = self._race(trees, data, bins, validation, splits)
+        self._winner = self._race(trees, data, validation, splits)
         start = self._winner.start
         self.init_ = data.fit_start(start, np.arange(len(data.target.y)))
         self.linear_ = self.init_ if start == "linear" else None
@@ -830,14 +844,14 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         high = np.where((constraints < 0) | is_categorical, 0.0, np.inf)
         return np.column_stack([low, high])
 
-    def _race(self, trees, data, bins, validation, splits):
+    def _race(self, trees, data, validation, splits):
         """Return the winner of the race, if there is something to choose."""
         folds = []
         # Without a value of the loss, nothing can be compared.
         is_judged = self.scoring != "loss" or not callable(self.loss)
         n_choices = len(trees) * len(data.starts)
         if is_judged and (n_choices > 1 or self.early_stopping == "auto"):
-            folds = data.folds(bins, validation, splits)
+            folds = data.folds(validation, splits)
         if folds:
             return run_race(
                 trees, data.starts, folds, self.max_iter, self.learning_rate, self._random_state

@@ -67,7 +67,9 @@ class GainObjective(Objective):
     The ideal DCG includes the gains of the `k` best documents, or of all if `k` is None. Weights of
     documents and of queries stand for repetitions: the weight of a pair is the product of those of
     its documents, and the documents of the ideal DCG, the queries and the sums over the documents
-    are repeated. (Pairs of copies of a document, whose scores are equal, are left out.)
+    are repeated. If there are weights of documents below 1, the smallest one is a document, so that
+    their scale has no effect on ranks. (Pairs of copies of a document, whose scores are equal, are
+    left out.)
 
     A subclass defines `_evaluate` and `value`, a number that `_evaluate` sets or a property. The
     arrays that it reads are in `_order`, so that the documents of query q are the slice from
@@ -91,6 +93,8 @@ class GainObjective(Objective):
         the weight of the query.
     _weights : ndarray of shape (n_samples,)
         Weights of the documents. A pair has the product of two of them as a factor.
+    _copies : ndarray of shape (n_samples,)
+        Number of documents for which each of them stands.
     """
 
     leaf_step = 0.5
@@ -102,7 +106,9 @@ class GainObjective(Objective):
         # The loops expect the documents of each query by gain, the largest first.
         self._order = np.lexsort((-gains, queries.codes))
         self._weights = target.weights[self._order]
-        ideal = ideal_dcg_of_copies(gains[self._order], self._weights, queries, k)
+        # Copies of less than a document would have parts of a rank, whose discounts are the same.
+        self._copies = self._weights / target.unit
+        ideal = ideal_dcg_of_copies(gains[self._order], self._copies, queries, k)
         total = self._total_weight(target, ideal > 0)
         factors = target.query_weights / (np.where(ideal > 0, ideal, 1.0) * total)
         self._gains = gains[self._order] * np.repeat(factors, queries.sizes)
@@ -288,15 +294,15 @@ class LambdaObjective(LogisticObjective):
         queries = self._queries
         listed = np.lexsort((-scores, queries.codes))
         ranks = np.empty(len(scores))
-        weights = np.empty(len(scores))
-        weights[self._order] = self._weights
-        last = _ndcg_pairs.cumulative_sums(weights[listed], queries.starts)
-        first = last - weights[listed]
+        copies = np.empty(len(scores))
+        copies[self._order] = self._copies
+        last = _ndcg_pairs.cumulative_sums(copies[listed], queries.starts)
+        first = last - copies[listed]
         # The mean discount of the copies of a document.
         sums = sum_of_discounts(last, self._k) - sum_of_discounts(first, self._k)
         ranks[listed] = 1 + np.arange(len(scores)) - np.repeat(queries.starts[:-1], queries.sizes)
         discounts = np.empty(len(scores))
-        discounts[listed] = sums / weights[listed]
+        discounts[listed] = sums / copies[listed]
         self._discounts, self._ranks = discounts[self._order], ranks[self._order]
 
     def _pair_weights(self, first, second):
@@ -453,7 +459,7 @@ class CrossEntropyObjective(Objective):
         self._weights = weights
         # Documents are copies of this size. Larger ones could have shares above 1, and so negative
         # hessians and losses.
-        self._unit = min(1.0, weights.min())
+        self._unit = target.unit
 
     def set_scores(self, scores):
         queries = self._queries
@@ -490,8 +496,7 @@ class RankObjective(Objective):
 
     def __init__(self, target, k=None):
         self._target = target
-        ranks = normalized_ranks(target)
-        self._ranks = ranks - self._means(ranks)[target.queries.codes]
+        self._ranks = centered_ranks(target)
         squares = self._sums(self._ranks**2)
         is_counted = squares > ROUNDING
         shares = target.query_weights * is_counted
@@ -517,13 +522,14 @@ class RankObjective(Objective):
         # The squared error of scores may be large though they rank well: on 20,000 documents of
         # `make_friedman1`, it chose trees of which the rank correlation was .004 smaller.
         weights = self._target.query_weights[self._target.queries.codes]
-        return 1 - mean_rank_correlation(self._target, scores, weights)
+        return 1 - mean_rank_correlation(self._target, scores, weights, self._ranks)
 
 
-def normalized_ranks(target):
-    """Return the shares of the documents of their query that are less relevant, from 0 to 1.
+def centered_ranks(target):
+    """Return the normalized ranks minus 1/2, which is their mean in each query.
 
-    Half of the share of those that are as relevant is added.
+    They are the shares of the documents of the query that are less relevant, plus half of the share
+    of those that are as relevant.
     """
     queries, weights = target.queries, target.weights
     order = np.lexsort((target.y, queries.codes))
@@ -536,24 +542,22 @@ def normalized_ranks(target):
     last = _ndcg_pairs.cumulative_sums(weights[order], queries.starts)
     middle = last[np.append(np.flatnonzero(is_new)[1:], len(order)) - 1] - sums / 2
     ranks = np.empty(len(order))
-    ranks[order] = middle[groups] / totals[codes]
+    ranks[order] = middle[groups] / totals[codes] - 0.5
     return ranks
 
 
-def mean_rank_correlation(target, scores, weights):
+def mean_rank_correlation(target, scores, weights, ranks=None):
     """Return the mean of Spearman's correlation over the queries of different relevance.
 
-    The weight of a query is the mean of the weights of its documents.
+    The weight of a query is the mean of the weights of its documents. `ranks` are the centered ones
+    of the target, if they are known.
     """
     queries = target.queries
-    parts = []
-    for values in target.y, scores:
-        ranks = normalized_ranks(target._replace(y=values))
-        # Their mean in each query is 1/2.
-        parts.append(ranks - 0.5)
+    ranks = centered_ranks(target) if ranks is None else ranks
+    of_scores = centered_ranks(target._replace(y=scores))
     products, *squares = (
-        np.bincount(queries.codes, first * second)
-        for first, second in (parts, parts[:1] * 2, parts[1:] * 2)
+        np.bincount(queries.codes, product)
+        for product in (ranks * of_scores, ranks**2, of_scores**2)
     )
     is_counted = squares[0] > ROUNDING
     if not is_counted.any():

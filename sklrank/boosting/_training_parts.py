@@ -52,19 +52,9 @@ class KnownRows(NamedTuple):
     samples: np.ndarray
     """Sorted numbers of the documents."""
     X: np.ndarray
-    bins: FeatureBlocks | None
-    n_samples: int
-
-    @property
-    def shape(self):
-        return self.n_samples, self.X.shape[1]
 
     def __getitem__(self, samples):
         return self.X[np.searchsorted(self.samples, samples)]
-
-    def take(self, samples):
-        """Return the bins with the codes of these documents."""
-        return self.bins.take(np.searchsorted(self.samples, samples))
 
 
 class Summary:
@@ -291,10 +281,11 @@ def fit_parts(ranker, source):
     place = np.asarray(source.parts_of_queries(target.queries))[codes]
     members = [np.flatnonzero(place == number) for number in np.unique(place)]
     empty = clone(ranker)
-    parts = [Part(empty, target.take(samples)) for samples in members]
+    targets = [target.take(samples)._replace(least_weight=target.unit) for samples in members]
+    parts = [Part(empty, each) for each in targets]
     members, n_samples = [rows[samples] for samples in members], len(rows)
     # Codes are large: what is known of all documents is no longer needed.
-    del y, qid, sample_weight, queries, target, rows, codes, place
+    del y, qid, sample_weight, queries, target, targets, rows, codes, place
     arguments = ranker._winner.tree, bins, n_samples
     ask, codes, scores = source.place(parts, members, held_out, reader, *arguments)
     ask("set_total_weight", sum(ask("counted_weight")))
@@ -345,7 +336,6 @@ def choose(ranker, source, target, rows, n_rows, head):
     X, summary = source.read(rows[needed], is_seen, reader)
     columns = summary.columns(X[np.searchsorted(needed, drawn)])
     bins = FeatureBlocks.of_columns(columns, ranker.max_bins, is_categorical, summary.has_missing)
-    known = KnownRows(needed, X, bins.encode(X), n_samples)
-    ranker._run_race(trees, data._replace(X=known), known, None, splits)
+    ranker._run_race(trees, data._replace(X=KnownRows(needed, X)), splits=splits)
     reader.bins, reader.start = bins, ranker.init_
     return reader, bins

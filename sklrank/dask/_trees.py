@@ -52,7 +52,7 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
     the number of documents. All of it goes to one process, through the scheduler unless the client
     was made with ``Client(direct_to_workers=True)``, so that some dozen workers are too many.
 
-    `y` and `qid` of all documents, and at most 255,000 documents for the bins, the start and the
+    `y` and `qid` of all documents, and at most 260,000 documents for the bins, the start and the
     size of the trees, are in the memory of the process that calls `fit`; with
     ``early_stopping=True``, also the codes of the queries that are held out.
 

@@ -106,7 +106,7 @@ def test_without_categories():
     ranker = make().fit(frame, Y, QID)
     assert ranker.is_categorical_ is None
     assert_array_equal(ranker.encode(frame), frame)
-    with pytest.raises(ValueError, match="could not convert"):
+    with pytest.raises(ValueError, match="column 'city' of X must have numbers"):
         make(categorical_features=None).fit(pandas_frame(), Y, QID)
 
 
@@ -224,3 +224,12 @@ def test_shapley_values_add_up(linear_start):
     explainer = shap.TreeExplainer(ranker.export_shap())
     explained = explainer.shap_values(X) + (ranker.linear_.terms(X) if linear_start else 0)
     assert_allclose(explained.sum(axis=1) + explainer.expected_value, ranker.predict(frame))
+
+
+@pytest.mark.parametrize("has_category", [False, True])
+def test_columns_of_strings_are_named(has_category):
+    X = pd.DataFrame({"price": [1.0, 2, 3, 4], "kind": list("abab"), "size": list("uvuv")})
+    if has_category:
+        X["size"] = X["size"].astype("category")
+    with pytest.raises(ValueError, match="the column 'kind' of X must have numbers: .* category"):
+        HistGradientBoostingRanker().fit(X, [0, 1, 0, 1], qid=[1, 1, 2, 2])

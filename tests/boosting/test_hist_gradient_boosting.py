@@ -271,7 +271,6 @@ def test_the_race_uses_a_part_of_many_documents(monkeypatch):
         sizes.extend([part.codes.shape[1] for part in fold.bins] for fold in folds)
         return run_race(trees, starts, folds, *arguments)
 
-    monkeypatch.setattr(_tree_race, "FOLD_SAMPLES", 150)
     monkeypatch.setattr(_tree_race, "RACE_SAMPLES", 600)
     monkeypatch.setattr(_hist_gradient_boosting, "run_race", spy)
     HistGradientBoostingRanker(max_iter=5, random_state=0).fit(X, y, qid)

@@ -17,6 +17,7 @@ from sklrank.boosting import (
 )
 from sklrank.boosting._document_ranker import Target
 from sklrank.boosting._objectives import (
+    LOSSES,
     LogisticObjective,
     NDCGObjective,
     ideal_dcg_of_copies,
@@ -217,3 +218,19 @@ def test_weights_whose_products_are_zero_are_refused(name):
     X, y = np.arange(6.0)[:, np.newaxis], [0, 1, 2, 0, 1, 2]
     with pytest.raises(ValueError, match=f"{name} must be 0, or at least 1e-90"):
         RankBoost(n_estimators=2).fit(X, y, **{name: np.full(6, 1e-310)})
+
+
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+@pytest.mark.parametrize("factor", [1e-3, 1e-10])
+def test_the_scale_of_small_weights_does_not_matter(loss, factor):
+    """As in scikit-learn's HistGradientBoosting, up to its least hessian of a split."""
+    random = np.random.RandomState(0)
+    X, qid = random.normal(size=(200, 3)), np.repeat(np.arange(10), 20)
+    y, weights = (X[:, 0] + random.normal(size=200) > 0.5) * 1.0, random.uniform(0.1, 1, 200)
+    ranker = HistGradientBoostingRanker(
+        loss, max_iter=5, max_leaf_nodes=4, init=None, early_stopping=False
+    )
+    expected = ranker.fit(X, y, qid, sample_weight=weights).predict(X)
+    assert np.ptp(expected) > 0.1
+    found = ranker.fit(X, y, qid, sample_weight=factor * weights).predict(X)
+    assert_allclose(found, expected, rtol=1e-5, atol=1e-9)
