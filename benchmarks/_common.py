@@ -39,7 +39,7 @@ def least_seconds(action, *arguments, repetitions=3):
     return min(found)
 
 
-def print_header(*notes, peers=("river",)):
+def print_header(*notes, peers=("river",), times="CPU times"):
     """Limit BLAS to one thread; print the versions of libraries, the machine, and `notes`."""
     threadpool_limits(1)
     versions = [f"Python {platform.python_version()}", f"sklrank {sklrank.__version__}"]
@@ -49,7 +49,7 @@ def print_header(*notes, peers=("river",)):
         except metadata.PackageNotFoundError:
             versions.append(f"{name} not installed")
     print(", ".join(versions))
-    print(f"{os.cpu_count()} cores ({platform.machine()}); one thread; times are CPU times")
+    print(f"{os.cpu_count()} cores ({platform.machine()}); one thread; times are {times}")
     for note in notes:
         print(note)
 

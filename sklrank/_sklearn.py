@@ -25,13 +25,14 @@ request it.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from copy import deepcopy
 from functools import wraps
 from inspect import signature
 from numbers import Integral
 from typing import TYPE_CHECKING
 
+from joblib.parallel import get_active_backend
 from sklearn.utils import _safe_indexing
 from sklearn.utils._param_validation import HasMethods, StrOptions, validate_parameter_constraints
 from sklearn.utils._param_validation import Interval as _Interval
@@ -108,7 +109,9 @@ __all__ = [
     "available_if",
     "check_parameters",
     "one_blas_thread",
+    "parallel",
     "print_progress",
+    "runs_on_dask",
     "with_task_tree",
 ]
 
@@ -143,6 +146,26 @@ def check_parameters(estimator, *names):
 # starts all of them, so that no thread lifts the limit while others still fit; where they run in
 # worker processes, decorate the fit.
 one_blas_thread = _threadpool_controller_decorator(limits=1, user_api="blas")
+
+
+def runs_on_dask():
+    """Return whether joblib runs calls on the workers of a dask cluster."""
+    return type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
+
+
+def parallel(**options):
+    """Return a `Parallel` with these options, whose calls run on the workers of a dask cluster.
+
+    In a call that runs on a worker, such as a fit of a search, they run in its process: joblib
+    would send the samples of each fit to other workers.
+    """
+    if runs_on_dask():
+        from distributed import get_worker
+
+        with suppress(ValueError):  # this process is no worker
+            get_worker()
+            options["backend"] = "threading"
+    return Parallel(**options)
 
 
 # -- Callbacks, and the lines that `verbose` prints.
@@ -297,9 +320,9 @@ class IterativeMixin(CallbackSupportMixin):
         the results so far.
         """
         if self._task_tree is None:
-            return Parallel(**options)(calls)
+            return parallel(**options)(calls)
         results, stopped = [], False
-        arriving = Parallel(**options, return_as="generator")(call for call in calls if not stopped)
+        arriving = parallel(**options, return_as="generator")(call for call in calls if not stopped)
         try:
             for _ in self._track(
                 calls,

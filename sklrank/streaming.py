@@ -80,10 +80,23 @@ def iter_batches(
 
 
 def _pairs(X, y, size):
-    # Other sparse formats have no rows.
-    X, y = (each.tocsr() if sparse.issparse(each) else each for each in (X, y))
-    for start in range(0, X.shape[0], size):
-        parts = X[start : start + size], y[start : start + size]
+    for pair in _computed(X, y):
+        # Other sparse formats have no rows.
+        X, y = (each.tocsr() if sparse.issparse(each) else each for each in pair)
+        for start in range(0, X.shape[0], size):
+            yield X[start : start + size], y[start : start + size]
+
+
+def _computed(X, y):
+    """Yield the pair of arrays or, if one of them is of dask, that of each of its chunks."""
+    chunks = next((each.chunks[0] for each in (X, y) if hasattr(each, "numblocks")), None)
+    if chunks is None:
+        yield X, y
+        return
+    stop = 0
+    for length in chunks:
+        start, stop = stop, stop + length
+        parts = X[start:stop], y[start:stop]
         yield tuple(part.compute() if hasattr(part, "compute") else part for part in parts)
 
 

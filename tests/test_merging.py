@@ -549,3 +549,23 @@ def test_linucb_with_added_classes_is_that_of_one_pass():
     first.merge(second, base=start)
     assert first.classes_.tolist() == one.classes_.tolist() == CLASSES.tolist()
     np.testing.assert_allclose(first.decision_function(X), one.decision_function(X), atol=1e-10)
+
+
+def test_models_of_a_stream_are_merged_again_and_again():
+    """The learners have dropped some of their step sizes, also in the base. Nothing warns."""
+    random = np.random.RandomState(0)
+    X = random.normal(size=(6000, 20))
+    Y = X @ random.normal(size=(20, 5)) + 2 * random.normal(size=(6000, 5)) > 2
+    base = AdaOLMR(random_state=0)
+    for start in range(0, 6000, 2000):
+        parts = [slice(start, start + 1000), slice(start + 1000, start + 2000)]
+        first, second = (deepcopy(base).partial_fit(X[rows], Y[rows].astype(int)) for rows in parts)
+        base = first.merge(second, base=base)
+    shares = [
+        state["log_shares"]
+        for state in (learner._learner.__getstate__() for learner in base.estimators_)
+        if "log_shares" in state
+    ]
+    assert np.isneginf(np.concatenate(shares, axis=None)).any()
+    assert base.n_rounds_ == 6000
+    assert rank_loss(Y, base.decision_function(X)) < 0.1

@@ -98,6 +98,43 @@ def test_memory_maps_are_read_in_parts(tmp_path):
     assert sizes == [60, 60, 10]
 
 
+def test_chunks_of_dask_are_computed_once():
+    array = pytest.importorskip("dask.array")
+    computed = []
+
+    def chunk(start):
+        computed.append(start)
+        return X[start : start + 65]
+
+    delayed = pytest.importorskip("dask").delayed(chunk)
+    parts = [array.from_delayed(delayed(start), (65, 6), float) for start in (0, 65)]
+    with pytest.importorskip("dask").config.set(scheduler="synchronous"):
+        batches = list(iter_batches((array.concatenate(parts), Y), batch_size=20))
+    assert computed == [0, 65]
+    assert [len(part) for part, _ in batches] == [20, 20, 20, 5] * 2
+    for i in range(2):
+        np.testing.assert_array_equal(np.concatenate([each[i] for each in batches]), (X, Y)[i])
+
+
+def test_truncated_files_end_the_training(tmp_path):
+    """The model keeps the batches that it has learned."""
+    dataset = pytest.importorskip("pyarrow.dataset")
+    file = tmp_path / "truncated.parquet"
+    FRAME.to_parquet(file, index=False)
+    data = dataset.dataset(file)
+    file.write_bytes(file.read_bytes()[:1000])
+    batches = (
+        batch for table in (FRAME[:70], data) for batch in iter_batches(table, target=LABELS)
+    )
+    model = AdaOLMR(random_state=0)
+    with pytest.raises((OSError, ValueError), match="truncated.parquet"):
+        fit_batches(model, batches)
+    assert model.n_rounds_ == 70
+    scores = model.decision_function(FRAME[COLUMNS])
+    expected = AdaOLMR(random_state=0).partial_fit(X[:70], Y[:70])
+    np.testing.assert_array_equal(scores, expected.decision_function(X))
+
+
 def test_bad_batches_are_named_and_the_model_keeps_the_others():
     model = OnlineLogisticRegression()
     bad = X.copy()

@@ -44,9 +44,10 @@ def fit_partitions(
     which `merge` is exact. It depends on `n_models` and `merge_every`, but not on which worker
     learns what, and a lost worker does not change it.
 
-    Copies move to the partitions, and at most two partitions a copy are in memory, unless they were
-    there before. Call `persist` on data whose partitions share computations, such as a shuffle.
-    Without a client of a dask cluster, the tasks run as dask is configured.
+    Copies move to the partitions, unless another worker is idle, and at most two partitions a copy
+    are in memory, unless they were there before. Call `persist` on data whose partitions share
+    computations, such as a shuffle. Without a client of a dask cluster, the tasks run as dask is
+    configured.
 
     Parameters
     ----------

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from joblib import parallel_config
-from joblib.parallel import get_active_backend
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.parallel import Parallel
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklrank._docstrings import shares_text
@@ -33,6 +31,8 @@ from sklrank._sklearn import (
     _num_samples,
     check_parameters,
     one_blas_thread,
+    parallel,
+    runs_on_dask,
 )
 from sklrank._validation import (
     check_columns,
@@ -390,7 +390,7 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
     def _in_parallel(self, calls):
         # They may have changed since `fit` checked them.
         check_parameters(self, "n_jobs")
-        return Parallel(n_jobs=self.n_jobs)(calls)
+        return parallel(n_jobs=self.n_jobs)(calls)
 
     @one_blas_thread
     def _fit_in_parallel(self, calls, name, n_items=None):
@@ -504,8 +504,7 @@ def in_one_process(fit):
     @one_blas_thread
     @wraps(fit)
     def run(*args, **options):
-        backend, _ = get_active_backend()
-        if type(backend).__name__ != "DaskDistributedBackend":
+        if not runs_on_dask():
             return fit(*args, **options)
         with parallel_config(backend="threading"):
             return fit(*args, **options)

@@ -6,12 +6,19 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_seed
-from sklrank._sklearn import N_JOBS, Interval, IterativeMixin, StrOptions, check_parameters
+from sklrank._sklearn import (
+    N_JOBS,
+    Interval,
+    IterativeMixin,
+    StrOptions,
+    check_parameters,
+    parallel,
+)
 from sklrank.tree._honest import (
     ATTRIBUTES_OF_INPUT,
     PAPER,
@@ -166,7 +173,7 @@ class HonestForest(IterativeMixin, HonestEstimator):
         check_parameters(self, "n_jobs")
         # The predictions are added as they arrive, in the order of the trees, so that few of them
         # are in memory and the result does not depend on n_jobs.
-        run = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
+        run = parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
         return sum(run(delayed(predict)(tree, X) for tree in self.estimators_)) / len(
             self.estimators_
         )

@@ -11,7 +11,8 @@ def cluster_client():
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
-    with cluster, distributed.Client(cluster) as client:
+    # Tests of other folders do not use it.
+    with cluster, distributed.Client(cluster, set_as_default=False) as client:
         yield client
 
 
@@ -20,5 +21,6 @@ def client(cluster_client, request):
     """Return a client of the cluster, whose workers receive what the test file defines."""
     cloudpickle = pytest.importorskip("cloudpickle")
     cloudpickle.register_pickle_by_value(sys.modules[request.module.__name__])
-    yield cluster_client
+    with cluster_client.as_current():
+        yield cluster_client
     cloudpickle.unregister_pickle_by_value(sys.modules[request.module.__name__])

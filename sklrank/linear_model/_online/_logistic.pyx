@@ -116,7 +116,8 @@ cdef class LogisticLearner(LinearLearner):
         table = (start + np.stack([step, total], axis=1))[has_row].astype(first["table"].dtype)
         row_of = np.where(has_row, np.cumsum(has_row) - 1, -1).astype(np.intc)
         # The difference of a model that was dropped, at minus infinity, is NaN.
-        shares = np.nan_to_num(merging.total("log_shares"), nan=-np.inf, neginf=-np.inf)
+        with np.errstate(invalid="ignore"):
+            shares = np.nan_to_num(merging.total("log_shares"), nan=-np.inf, neginf=-np.inf)
         return {"table": table, "row_of": row_of, "log_shares": shares}
 
     cdef object table_of_rows(self):

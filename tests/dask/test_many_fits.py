@@ -1,7 +1,7 @@
-"""Label rankers on a dask cluster of two processes: the same models as without it."""
+"""Fits by joblib on a dask cluster: the same models as without it, and the bytes that are sent."""
 
 import os
-import sys
+import time
 from contextlib import suppress
 
 import joblib
@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GridSearchCV, cross_validate
 
-from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker
+from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
 
 distributed = pytest.importorskip("distributed")
-cloudpickle = pytest.importorskip("cloudpickle")
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(200, 6))
@@ -47,18 +47,6 @@ class WhereLogistic(Where, LogisticRegression):
     pass
 
 
-@pytest.fixture(scope="module")
-def client():
-    # The workers cannot import this file.
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    )
-    with cluster, distributed.Client(cluster) as client:
-        yield client
-
-
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
 @pytest.mark.parametrize(
     "make",
@@ -80,10 +68,62 @@ def test_workers_make_the_same_model(client, make):
     assert all(model.nested_ == {model.process_} for model in together.estimators_)
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
 def test_samples_reach_each_worker_once(client):
     client.run(lambda dask_worker: vars(dask_worker).pop("received", None))
     with joblib.parallel_config(backend="dask", wait_for_workers_timeout=30):
         ranker = LabelwiseRanker(WhereRidge()).fit(X, Y)
     assert [model.n_received_ for model in ranker.estimators_] == [1] * 5
+
+
+class SlowLogistic(WhereLogistic):
+    def fit(self, X, y):
+        time.sleep(0.05)  # so that idle workers would take fits of others
+        return super().fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+def test_fits_of_a_search_stay_on_their_worker(client):
+    """Otherwise, the samples of each of them would be sent to the other workers."""
+    options = {"cv": 3, "return_estimator": True}
+    with joblib.parallel_config(backend="dask", wait_for_workers_timeout=30):
+        rankers = cross_validate(PairwiseRanker(SlowLogistic()), X, Y, **options)["estimator"]
+    processes = [{model.process_ for model in ranker.estimators_} for ranker in rankers]
+    assert [len(each) for each in processes] == [1, 1, 1]
+    assert len(set.union(*processes)) == 2
+    alone = cross_validate(PairwiseRanker(LogisticRegression()), X, Y, **options)["estimator"]
+    for ranker, expected in zip(rankers, alone):
+        assert_array_equal(ranker.decision_function(X), expected.decision_function(X))
+
+
+WIDE = RANDOM.normal(size=(3000, 40))
+WIDE_RANKS = np.argsort(np.argsort(-WIDE[:, :5], axis=1), axis=1) + 1.0
+
+
+def search():
+    search = GridSearchCV(LabelwiseRanker(Ridge()), {"estimator__alpha": [1, 2, 3]}, cv=3)
+    return search.fit(WIDE, WIDE_RANKS).cv_results_["mean_test_score"]
+
+
+def stack():
+    members = [(f"{alpha}", LabelwiseRanker(Ridge(alpha))) for alpha in (1.0, 2.0)]
+    return StackedRanker(members, random_state=0).fit(WIDE, WIDE_RANKS).decision_function(WIDE)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("fit", [search, stack])
+def test_samples_that_are_scattered_are_sent_once(client, fit):
+    """All parallel calls of the fit use them. Dask may drop copies that nobody uses, once."""
+
+    def n_received():
+        transfers = client.run(lambda dask_worker: list(dask_worker.transfer_incoming_log))
+        return sum(transfer["total"] for of_worker in transfers.values() for transfer in of_worker)
+
+    with joblib.parallel_config(
+        backend="dask", wait_for_workers_timeout=30, scatter=[WIDE, WIDE_RANKS]
+    ):
+        before = n_received()
+        found = fit()
+        sent = n_received() - before
+    assert sent < 1.5 * WIDE.nbytes
+    assert_array_equal(found, fit())
