@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from dask import delayed, is_dask_collection
 from distributed import get_client
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank import boosting
 from sklrank._docstrings import shares_text
@@ -101,7 +102,7 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
         Parameters
         ----------
         X : dask array or data frame of shape (n_samples, n_features)
-            Documents, of numbers. They are read twice: persist them if this takes long.
+            Documents, of numbers. They are read three times: persist them if this takes long.
         y : dask array or series, or array-like, of shape (n_samples,)
             Relevance.
         qid : dask array or series, or array-like, of shape (n_samples,)
@@ -159,6 +160,7 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
         sklrank.boosting.HistGradientBoostingRanker
             Ranker with the same trees.
         """
+        check_is_fitted(self)
         local = boosting.HistGradientBoostingRanker(**self.get_params(deep=False))
         vars(local).update(vars(self))
         return local

@@ -6,6 +6,7 @@ import signal
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from sklrank import boosting
 
@@ -111,3 +112,5 @@ def test_bad_input_is_named(client):
     with pytest.raises(ValueError, match="X: partition 3: .*infinity"):
         ranker.fit(da.from_array(bad, chunks=CHUNKS), Y, QID)
     assert not hasattr(ranker, "estimators_")
+    with pytest.raises(NotFittedError):
+        ranker.predict(documents)
