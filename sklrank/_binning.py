@@ -34,17 +34,34 @@ class FeatureBlocks:
     """
 
     def __init__(self, X, max_bins, is_categorical, random_state):
-        n_samples, n_features = X.shape
+        drawn = draw_samples(len(X), random_state)
+        columns = (
+            distinct_values(values) if categorical else values[drawn]
+            for values, categorical in zip(X.T, is_categorical)
+        )
+        self._find_bins(columns, max_bins, is_categorical)
+        self.codes, self.has_missing = self._encode(X)
+
+    @classmethod
+    def of_columns(cls, columns, max_bins, is_categorical, has_missing):
+        """Return the bins without samples, which are encoded elsewhere.
+
+        The columns are values of the drawn samples, and :func:`distinct_values` of categories.
+        """
+        bins = cls.__new__(cls)
+        bins._find_bins(columns, max_bins, is_categorical)
+        bins.has_missing = has_missing.astype(np.uint8)
+        return bins.with_codes(np.empty((-(-len(is_categorical) // BLOCK_WIDTH), 0, BLOCK_WIDTH)))
+
+    def _find_bins(self, columns, max_bins, is_categorical):
+        n_features = len(is_categorical)
         self.is_categorical = is_categorical.astype(np.uint8)
         self.thresholds, self.categories = [np.empty(0)] * n_features, [None] * n_features
-        drawn = slice(None)
-        if n_samples > MAX_VALUES:
-            drawn = np.sort(random_state.choice(n_samples, MAX_VALUES, replace=False))
-        for feature, values in enumerate(X.T):
+        for feature, values in enumerate(columns):
             if is_categorical[feature]:
-                self.categories[feature] = find_categories(values, max_bins)
+                self.categories[feature] = most_frequent(*values, max_bins)
             else:
-                chosen = values[drawn].astype(np.float64)
+                chosen = values.astype(np.float64)
                 self.thresholds[feature] = find_thresholds(chosen[~np.isnan(chosen)], max_bins)
         self.n_bins = np.array(
             [
@@ -53,7 +70,6 @@ class FeatureBlocks:
             ],
             dtype=np.intc,
         )
-        self.codes, self.has_missing = self._encode(X)
 
     def _encode(self, X):
         """Return the codes of samples, and for each feature whether a value is missing."""
@@ -72,15 +88,17 @@ class FeatureBlocks:
 
     def encode(self, X):
         """Return the same bins with the codes of other samples."""
+        return self.with_codes(self._encode(X)[0])
+
+    def with_codes(self, codes):
+        """Return the same bins with these codes."""
         encoded = copy(self)
-        encoded.codes, _ = self._encode(X)
+        encoded.codes = np.asarray(codes, dtype=np.uint8)
         return encoded
 
     def take(self, samples):
         """Return the same bins with the codes of some samples only."""
-        taken = copy(self)
-        taken.codes = np.ascontiguousarray(self.codes[:, samples])
-        return taken
+        return self.with_codes(np.ascontiguousarray(self.codes[:, samples]))
 
     def thresholds_of_codes(self):
         """Return the largest value with a code up to each code, of all features in succession.
@@ -95,9 +113,20 @@ class FeatureBlocks:
         return bounds
 
 
-def find_categories(values, max_bins: int):
-    """Return the `max_bins` most frequent values, without NaN, in ascending order."""
-    categories, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+def draw_samples(n_samples, random_state):
+    """Return the indices of the samples whose quantiles are the thresholds, or a slice for all."""
+    if n_samples <= MAX_VALUES:
+        return slice(0, n_samples)
+    return np.sort(random_state.choice(n_samples, MAX_VALUES, replace=False))
+
+
+def distinct_values(values):
+    """Return the distinct values, without NaN, in ascending order, and their counts."""
+    return np.unique(values[~np.isnan(values)], return_counts=True)
+
+
+def most_frequent(categories, counts, max_bins: int):
+    """Return the `max_bins` most frequent categories in ascending order."""
     return np.sort(categories[np.argsort(-counts, kind="stable")[:max_bins]])
 
 

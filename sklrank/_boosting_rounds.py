@@ -132,6 +132,15 @@ class Objective(ABC):
         ratio = min(correct / incorrect, MAX_RATIO) if incorrect > 0 else MAX_RATIO
         return log(ratio) / (2 * self.scale)
 
+    def _total_weight(self, target, is_counted):
+        """Return the total weight of the queries that count; 1 if it is 0.
+
+        Set `counted_weight` to that of the queries of the target.
+        """
+        self.counted_weight = float(target.query_weights @ is_counted)
+        total = self.counted_weight if target.total_weight is None else target.total_weight
+        return total or 1.0
+
     def _set_gradient(self, negative_gradient):
         """Label a sample 1 if its negative gradient is positive, else 0; set the weights."""
         self.negative_gradient = negative_gradient

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from scipy import sparse
 
+from sklrank._query_blocks import fit_blocks
 from sklrank._sklearn import print_progress
 from sklrank._validation import is_integer
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-__all__ = ["fit_batches", "iter_batches"]
+__all__ = ["fit_batches", "fit_blocks", "iter_batches"]
 
 
 def iter_batches(

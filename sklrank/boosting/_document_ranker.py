@@ -78,6 +78,15 @@ class Target(NamedTuple):
     """Weight of each document."""
     query_weights: np.ndarray
     """Weight of each query, in the order of `queries.names`."""
+    total_weight: float | None = None
+    """Total weight of the queries that an objective counts, if others are in other parts."""
+    least_weight: float | None = None
+    """Least weight of the documents of all parts."""
+
+    @property
+    def unit(self):
+        """Weight of one of the copies for which documents stand: the least one, 1 at most."""
+        return min(1.0, self.weights.min() if self.least_weight is None else self.least_weight)
 
     @classmethod
     def check(cls, y, queries, sample_weight=None, query_weight=None):

@@ -46,6 +46,7 @@ from sklrank.boosting._objectives import (
     mean_rank_correlation,
 )
 from sklrank.boosting._peer_names import explains_peer_names
+from sklrank.boosting._training_parts import CodedRows, fit_parts
 from sklrank.boosting._tree_race import (
     LEAF_NUMBERS,
     RACE_BINS,
@@ -749,29 +750,39 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     def _choose(self, X, target, validation):
         """Choose the start, the size and the number of the trees; return the bins of `X`."""
-        n_samples = len(target.y)
-        trees = self._make_trees(n_samples)
+        trees = self._make_trees(len(target.y))
         bins = trees[0]._bin(X, self._random_state)
-        bounds = self._linear_bounds(trees[0], bins)
+        self._run_race(trees, self._race_data(X, target, trees[0]), validation)
+        if self.linear_ is not None:
+            objective = self._make_objective(target)
+            self._keep_start(
+                objective.value_at(self.linear_.predict(X)),
+                objective.value_at(np.zeros(len(target.y))),
+            )
+        return bins
+
+    def _race_data(self, X, target, tree):
+        bounds = self._linear_bounds(tree, tree._categorical_mask(X.shape[1]))
         is_auto = isinstance(self.init, str) and self.init == "auto"
         starts = (None, "linear") if is_auto else (self.init,)
         if is_auto and callable(self.loss):
             starts = (None,)
-        parts = starts, self._make_objective, self._make_judge, bounds, self._split_seed
-        racer = clone(trees[0]).set_params(max_bins=min(self.max_bins, RACE_BINS))
-        data = RaceData(X, target, lambda X: racer._bin(X, self._random_state), *parts)
-        self._winner = self._race(trees, data, validation)
+        choices = starts, self._make_objective, self._make_judge, bounds, self._split_seed
+        racer = clone(tree).set_params(max_bins=min(self.max_bins, RACE_BINS))
+        return RaceData(X, target, lambda X: racer._bin(X, self._random_state), *choices)
+
+    def _run_race(self, trees, data, validation=None, splits=None):
+        """Choose the start, the size and the number of the trees, and fit the start."""
+        self._winner = self._race(trees, data, validation, splits)
         start = self._winner.start
-        self.init_ = data.fit_start(start, np.arange(n_samples))
+        self.init_ = data.fit_start(start, np.arange(len(data.target.y)))
         self.linear_ = self.init_ if start == "linear" else None
-        if start == "linear":
-            objective = self._make_objective(target)
-            # Linear scores that were fitted to a part of the queries could increase the loss.
-            if not objective.value_at(self.init_.predict(X)) < objective.value_at(
-                np.zeros(n_samples)
-            ):
-                self.init_ = self.linear_ = None
-        return bins
+
+    def _keep_start(self, value, value_of_zeros):
+        """Start from scores of 0 if the value of the objective is not smaller with linear ones."""
+        # Linear scores that were fitted to a part of the queries could increase the loss.
+        if not value < value_of_zeros:
+            self.init_ = self.linear_ = None
 
     def _make_judge(self, objective, X, target):
         """Return the function of the scores of held-out queries that should be small."""
@@ -824,9 +835,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             return numbers.tolist()
         return [self._encoder.categories[feature][int(number)] for number in numbers]
 
-    def _linear_bounds(self, tree, bins):
+    def _linear_bounds(self, tree, is_categorical):
         """Return the bounds of the weights of linear scores, or None if there are none."""
-        is_categorical = bins.is_categorical.astype(bool)
         constraints = tree._constraints(is_categorical)
         if not (is_categorical.any() or constraints.any()):
             return None
@@ -834,14 +844,14 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         high = np.where((constraints < 0) | is_categorical, 0.0, np.inf)
         return np.column_stack([low, high])
 
-    def _race(self, trees, data, validation):
+    def _race(self, trees, data, validation, splits):
         """Return the winner of the race, if there is something to choose."""
         folds = []
         # Without a value of the loss, nothing can be compared.
         is_judged = self.scoring != "loss" or not callable(self.loss)
         n_choices = len(trees) * len(data.starts)
         if is_judged and (n_choices > 1 or self.early_stopping == "auto"):
-            folds = data.folds(validation)
+            folds = data.folds(validation, splits)
         if folds:
             return run_race(
                 trees, data.starts, folds, self.max_iter, self.learning_rate, self._random_state
@@ -860,7 +870,19 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         return "max_iter rounds were fitted"
 
     def _initial_scores(self, X):
-        return scores_of(self.init_, X)
+        return X.scores.copy() if isinstance(X, CodedRows) else scores_of(self.init_, X)
+
+    def _hypothesis(self, model, X):
+        if isinstance(X, CodedRows):
+            return model.tree_.predict_codes(X.bins.codes, X.bins.n_bins)
+        return super()._hypothesis(model, X)
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def _fit_parts(self, source):
+        """Fit the ranker to documents that are not in memory; see `fit_parts`."""
+        with unchanged_on_error(self):
+            fit_parts(self, source)
+        return self
 
     @property
     def max_leaf_nodes_(self) -> int:

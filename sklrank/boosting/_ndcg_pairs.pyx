@@ -31,6 +31,21 @@ import numpy as np
 cdef double LARGE = 1e40
 
 
+def cumulative_sums(const double[::1] values, const Py_ssize_t[::1] starts):
+    """Return for each value the sum of those of its query up to it; see `starts` below."""
+    cdef Py_ssize_t q, i
+    cdef double total
+    result = np.empty(values.shape[0])
+    cdef double[::1] sums = result
+    with nogil:
+        for q in range(starts.shape[0] - 1):
+            total = 0.0
+            for i in range(starts[q], starts[q + 1]):
+                total += values[i]
+                sums[i] = total
+    return result
+
+
 def loss_and_negative_gradient(
     const double[::1] exp_scores,
     const double[::1] gains,

@@ -107,10 +107,10 @@ class GainObjective(Objective):
         self._order = np.lexsort((-gains, queries.codes))
         self._weights = target.weights[self._order]
         # Copies of less than a document would have parts of a rank, whose discounts are the same.
-        self._copies = self._weights / min(1.0, self._weights.min())
+        self._copies = self._weights / target.unit
         ideal = ideal_dcg_of_copies(gains[self._order], self._copies, queries, k)
-        total = target.query_weights @ (ideal > 0)
-        factors = target.query_weights / (np.where(ideal > 0, ideal, 1.0) * (total or 1.0))
+        total = self._total_weight(target, ideal > 0)
+        factors = target.query_weights / (np.where(ideal > 0, ideal, 1.0) * total)
         self._gains = gains[self._order] * np.repeat(factors, queries.sizes)
         n_relevant = np.add.reduceat(self._gains > 0, queries.starts[:-1], dtype=np.intp)
         is_long = n_relevant > N_EXACT
@@ -296,11 +296,10 @@ class LambdaObjective(LogisticObjective):
         ranks = np.empty(len(scores))
         copies = np.empty(len(scores))
         copies[self._order] = self._copies
-        last = np.cumsum(copies[listed])
+        last = _ndcg_pairs.cumulative_sums(copies[listed], queries.starts)
         first = last - copies[listed]
-        start = np.repeat(first[queries.starts[:-1]], queries.sizes)
         # The mean discount of the copies of a document.
-        sums = sum_of_discounts(last - start, self._k) - sum_of_discounts(first - start, self._k)
+        sums = sum_of_discounts(last, self._k) - sum_of_discounts(first, self._k)
         ranks[listed] = 1 + np.arange(len(scores)) - np.repeat(queries.starts[:-1], queries.sizes)
         discounts = np.empty(len(scores))
         discounts[listed] = sums / copies[listed]
@@ -411,10 +410,8 @@ def ideal_dcg_of_copies(gains, weights, queries, k=None):
     The gains are in descending order in each query. A part of a document takes a part of the
     discount of its rank.
     """
-    last = np.cumsum(weights)
-    first = last - weights
-    start = np.repeat(first[queries.starts[:-1]], queries.sizes)
-    discounts = sum_of_discounts(last - start, k) - sum_of_discounts(first - start, k)
+    last = _ndcg_pairs.cumulative_sums(weights, queries.starts)
+    discounts = sum_of_discounts(last, k) - sum_of_discounts(last - weights, k)
     return np.add.reduceat(gains * discounts, queries.starts[:-1])
 
 
@@ -455,14 +452,14 @@ class CrossEntropyObjective(Objective):
         weights = target.weights
         totals = np.bincount(queries.codes, gains * weights)
         shares = target.query_weights * (totals > 0)
-        shares /= shares.sum() or 1.0
+        shares /= self._total_weight(target, totals > 0)
         self._query_shares = shares
         self._shares = shares[queries.codes]
         self._gains = gains * weights / np.where(totals > 0, totals, 1.0)[queries.codes]
         self._weights = weights
         # Documents are copies of this size. Larger ones could have shares above 1, and so negative
         # hessians and losses.
-        self._unit = min(1.0, weights.min())
+        self._unit = target.unit
 
     def set_scores(self, scores):
         queries = self._queries
@@ -503,7 +500,7 @@ class RankObjective(Objective):
         squares = self._sums(self._ranks**2)
         is_counted = squares > ROUNDING
         shares = target.query_weights * is_counted
-        shares /= shares.sum() or 1.0
+        shares /= self._total_weight(target, is_counted)
         self._factors = (
             target.weights * (shares / np.where(is_counted, squares, 1.0))[target.queries.codes]
         )
@@ -542,10 +539,10 @@ def centered_ranks(target):
     groups = np.cumsum(is_new) - 1
     sums = np.bincount(groups, weights[order])
     totals = np.bincount(queries.codes, weights)
-    before = np.cumsum(sums) - sums
-    middle = (before + sums / 2)[groups] - (np.cumsum(totals) - totals)[codes]
+    last = _ndcg_pairs.cumulative_sums(weights[order], queries.starts)
+    middle = last[np.append(np.flatnonzero(is_new)[1:], len(order)) - 1] - sums / 2
     ranks = np.empty(len(order))
-    ranks[order] = middle / totals[codes] - 0.5
+    ranks[order] = middle[groups] / totals[codes] - 0.5
     return ranks
 
 

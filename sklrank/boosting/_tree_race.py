@@ -85,11 +85,9 @@ class RaceData(NamedTuple):
     seed: int
     """Seed of the folds, and of the queries that are drawn."""
 
-    def folds(self, validation):
-        """Return the fold of the validation set, or those of held-out queries, if there are any."""
+    def splits(self):
+        """Return the samples of each fold to learn from, and those that are held out, as pairs."""
         samples, codes = np.arange(len(self.target.y)), self.target.queries.codes
-        if validation is not None:
-            return [self._fold(self._draw(samples, RACE_SAMPLES / len(samples)), *validation)]
         if self.target.queries.n_queries < N_FOLDS:
             # With 20 documents in a fold, they are held out: a part of a query is a query, too.
             if len(samples) < 20 * N_FOLDS:
@@ -97,9 +95,22 @@ class RaceData(NamedTuple):
             codes = samples
         splitter = GroupKFold(N_FOLDS, shuffle=True, random_state=self.seed)
         splits = splitter.split(self.target.y, groups=codes)
+        return [
+            [self._draw(part, RACE_SAMPLES / len(samples)) for part in split]
+            for split in islice(splits, max(1, RACE_SAMPLES // len(samples)))
+        ]
+
+    def start_samples(self):
+        """Return the samples to which linear scores are fitted in the end."""
+        samples = np.arange(len(self.target.y))
+        return self._draw(samples, RACE_SAMPLES / len(samples))
+
+    def folds(self, validation, splits=None):
+        """Return the fold of the validation set, or those of held-out queries, if there are any."""
+        if validation is not None:
+            return [self._fold(self.start_samples(), *validation)]
         folds = []
-        for split in islice(splits, max(1, RACE_SAMPLES // len(samples))):
-            train, test = (self._draw(part, RACE_SAMPLES / len(samples)) for part in split)
+        for train, test in self.splits() if splits is None else splits:
             fold = self._fold(train, self.X[test], self.target.take(test))
             # Both parts must have something to learn.
             if all(objective.weights.any() for objective in fold.objectives):

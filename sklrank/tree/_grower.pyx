@@ -26,6 +26,16 @@ factors are powers of two, so that small integers remain proportional: a sample 
 effect of two samples. A cell consists of one group of four integers, which are added by one
 instruction, or of more groups if there are more than two outputs.
 
+The value of a leaf is computed from the original gradients and hessians. Each of them is divided
+into a multiple of a unit, which is so large that sums of these multiples are exact, a multiple of a
+second unit, 2^-74 of the sum of all, and a rest that is left out. Hence the values do not depend on
+the order of the samples either.
+
+The samples may be in several *parts*, in other processes or on disk, each with a Grower that
+divides its samples among the leaves and computes their histograms. One more Grower, without
+samples, adds up the histograms of the parts, and chooses the splits: as all sums are exact, the
+tree is the same.
+
 After a split, the threads divide the blocks of features (`_bin_codes.pyx`) among them. Each of them
 finds the best split of its blocks, and the best one of these is the same for any number of threads.
 
@@ -38,7 +48,7 @@ the right child. Each node passes the middle of the values of its children to th
 """
 
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport fabs, frexp, isfinite, ldexp, rint
+from libc.math cimport fabs, frexp, ldexp, rint
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -52,8 +62,9 @@ cdef enum:
     # Number of integers in a group of a cell, and between the gradients of the first two outputs.
     GROUP = 4
     SKIPPED = 2
-    # The only phase of the threads.
+    # The phases of the threads: search for splits, or compute a histogram only.
     SEARCH = 0
+    FILL = 1
 
 # Binary logarithm of a bound on the sums of integers, and of the largest finite power of two.
 cdef int LOG_SUM = 30, LARGEST_LOG = 1023
@@ -61,6 +72,8 @@ cdef int LOG_SUM = 30, LARGEST_LOG = 1023
 cdef double ROUNDING = 1e-12
 # This number times a score is less than the score, whatever the rounding errors.
 cdef double ALMOST_ONE = 1 - 1e-14
+# Binary logarithm of the limit of bounds of exact sums: their units must be finite.
+cdef int LOG_BOUND = 1000
 
 # The first group of a cell. The other groups contain further gradients, four each.
 cdef struct Cell:
@@ -105,6 +118,43 @@ cdef inline void add(Cell* to, Cell cell) noexcept nogil:
     to.second += cell.second
 
 
+cdef struct Units:
+    # Numbers that are added and subtracted again to round to multiples of the two units.
+    double high
+    double low
+
+
+cdef Units units_for(double bound) noexcept:
+    """Return the units of exact sums of numbers, the sum of whose absolute values is given."""
+    cdef Units units
+    cdef int exponent
+    frexp(bound, &exponent)
+    units.high = ldexp(1.5, exponent + 1)
+    # The rests are 2^(exponent - 52) at most, and there are fewer than 2^31 of them.
+    units.low = ldexp(1.5, exponent + 1 - 52 + 31)
+    return units
+
+
+cdef void add_exactly(
+    double* sums,
+    const double* terms,
+    Py_ssize_t stride,
+    const int* samples,
+    Py_ssize_t n_samples,
+    Units units,
+) noexcept nogil:
+    """Add the terms of some samples to a sum in two parts; if `samples` is NULL, their sizes."""
+    cdef double high = 0.0, low = 0.0, term, rounded
+    cdef Py_ssize_t i
+    for i in range(n_samples):
+        term = terms[samples[i] * stride] if samples else fabs(terms[i * stride])
+        rounded = (term + units.high) - units.high
+        high += rounded
+        low += ((term - rounded) + units.low) - units.low
+    sums[0] += high
+    sums[1] += low
+
+
 cdef double scale_for(double sum_) noexcept:
     """Return the factor of fixed-point numbers, the sum of whose absolute values is given."""
     cdef int exponent
@@ -126,6 +176,30 @@ cdef inline void subtract(Cell* from_, Cell cell) noexcept nogil:
     from_.hessian -= cell.hessian
     from_.count -= cell.count
     from_.second -= cell.second
+
+
+cdef class Buffers:
+    """Memory for the samples of a leaf, which growers that take turns share."""
+
+    cdef int[::1] passing
+    cdef Cell* ordered
+    cdef Py_ssize_t size
+
+    cdef int reserve(self, Py_ssize_t n_samples, int n_groups) except -1:
+        """Provide for a number of samples; the largest one so far is kept."""
+        cdef Cell* ordered
+        if self.ordered and n_samples * n_groups <= self.size:
+            return 0
+        ordered = <Cell*>malloc(max(1, n_samples) * n_groups * sizeof(Cell))
+        if not ordered:
+            raise MemoryError
+        self.passing = np.empty(max(1, n_samples) * n_groups, dtype=np.intc)
+        free(self.ordered)
+        self.ordered, self.size = ordered, n_samples * n_groups
+        return 0
+
+    def __dealloc__(self):
+        free(self.ordered)
 
 
 cdef class Grower(ThreadTeam):
@@ -156,6 +230,11 @@ cdef class Grower(ThreadTeam):
         monotonic features.
     n_threads : int
         Number of threads.
+    parts : callable or None
+        The samples in parts, if `codes` has none: ``parts(method, *arguments)`` returns the sum of
+        what `start`, `divide` or `leaf_sums` return for all parts.
+    buffers : Buffers or None
+        Memory that growers share.
     """
 
     cdef const unsigned char[:, :, ::1] codes
@@ -166,6 +245,12 @@ cdef class Grower(ThreadTeam):
     cdef const signed char[::1] monotonic
     cdef bint is_constrained
     cdef int n_outputs
+    # The samples of a tree, and the parts, or None, with the splits that they do not know yet.
+    cdef const double[:, ::1] gradients
+    cdef const double[::1] hessians
+    cdef object parts
+    cdef list untold
+    cdef bint has_parts
     # Number of groups of a cell.
     cdef int n_groups
     cdef Py_ssize_t max_leaf_nodes
@@ -187,16 +272,15 @@ cdef class Grower(ThreadTeam):
     cdef int[::1] n_active
     # Samples in the order of the leaves, a buffer, and cells of samples.
     cdef int[::1] samples
-    cdef int[::1] passing
     cdef Cell* cells
-    cdef Cell* ordered
+    cdef readonly Buffers buffers
     cdef Leaf* leaves
     cdef Py_ssize_t n_leaves
     # Histograms that are free to be used again.
     cdef Cell** pool
     cdef Py_ssize_t n_pooled
     # Sums of the cells of each leaf, and of those on the left side of a split in each block.
-    cdef Cell* leaf_sums
+    cdef Cell* leaf_sums_of
     cdef Cell* left_sums
     # The leaves for which splits are searched: the histogram of the first one is computed from its
     # samples, and that of the second one, if it is not NULL, by subtraction. The best splits that
@@ -223,6 +307,8 @@ cdef class Grower(ThreadTeam):
         Py_ssize_t max_depth=2 ** 30,
         int n_outputs=1,
         Py_ssize_t n_threads=1,
+        parts=None,
+        Buffers buffers=None,
     ):
         cdef Py_ssize_t n_blocks = codes.shape[0]
         cdef Py_ssize_t n_samples = codes.shape[1], n_features = n_bins.shape[0]
@@ -238,7 +324,7 @@ cdef class Grower(ThreadTeam):
             and np.max(sizes) <= MAX_BINS
             and thresholds.shape[0] == np.sum(sizes)
             and np.all(largest < sizes)
-            and 0 < n_samples < 2 ** 31 - 1
+            and (0 < n_samples < 2 ** 31 - 1 or parts is not None and n_outputs == 1)
             and 2 <= max_leaf_nodes < 2 ** 30
             and min_samples_leaf >= 1
             and max_depth >= 1
@@ -247,6 +333,7 @@ cdef class Grower(ThreadTeam):
         ):
             raise ValueError("the arguments do not fit each other")
         self.codes, self.n_bins, self.has_missing = codes, n_bins, has_missing
+        self.parts, self.untold, self.has_parts = parts, [], parts is not None
         self.thresholds, self.n_outputs = thresholds, n_outputs
         self.n_groups = (n_outputs + SKIPPED + GROUP - 1) // GROUP
         self.is_categorical, self.monotonic = is_categorical, monotonic
@@ -261,22 +348,22 @@ cdef class Grower(ThreadTeam):
         self.active = np.zeros((n_blocks, WIDTH), dtype=np.intc)
         self.n_active = np.zeros(n_blocks, dtype=np.intc)
         self.samples = np.empty(n_samples, dtype=np.intc)
-        self.passing = np.empty(n_samples, dtype=np.intc)
         for i in range(n_features):
             self.activate(i)
-        self.ordered = <Cell*>malloc(n_samples * self.n_groups * sizeof(Cell))
+        self.buffers = buffers or Buffers()
+        self.buffers.reserve(n_samples, self.n_groups)
         self.leaves = <Leaf*>calloc(max_leaf_nodes, sizeof(Leaf))
         self.pool = <Cell**>calloc(max_leaf_nodes + 1, sizeof(Cell*))
-        self.leaf_sums = <Cell*>calloc(max_leaf_nodes * self.n_groups, sizeof(Cell))
+        self.leaf_sums_of = <Cell*>calloc(max_leaf_nodes * self.n_groups, sizeof(Cell))
         self.left_sums = <Cell*>calloc(n_blocks * self.n_groups, sizeof(Cell))
         self.splits_of_filled = <Split*>calloc(self.n_members, sizeof(Split))
         self.splits_of_subtracted = <Split*>calloc(self.n_members, sizeof(Split))
         # This one is allocated last, as it shows that the object is initialized.
         if (
-            self.ordered and self.leaves and self.pool and self.leaf_sums and self.left_sums
+            self.leaves and self.pool and self.leaf_sums_of and self.left_sums
             and self.splits_of_filled and self.splits_of_subtracted
         ):
-            self.cells = <Cell*>calloc(n_samples * self.n_groups, sizeof(Cell))
+            self.cells = <Cell*>calloc(max(1, n_samples) * self.n_groups, sizeof(Cell))
         if not self.cells:
             raise MemoryError
 
@@ -288,8 +375,7 @@ cdef class Grower(ThreadTeam):
         free(self.pool)
         free(self.leaves)
         free(self.cells)
-        free(self.ordered)
-        free(self.leaf_sums)
+        free(self.leaf_sums_of)
         free(self.left_sums)
         free(self.splits_of_filled)
         free(self.splits_of_subtracted)
@@ -327,14 +413,61 @@ cdef class Grower(ThreadTeam):
         values : ndarray of shape (n_nodes, n_outputs)
             Value of each leaf for each output; 0 for the other nodes.
         """
-        cdef Py_ssize_t size = 2 * self.max_leaf_nodes - 1
-        if not self.cells:
-            raise ValueError("this Grower is not initialized")
+        cdef Py_ssize_t i, k
+        cdef const Leaf* leaf
+        self.check(gradients, hessians)
+        if leaf_of.shape[0] != hessians.shape[0]:
+            raise ValueError("there must be a leaf for each sample")
+        largest, n_samples = self.largest(gradients, hessians), hessians.shape[0]
+        totals = self.totals(gradients, hessians, largest, n_samples)
+        self.gradients, self.hessians = gradients, hessians
+        try:
+            tree, values = self.grow_tree(totals, n_samples, features, unit)
+        finally:
+            self.gradients = self.hessians = None
+        with nogil:
+            for i in range(self.n_leaves):
+                leaf = self.leaves + i
+                for k in range(leaf.start, leaf.stop):
+                    leaf_of[self.samples[k]] = leaf.node
+        return tree, values
+
+    def grow_on_parts(self, totals, Py_ssize_t n_samples, features):
+        """Grow a tree on the samples of the parts, which know their gradients and hessians.
+
+        Parameters
+        ----------
+        totals : ndarray of shape (2, 2)
+            Sum of what `totals` returns for all parts.
+        n_samples : int
+            Number of samples of all parts.
+        features : ndarray of intp or None
+            See `grow`.
+
+        Returns
+        -------
+        tree : Tree
+        values : ndarray of shape (n_nodes, 1)
+        nodes : list of int
+            The node of each leaf, in the order in which the parts know the leaves.
+        """
+        if self.cells == NULL or not (self.has_parts and n_samples < 2 ** 31 - 1):
+            raise ValueError("this Grower has no parts, or there are more than 2^31 - 2 samples")
+        tree, values = self.grow_tree(totals, n_samples, features, 1.0)
+        return tree, values, [self.leaves[i].node for i in range(self.n_leaves)]
+
+    cdef int check(self, const double[:, ::1] gradients, const double[::1] hessians) except -1:
+        if not self.cells or self.has_parts:
+            raise ValueError("this Grower is not initialized, or has no samples of its own")
         if not (
-            gradients.shape[0] == hessians.shape[0] == leaf_of.shape[0] == self.codes.shape[1]
+            gradients.shape[0] == hessians.shape[0] == self.codes.shape[1]
             and gradients.shape[1] == self.n_outputs
         ):
-            raise ValueError("there must be gradients, a hessian and a leaf for each sample")
+            raise ValueError("there must be gradients and a hessian for each sample")
+        return 0
+
+    cdef tuple grow_tree(self, totals, Py_ssize_t n_samples, features, double unit):
+        cdef Py_ssize_t size = 2 * self.max_leaf_nodes - 1
         integers = np.zeros((6, size), dtype=np.intc)
         floats = np.zeros((3, size))
         values = np.zeros((size, self.n_outputs))
@@ -346,20 +479,26 @@ cdef class Grower(ThreadTeam):
         cdef double[:, ::1] node_floats = floats, leaf_values = values
         cdef double[::1] threshold = node_floats[0], value = node_floats[1], gain = node_floats[2]
         cdef unsigned int[:, ::1] left_categories = categories
-        cdef double gradient_scale, hessian_scale, mean_hessian, l2
+        cdef double gradient_scale, hessian_scale, mean_hessian, l2, bound, hessian
         cdef Py_ssize_t i, k, best
         cdef int n_nodes = 1
         cdef Leaf* leaf
         cdef Tree tree
+        cdef double[:, :, ::1] sums
         if features is not None:
             self.set_features(features)
-        gradient_scale, hessian_scale, mean_hessian = self.set_cells(gradients, hessians)
+        *gradient_sums, hessian_sum = np.sum(totals, axis=1)
+        bound = max(*gradient_sums, hessian_sum)
+        if not np.all(np.isfinite(totals)):
+            raise ValueError("the sums of gradients and hessians must be finite")
+        gradient_scale, hessian_scale = scale_for(max(gradient_sums)), scale_for(hessian_sum)
+        mean_hessian = hessian_sum / n_samples if hessian_sum > 0.0 else 1.0
         l2 = self.relative_l2 * mean_hessian
         self.l2 = l2 * hessian_scale
         self.min_hessian = max(1.0, self.relative_min_hessian * mean_hessian * hessian_scale)
         self.category_smoothing = self.relative_smoothing * mean_hessian * hessian_scale
         with self:
-            self.start_root()
+            self.start_root(gradient_scale, hessian_scale, features)
             count[0] = self.leaves.total.count
             while self.n_leaves < self.max_leaf_nodes:
                 PyErr_CheckSignals()
@@ -385,17 +524,19 @@ cdef class Grower(ThreadTeam):
                 count[n_nodes] = self.leaves[best].total.count
                 count[n_nodes + 1] = self.leaves[self.n_leaves - 1].total.count
                 n_nodes += 2
-        with nogil:
-            for i in range(self.n_leaves):
-                leaf = self.leaves + i
-                for k in range(leaf.start, leaf.stop):
-                    leaf_of[self.samples[k]] = leaf.node
-                for k in range(self.n_outputs):
-                    leaf_values[leaf.node, k] = unit * self.exact_value(
-                        leaf, gradients, hessians, k, l2, hessian_scale / gradient_scale
-                    )
-                if self.n_outputs == 1:
-                    value[leaf.node] = leaf_values[leaf.node, 0]
+        if self.has_parts:
+            sums = self.parts("leaf_sums", self.untold, bound)
+        else:
+            sums = self.leaf_sums(self.gradients, self.hessians, bound)
+        for i in range(self.n_leaves):
+            leaf = self.leaves + i
+            hessian = sums[i, self.n_outputs, 0] + sums[i, self.n_outputs, 1] + l2
+            for k in range(self.n_outputs):
+                leaf_values[leaf.node, k] = self.exact_value(
+                    leaf, sums[i, k, 0] + sums[i, k, 1], hessian, hessian_scale / gradient_scale
+                ) * unit
+            if self.n_outputs == 1:
+                value[leaf.node] = leaf_values[leaf.node, 0]
         names = "feature", "threshold_code", "categorical", "missing_left", "left", "count"
         nodes = dict(zip(names, integers[:, :n_nodes]))
         nodes["threshold"], nodes["value"], nodes["gain"] = floats[:, :n_nodes]
@@ -406,24 +547,145 @@ cdef class Grower(ThreadTeam):
         return tree, values[:n_nodes]
 
     cdef double exact_value(
-        self,
-        const Leaf* leaf,
-        const double[:, ::1] gradients,
-        const double[::1] hessians,
-        Py_ssize_t output,
-        double l2,
-        double unit,
+        self, const Leaf* leaf, double gradient, double hessian, double unit
     ) noexcept nogil:
-        """Return the value of a leaf from the original gradients and hessians, without rounding."""
-        cdef double gradient = 0.0, hessian = l2
-        cdef Py_ssize_t k
-        for k in range(leaf.start, leaf.stop):
-            gradient += gradients[self.samples[k], output]
-            hessian += hessians[self.samples[k]]
+        """Return the value of a leaf from the sums of the original gradients and hessians."""
         return min(
             max((0.0 - gradient) / hessian if hessian > 0.0 else 0.0, leaf.lower * unit),
             leaf.upper * unit,
         )
+
+    # -- The samples of this Grower, which may be a part of all.
+
+    def largest(self, const double[:, ::1] gradients, const double[::1] hessians):
+        """Return the largest absolute gradient of each output, and the largest hessian."""
+        self.check(gradients, hessians)
+        high, low = np.max(gradients, axis=0, initial=0.0), np.min(gradients, axis=0, initial=0.0)
+        return np.append(np.maximum(high, -low), np.max(hessians, initial=0.0))
+
+    def totals(
+        self,
+        const double[:, ::1] gradients,
+        const double[::1] hessians,
+        const double[::1] largest,
+        double n_samples,
+    ):
+        """Return the sums of absolute values, `(n_outputs + 1, 2)`, whose two parts are added.
+
+        The largest values and the number of samples are those of all parts.
+        """
+        cdef Py_ssize_t k, n_here = hessians.shape[0]
+        cdef int n_outputs = self.n_outputs
+        cdef Units units
+        self.check(gradients, hessians)
+        result = np.zeros((n_outputs + 1, 2))
+        cdef double[:, ::1] sums = result
+        for k in range(n_outputs + 1 if n_here else 0):
+            if not largest[k] * n_samples < ldexp(1.0, LOG_BOUND):
+                raise ValueError("the sums of gradients and hessians must be finite")
+            units = units_for(largest[k] * n_samples)
+            with nogil:
+                if k < n_outputs:
+                    add_exactly(&sums[k, 0], &gradients[0, k], n_outputs, NULL, n_here, units)
+                else:
+                    add_exactly(&sums[k, 0], &hessians[0], 1, NULL, n_here, units)
+        return result
+
+    def start(
+        self,
+        const double[:, ::1] gradients,
+        const double[::1] hessians,
+        double gradient_scale,
+        double hessian_scale,
+        features,
+    ):
+        """Start a tree, and return the histogram of its root, `(n_cells, GROUP)` of intc."""
+        self.check(gradients, hessians)
+        if features is not None:
+            self.set_features(features)
+        self.set_cells(gradients, hessians, gradient_scale, hessian_scale)
+        self.set_root()
+        return self.histogram_of(0)
+
+    def divide(self, splits, int child=0):
+        """Divide leaves: the left child takes the place of its parent, the right one is appended.
+
+        A split is a tuple of the index of the leaf, and of fields of `Split`: `feature`,
+        `threshold`, `missing_left`, `categorical` and `left_categories`. Return the histogram of
+        the left child of the last leaf if `child` is 1, of the right one if it is 2, else None.
+        """
+        cdef Leaf* left
+        cdef Leaf* right
+        cdef Split* split
+        cdef int k
+        cdef Py_ssize_t index = 0
+        for index, feature, threshold, missing_left, categorical, words in splits:
+            if not (0 <= index < self.n_leaves < self.max_leaf_nodes) or not (
+                0 <= feature < self.n_bins.shape[0]
+            ):
+                raise ValueError("a split must be of a leaf and a feature")
+            left, right = self.leaves + index, self.leaves + self.n_leaves
+            split = &left.split
+            split.feature, split.threshold = feature, threshold
+            split.missing_left, split.categorical = missing_left, categorical
+            for k in range(WORDS):
+                split.left_categories[k] = words[k]
+            right[0] = left[0]
+            left.stop = right.start = self.partition(left)
+            self.n_leaves += 1
+        if child:
+            return self.histogram_of(index if child == 1 else self.n_leaves - 1)
+        return None
+
+    cdef histogram_of(self, Py_ssize_t index):
+        """Return the histogram of a leaf, computed from its samples."""
+        cdef Leaf* leaf = self.leaves + index
+        result = np.zeros((self.n_cells, GROUP), dtype=np.intc)
+        cdef int[:, ::1] cells = result
+        self.filled = leaf
+        leaf.sums = self.leaf_sums_of + index * self.n_groups
+        leaf.histogram = <Cell*>&cells[0, 0]
+        with self:
+            self.gather(leaf)
+            self.run_phase(FILL)
+        leaf.histogram = NULL
+        return result
+
+    def leaf_sums(
+        self, const double[:, ::1] gradients, const double[::1] hessians, double bound
+    ):
+        """Return the sums over the samples of each leaf: `(n_leaves, n_outputs + 1, 2)`."""
+        cdef Units units = units_for(bound)
+        cdef const Leaf* leaf
+        cdef Py_ssize_t i, k, n_here
+        cdef int n_outputs = self.n_outputs
+        cdef const int* samples
+        self.check(gradients, hessians)
+        result = np.zeros((self.n_leaves, n_outputs + 1, 2))
+        cdef double[:, :, ::1] sums = result
+        with nogil:
+            for i in range(self.n_leaves):
+                leaf = self.leaves + i
+                n_here = leaf.stop - leaf.start
+                if not n_here:
+                    continue
+                samples = &self.samples[leaf.start]
+                for k in range(n_outputs):
+                    add_exactly(&sums[i, k, 0], &gradients[0, k], n_outputs, samples, n_here, units)
+                add_exactly(&sums[i, n_outputs, 0], &hessians[0], 1, samples, n_here, units)
+        return result
+
+    def write_leaves(self, const double[::1] values, double[::1] of_samples):
+        """Write for each sample the value of its leaf, in the order of the leaves."""
+        cdef Py_ssize_t i, k
+        cdef const Leaf* leaf
+        if values.shape[0] != self.n_leaves or of_samples.shape[0] != self.codes.shape[1]:
+            raise ValueError("there must be a value for each leaf, and a number for each sample")
+        with nogil:
+            for i in range(self.n_leaves):
+                leaf = self.leaves + i
+                for k in range(leaf.start, leaf.stop):
+                    of_samples[self.samples[k]] = values[i]
 
     cdef int set_features(self, const Py_ssize_t[::1] features) except -1:
         cdef Py_ssize_t i
@@ -442,31 +704,19 @@ cdef class Grower(ThreadTeam):
         self.active[block, self.n_active[block]] = feature % WIDTH
         self.n_active[block] += 1
 
-    cdef tuple set_cells(self, const double[:, ::1] gradients, const double[::1] hessians):
-        """Set the cells of the samples.
-
-        Return the factors of gradients and hessians, and the mean hessian.
-        """
-        cdef double gradient_scale, hessian_scale, mean_hessian
-        cdef double largest_gradient_sum = 0.0, gradient_sum, hessian_sum = 0.0
-        cdef Py_ssize_t i, n_samples = hessians.shape[0]
+    cdef void set_cells(
+        self,
+        const double[:, ::1] gradients,
+        const double[::1] hessians,
+        double gradient_scale,
+        double hessian_scale,
+    ) noexcept:
+        """Set the cells of the samples."""
+        cdef Py_ssize_t i
         cdef int k
         cdef int* cell
-        for k in range(self.n_outputs):
-            gradient_sum = 0.0
-            for i in range(n_samples):
-                gradient_sum += fabs(gradients[i, k])
-            if not isfinite(gradient_sum):
-                raise ValueError("the sums of gradients must be finite")
-            largest_gradient_sum = max(largest_gradient_sum, gradient_sum)
-        for i in range(n_samples):
-            hessian_sum += fabs(hessians[i])
-        if not isfinite(hessian_sum):
-            raise ValueError("the sum of hessians must be finite")
-        gradient_scale, hessian_scale = scale_for(largest_gradient_sum), scale_for(hessian_sum)
-        mean_hessian = hessian_sum / n_samples if hessian_sum > 0.0 else 1.0
         with nogil:
-            for i in range(n_samples):
+            for i in range(hessians.shape[0]):
                 self.samples[i] = i
                 cell = <int*>(self.cells + i * self.n_groups)
                 cell[0] = <int>rint(gradients[i, 0] * gradient_scale)
@@ -474,21 +724,48 @@ cdef class Grower(ThreadTeam):
                 cell[2] = 1
                 for k in range(1, self.n_outputs):
                     cell[SKIPPED + k] = <int>rint(gradients[i, k] * gradient_scale)
-        return gradient_scale, hessian_scale, mean_hessian
 
-    cdef int start_root(self) except -1:
+    cdef void set_root(self) noexcept:
         cdef Leaf* root = self.leaves
-        cdef Py_ssize_t n_samples = self.codes.shape[1]
         self.release_histograms()       # of the previous tree
         memset(root, 0, sizeof(Leaf))
-        root.stop = n_samples
+        root.stop = self.codes.shape[1]
         root.lower, root.upper = -np.inf, np.inf
         self.n_leaves = 1
-        root.sums = self.leaf_sums
-        self.gather(root)
-        if self.is_splittable(root):
+        root.sums = self.leaf_sums_of
+
+    cdef int start_root(self, double gradient_scale, double hessian_scale, features) except -1:
+        cdef Leaf* root = self.leaves
+        if self.has_parts:
+            self.set_root()
             root.histogram = self.new_histogram()
-            self.search(root, NULL)
+            self.untold = []
+            self.read(root, self.parts("start", gradient_scale, hessian_scale, features))
+        else:
+            self.set_cells(self.gradients, self.hessians, gradient_scale, hessian_scale)
+            self.set_root()
+            self.gather(root)
+        if not self.is_splittable(root):
+            self.release(root)
+            return 0
+        if not root.histogram:
+            root.histogram = self.new_histogram()
+        self.search(root, NULL)
+        return 0
+
+    cdef int read(self, Leaf* leaf, const int[:, ::1] cells) except -1:
+        """Set the histogram and the sums of a leaf to those of the parts."""
+        cdef Py_ssize_t i, block = 0, feature
+        if cells.shape[0] != self.n_cells or cells.shape[1] != GROUP:
+            raise ValueError("the histograms of the parts must have the cells of this Grower")
+        memcpy(leaf.histogram, &cells[0, 0], self.n_cells * sizeof(Cell))
+        while not self.n_active[block]:
+            block += 1
+        feature = block * WIDTH + self.active[block, 0]
+        memset(leaf.sums, 0, sizeof(Cell))
+        for i in range(self.first[feature], self.first[feature + 1]):
+            add(leaf.sums, leaf.histogram[i])
+        leaf.total = leaf.sums[0]
         return 0
 
     cdef bint is_splittable(self, const Leaf* leaf) noexcept nogil:
@@ -523,13 +800,14 @@ cdef class Grower(ThreadTeam):
     cdef void gather(self, Leaf* leaf) noexcept nogil:
         """Copy the cells of the samples of a leaf into `ordered`, and add them up."""
         cdef const int* samples = &self.samples[0] + leaf.start
+        cdef Cell* ordered = self.buffers.ordered
         cdef Py_ssize_t i
         cdef int group, n_groups = self.n_groups
         memset(leaf.sums, 0, n_groups * sizeof(Cell))
         for i in range(leaf.stop - leaf.start):
             for group in range(n_groups):
-                self.ordered[i * n_groups + group] = self.cells[samples[i] * n_groups + group]
-                add(leaf.sums + group, self.ordered[i * n_groups + group])
+                ordered[i * n_groups + group] = self.cells[samples[i] * n_groups + group]
+                add(leaf.sums + group, ordered[i * n_groups + group])
         leaf.total = leaf.sums[0]
 
     cdef int search(self, Leaf* filled, Leaf* subtracted) except -1:
@@ -550,11 +828,17 @@ cdef class Grower(ThreadTeam):
         cdef Split* of_subtracted = self.splits_of_subtracted + member
         cdef bint is_splittable = self.is_splittable(self.filled)
         cdef Py_ssize_t block = member
+        if phase == FILL:
+            while block < self.codes.shape[0]:
+                self.fill(self.filled, block)
+                block += self.n_members
+            return 0
         self.reset_split(of_filled, self.filled)
         if self.subtracted:
             self.reset_split(of_subtracted, self.subtracted)
         while block < self.codes.shape[0]:
-            self.fill(self.filled, block)
+            if not self.has_parts:
+                self.fill(self.filled, block)
             if self.subtracted:
                 self.subtract_histogram(self.subtracted.histogram, self.filled.histogram, block)
                 self.find_split(self.subtracted, block, of_subtracted)
@@ -571,7 +855,7 @@ cdef class Grower(ThreadTeam):
     cdef void fill(self, Leaf* leaf, Py_ssize_t block) noexcept nogil:
         """Compute the histogram of a leaf from its cells in `ordered`."""
         cdef Cell* histogram = leaf.histogram
-        cdef const Cell* ordered = self.ordered
+        cdef const Cell* ordered = self.buffers.ordered
         cdef const int* samples = &self.samples[0] + leaf.start
         cdef const unsigned char* codes = &self.codes[block, 0, 0]
         cdef Py_ssize_t n = leaf.stop - leaf.start, i
@@ -625,10 +909,17 @@ cdef class Grower(ThreadTeam):
         cdef Py_ssize_t middle
         cdef double left_value, right_value, bound
         cdef int constraint, group
-        middle = self.partition(left)
+        middle = left.start
+        if self.has_parts:
+            self.untold.append(
+                (index, left.split.feature, left.split.threshold, left.split.missing_left,
+                 left.split.categorical, [left.split.left_categories[k] for k in range(WORDS)])
+            )
+        else:
+            middle = self.partition(left)
         left.depth += 1
         right[0] = left[0]
-        right.sums = self.leaf_sums + self.n_leaves * self.n_groups
+        right.sums = self.leaf_sums_of + self.n_leaves * self.n_groups
         left.node, right.node = n_nodes, n_nodes + 1
         left.stop = right.start = middle
         left.total = right.split.left
@@ -656,7 +947,11 @@ cdef class Grower(ThreadTeam):
         smaller.histogram = self.new_histogram()
         # The sums of both are those of their parent minus those of the other.
         memcpy(right.sums, left.sums, self.n_groups * sizeof(Cell))
-        self.gather(smaller)
+        if self.has_parts:
+            self.read(smaller, self.parts("divide", self.untold, 1 if smaller == left else 2))
+            self.untold = []
+        else:
+            self.gather(smaller)
         for group in range(self.n_groups):
             subtract(larger.sums + group, smaller.sums[group])
         self.search(smaller, larger)
@@ -679,7 +974,7 @@ cdef class Grower(ThreadTeam):
         cdef int position = split.feature % WIDTH, sample, code
         cdef int missing = self.n_bins[split.feature]
         cdef int* samples = &self.samples[0]
-        cdef int* passing = &self.passing[0]
+        cdef int* passing = &self.buffers.passing[0]
         cdef Py_ssize_t i, n_left = leaf.start, n_right = 0
         cdef bint is_left
         for i in range(leaf.start, leaf.stop):

@@ -131,9 +131,9 @@ class HistogramTree(BaseEstimator):
         is_categorical = self._categorical_mask(X.shape[1])
         return FeatureBlocks(X, getattr(self, "max_bins", 255), is_categorical, random_state)
 
-    def _make_grower(self, bins, n_outputs=1):
+    def _make_grower(self, bins, n_outputs=1, **of_parts):
         """Return the grower of trees with the parameters of this one."""
-        return HistogramGrower(self, bins, n_outputs)
+        return HistogramGrower(self, bins, n_outputs, **of_parts)
 
     def _categorical_mask(self, n_features):
         """Return whether each feature is categorical."""
@@ -368,11 +368,17 @@ class HistogramGrower:
         Codes of the samples.
     n_outputs : int, default=1
         Number of gradients of each sample.
+    n_samples : int, default=None
+        Number of samples of all parts, if those of `bins` are a part, or are none.
+    parts : callable, default=None
+        Parts of the samples, see :class:`Grower`; then `bins` has no samples.
+    buffers : Buffers, default=None
+        Memory that growers share.
     """
 
-    def __init__(self, tree, bins, n_outputs=1):
+    def __init__(self, tree, bins, n_outputs=1, *, n_samples=None, parts=None, buffers=None):
         self.bins = bins
-        _, self.n_samples, _ = bins.codes.shape
+        self.n_samples = bins.codes.shape[1] if n_samples is None else n_samples
         self.n_features = len(bins.n_bins)
         self.max_features = tree.max_features
         constraints = tree._constraints(bins.is_categorical.astype(bool))
@@ -382,7 +388,7 @@ class HistogramGrower:
                 f"classes only, got {n_outputs} targets or classes"
             )
         is_large = self.n_samples * self.n_features >= LEAST_VALUES_FOR_THREADS
-        self._grower = Grower(
+        self.compiled = Grower(
             bins.codes,
             bins.thresholds_of_codes(),
             bins.n_bins,
@@ -397,7 +403,9 @@ class HistogramGrower:
             min_hessian=tree._min_hessian,
             category_smoothing=CATEGORY_SMOOTHING,
             n_outputs=n_outputs,
-            n_threads=effective_n_jobs(tree.n_jobs) if is_large else 1,
+            n_threads=effective_n_jobs(tree.n_jobs) if is_large and parts is None else 1,
+            parts=parts,
+            buffers=buffers,
         )
 
     def grow(self, gradients, hessians, random_state, unit=1.0):
@@ -423,13 +431,22 @@ class HistogramGrower:
         leaves : ndarray of shape (n_samples,)
             Leaf of each sample.
         """
-        features = None
-        if self.max_features is not None:
-            features = draw_features(self.max_features, self.n_features, random_state)
+        features = self._draw_features(random_state)
         leaves = np.empty(self.n_samples, dtype=np.intc)
         gradients = gradients.reshape(self.n_samples, -1)
-        tree, values = self._grower.grow(gradients, hessians, features, leaves, unit)
+        tree, values = self.compiled.grow(gradients, hessians, features, leaves, unit)
         return tree, values, leaves
+
+    def grow_on_parts(self, totals, random_state):
+        """Grow a tree on the samples of the parts; return it, and the values of its leaves."""
+        features = self._draw_features(random_state)
+        tree, values, nodes = self.compiled.grow_on_parts(totals, self.n_samples, features)
+        return tree, values[nodes, 0]
+
+    def _draw_features(self, random_state):
+        if self.max_features is None:
+            return None
+        return draw_features(self.max_features, self.n_features, random_state)
 
     def set_fitted(self, model, tree, values=None):
         """Set the fitted attributes of a tree; of a regression tree, if `values` are given."""

@@ -177,6 +177,7 @@ def test_ideal_dcg_of_copies():
     listed = np.repeat(gains, weights)
     discounts = 1 / np.log2(2 + np.arange(8.0))
     queries = Queries.from_qid(None, 4)
+    weights = weights.astype(float)
     assert_allclose(ideal_dcg_of_copies(gains, weights, queries), listed @ discounts)
     assert_allclose(ideal_dcg_of_copies(gains, weights, queries, 3), listed[:3] @ discounts[:3])
     ranks = np.array([70_000.0, 1e6])

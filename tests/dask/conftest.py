@@ -1,11 +1,14 @@
-"""A dask cluster of two processes, which all tests of this folder share."""
+"""A dask cluster of two processes, which all tests of this folder share.
+
+Its threads allocate memory, which tests of other folders measure: it ends with this folder.
+"""
 
 import sys
 
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster_client():
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(

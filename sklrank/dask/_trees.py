@@ -1,0 +1,319 @@
+"""Boosted trees on dask collections: the workers compute histograms, the client chooses splits.
+
+The rows of a query go to the worker that a hash of the query names, as codes of bins. Each worker
+has a :class:`Part` of the documents in an actor, which is called directly. See
+`boosting/_training_parts.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import reduce
+from inspect import getdoc
+from itertools import compress, count
+from typing import TYPE_CHECKING
+
+import numpy as np
+from dask import delayed, is_dask_collection
+from distributed import get_client
+from sklearn.utils.validation import check_is_fitted
+
+from sklrank import boosting
+from sklrank._docstrings import shares_text
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from typing_extensions import Self
+
+# The parameters and attributes are documented there; without docstrings (python -OO), nowhere.
+SECTIONS = re.search(
+    r"(?s)Parameters\n-+\n(?P<parameters>.*)\n\nAttributes\n-+\n(?P<attributes>.*)\n\nSee Also\n",
+    getdoc(boosting.HistGradientBoostingRanker) or "",
+)
+
+
+@shares_text(**(SECTIONS.groupdict() if SECTIONS else {}))
+class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
+    r"""Document ranker of boosted trees that the workers of a dask cluster grow together.
+
+    It is :class:`sklrank.boosting.HistGradientBoostingRanker` with the same parameters, attributes
+    and trees, bit for bit, for any number of workers. Each query belongs to one worker, to which
+    its documents go once, as one byte for each feature. In each round, each worker computes the
+    derivatives of the loss of its queries. For each split of a tree, it computes the histogram of
+    the smaller child from its documents; their sum chooses the next split in the process that has
+    called `fit`. Histograms have integers, so that sums do not depend on the workers.
+
+    The traffic of a round is, for each worker,
+
+    .. math:: L \cdot d \cdot B \cdot 16 \text{ bytes},
+
+    where L is the number of leaves, d the number of features, and B that of bins: 0.56 MB a
+    histogram of 136 features with 256 bins, and 17 MB a round of 31 leaves. It does not depend on
+    the number of documents. All of it goes to one process, through the scheduler unless the client
+    was made with ``Client(direct_to_workers=True)``, so that some dozen workers are too many.
+
+    `y` and `qid` of all documents, and at most 260,000 documents for the bins, the start and the
+    size of the trees, are in the memory of the process that calls `fit`; with
+    ``early_stopping=True``, also the codes of the queries that are held out.
+
+    If a worker is lost, `fit` raises an error, and the ranker is unchanged.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {attributes}
+
+    See Also
+    --------
+    sklrank.boosting.HistGradientBoostingRanker : Describes the parameters and attributes.
+    sklrank.streaming.fit_blocks : The same trees from blocks of documents on disk.
+
+    Notes
+    -----
+    A function as `loss` or `scoring`, an estimator as `init`, and ``warm_start=True`` are refused,
+    as they need all documents in one process. There is no NDCGBoost for dask collections: its steps
+    are ratios of sums over all queries, which depend on their order.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklrank.dask import HistGradientBoostingRanker
+    >>> client = Client(processes=False, dashboard_address=None)
+    >>> X = da.random.RandomState(0).normal(size=(2000, 5), chunks=(500, 5))
+    >>> y, qid = (X[:, 0] > 0).astype(int), da.arange(2000, chunks=500) // 20
+    >>> ranker = HistGradientBoostingRanker(max_iter=5).fit(X, y, qid)
+    >>> ranker.predict(X).compute().shape
+    (2000,)
+    >>> type(ranker.to_local()).__module__
+    'sklrank.boosting._hist_gradient_boosting'
+    >>> client.close()
+    """
+
+    __metadata_request__fit = {"qid": True}
+
+    def fit(self, X: Any, y: Any, qid: Any) -> Self:
+        """Fit the ranker on the workers of the current client.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n_samples, n_features)
+            Documents, of numbers. They are read three times: persist them if this takes long.
+        y : dask array or series, or array-like, of shape (n_samples,)
+            Relevance.
+        qid : dask array or series, or array-like, of shape (n_samples,)
+            Query id of each document, in any order; a query may be in several partitions.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Raises
+        ------
+        TypeError
+            If `X` is no dask collection.
+        ValueError
+            If there is no client, a partition has other columns than the first one, or for the
+            reasons of :meth:`sklrank.boosting.HistGradientBoostingRanker.fit`.
+        RuntimeError
+            If a worker is lost. The ranker is unchanged, as with all errors.
+        """
+        if not is_dask_collection(X):
+            raise TypeError(
+                f"X must be a dask array or data frame, got {type(X).__name__}: for others use "
+                "sklrank.boosting.HistGradientBoostingRanker"
+            )
+        return self._fit_parts(Partitions(get_client(), X, y, qid))
+
+    def predict(self, X: Any) -> Any:
+        """Score documents.
+
+        Parameters
+        ----------
+        X : dask array or data frame, or array-like, of shape (n_samples, n_features)
+            Documents.
+
+        Returns
+        -------
+        dask array or ndarray of shape (n_samples,)
+            Scores: a dask array, not yet computed, if `X` is a dask collection.
+        """
+        if not is_dask_collection(X):
+            return super().predict(X)
+        arguments = {"ranker": self.to_local(), "meta": np.empty(0)}
+        if hasattr(X, "to_dask_array"):
+            return X.map_partitions(predict_partition, **arguments)
+        return X.rechunk({1: -1}).map_blocks(
+            predict_partition, drop_axis=1, dtype=np.float64, **arguments
+        )
+
+    def to_local(self) -> boosting.HistGradientBoostingRanker:
+        """Return the fitted ranker as one that needs no dask.
+
+        Returns
+        -------
+        sklrank.boosting.HistGradientBoostingRanker
+            Ranker with the same trees.
+        """
+        check_is_fitted(self)
+        local = boosting.HistGradientBoostingRanker(**self.get_params(deep=False))
+        vars(local).update(vars(self))
+        return local
+
+
+class WorkerPart:
+    """An actor with a part of the documents.
+
+    The calls are numbered: none is executed twice, or by a new actor that has missed the others.
+    """
+
+    def __init__(self, part, pieces, n_rows, *arguments):
+        self._part, self._n_calls = part, 0
+        part.set_codes(*join(pieces, n_rows), *arguments)
+
+    def call(self, number, method, arguments):
+        """Return the result of a method of the part."""
+        if number != self._n_calls:
+            raise RuntimeError(f"the actor got call {number} instead of call {self._n_calls}")
+        self._n_calls += 1
+        return getattr(self._part, method)(*arguments)
+
+
+class Partitions:
+    """Source of documents in dask collections; see `boosting/_training_parts.py`."""
+
+    def __init__(self, client, X, y, qid):
+        self._client, self._targets = client, (y, qid)
+        self._workers = sorted(client.nthreads())
+        if not hasattr(X, "to_dask_array"):
+            X = X.rechunk({1: -1})
+        # With their numbers.
+        self._partitions = list(enumerate(np.ravel(X.to_delayed()).tolist()))
+
+    def _map(self, function, *lists):
+        """Return tasks of a function of the number of each partition, itself, and other things."""
+        task = delayed(named, pure=False)
+        return [task(function, *part, *each) for part, *each in zip(self._partitions, *lists)]
+
+    def _share(self, thing):
+        """Return a list of the same future on all workers for each partition."""
+        future = self._client.scatter(thing, broadcast=True, hash=False)
+        return [future] * len(self._partitions)
+
+    def _cut(self, values):
+        """Return the parts of an array with an entry for each row."""
+        return np.split(values, np.cumsum(self._sizes)[:-1])
+
+    def read_targets(self):
+        """Return `y`, `qid`, no weights, and a row of `X`."""
+        y, qid = (
+            np.asarray(each.compute() if is_dask_collection(each) else each)
+            for each in self._targets
+        )
+        heads = self._client.gather(self._client.compute(self._map(head_of)))
+        has_rows = [size > 0 for size, _ in heads]
+        self._partitions = list(compress(self._partitions, has_rows))
+        self._sizes, heads = zip(*(compress(heads, has_rows) if any(has_rows) else heads))
+        if not len(y) == len(qid) == sum(self._sizes):
+            raise ValueError(
+                f"X, y and qid must have as many rows, got {sum(self._sizes)}, {len(y)} and "
+                f"{len(qid)}"
+            )
+        return y, qid, None, heads[0]
+
+    def read(self, rows, is_seen, reader):
+        """Return some rows of `X`, and the summary of those that are seen."""
+        is_read = np.zeros(len(is_seen), dtype=bool)
+        is_read[rows] = True
+        lists = self._share(reader), self._cut(is_read), self._cut(is_seen)
+        results = self._client.gather(self._client.compute(self._map(read_partition, *lists)))
+        found, summaries = zip(*results)
+        return np.concatenate(found), reduce(lambda first, second: first.add(second), summaries)
+
+    def parts_of_queries(self, queries):
+        """Return the part of each query, by a multiplicative hash."""
+        hashes = np.arange(queries.n_queries, dtype=np.uint64) * 2654435761 % 2**32
+        return (hashes * len(self._workers) >> 32).astype(np.intp)
+
+    def place(self, parts, members, held_out, reader, *arguments):
+        """Send the codes to the workers of their queries; return a function that asks them."""
+        client, groups = self._client, [*members, held_out]
+        place, positions = np.full((2, sum(self._sizes)), -1, dtype=np.intc)
+        for number, rows in enumerate(groups):
+            place[rows], positions[rows] = number, np.arange(len(rows))
+        lists = self._cut(place), self._cut(positions), [len(groups)] * len(self._partitions)
+        tasks = self._map(encode_partition, self._share(reader), *lists)
+        pieces = [client.compute([task[k] for task in tasks]) for k in range(len(groups))]
+        on_worker = [{"workers": [worker]} for worker in self._workers]
+        actors = [
+            client.submit(
+                WorkerPart,
+                client.scatter(part, hash=False, **where),
+                of_part,
+                len(rows),
+                *arguments,
+                actor=True,
+                pure=False,
+                **where,
+            )
+            for part, of_part, rows, where in zip(parts, pieces, members, on_worker)
+        ]
+        actors, numbers = [each.result() for each in actors], count()
+        held_out = join(client.gather(pieces[-1]), len(held_out))
+
+        def ask(method, *arguments):
+            number = next(numbers)
+            try:
+                results = [actor.call(number, method, arguments) for actor in actors]
+                return [result.result() for result in results]
+            except (OSError, RuntimeError) as error:
+                raise RuntimeError(
+                    f"a worker was lost in fit: call fit again, which starts anew ({error})"
+                ) from error
+
+        return ask, *held_out
+
+
+def predict_partition(X, ranker):
+    """Return the scores of a partition, which may have no rows."""
+    return ranker.predict(X) if len(X) else np.empty(0)
+
+
+def named(function, number, *arguments):
+    """Call a function, and name the partition in its errors."""
+    try:
+        return function(*arguments)
+    except ValueError as error:
+        raise ValueError(f"X: partition {number}: {error}") from error
+
+
+def head_of(X):
+    """Return the number of rows, and at most one of them."""
+    return len(X), X[:1]
+
+
+def read_partition(X, reader, is_read, is_seen):
+    """Return some rows, and the summary of those that are seen."""
+    X = reader.check(X)
+    return X[is_read], reader.summarize(X, is_seen)
+
+
+def encode_partition(X, reader, place, positions, n_groups):
+    """Return for each group the positions of its rows, their codes and their initial scores."""
+    codes, scores = reader.encode(X)
+    chosen = [np.flatnonzero(place == number) for number in range(n_groups)]
+    return [(positions[rows], codes[:, rows], scores[rows]) for rows in chosen]
+
+
+def join(pieces, n_rows):
+    """Return the codes and the scores of all pieces."""
+    n_blocks, _, width = pieces[0][1].shape
+    codes, scores = np.empty((n_blocks, n_rows, width), dtype=np.uint8), np.empty(n_rows)
+    for positions, of_codes, of_scores in pieces:
+        codes[:, positions], scores[positions] = of_codes, of_scores
+    return codes, scores

@@ -1,0 +1,116 @@
+"""Trees that the workers of a cluster grow together: those of one process, bit for bit."""
+
+import os
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from sklrank import boosting
+
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+dask = pytest.importorskip("sklrank.dask")
+
+rng = np.random.RandomState(0)
+X = rng.standard_normal((900, 10))
+X[:, 3] = rng.randint(6, size=900)
+X[rng.random_sample(X.shape) < 0.05] = np.nan
+# Query 0 is larger than a partition.
+QID = rng.randint(60, size=900) * (rng.random_sample(900) < 0.6)
+Y = np.digitize(np.nan_to_num(X[:, 0] * X[:, 1]) + np.nan_to_num(X[:, 3]) % 2, [0, 1])
+CHUNKS = ((250, 0, 300, 350), (4, 6))
+FRAME = pd.DataFrame(X, columns=[f"x{i}" for i in range(10)])
+
+PARAMETERS = [
+    {"early_stopping": True, "n_iter_no_change": 2, "max_leaf_nodes": 8},
+    {"categorical_features": [3], "monotonic_cst": [1] + [0] * 9, "max_leaf_nodes": 8},
+    {"loss": "xe-ndcg", "init": "linear", "max_features": 0.5, "max_leaf_nodes": 4},
+]
+
+
+def rankers(**parameters):
+    parameters = {"max_iter": 4, "random_state": 0, **parameters}
+    kinds = dask.HistGradientBoostingRanker, boosting.HistGradientBoostingRanker
+    return [kind(**parameters) for kind in kinds]
+
+
+def assert_same_trees(fitted, expected):
+    assert len(fitted.estimators_) == len(expected.estimators_)
+    for one, other in zip(fitted.estimators_, expected.estimators_):
+        nodes = one.tree_.nodes(), other.tree_.nodes()
+        assert all(np.array_equal(nodes[0][name], nodes[1][name]) for name in nodes[0])
+    np.testing.assert_allclose(fitted.loss_curve_, expected.loss_curve_, rtol=1e-12)
+    np.testing.assert_array_equal(fitted.validation_loss_curve_, expected.validation_loss_curve_)
+
+
+@pytest.mark.parametrize("parameters", PARAMETERS, ids=lambda each: next(iter(each)))
+def test_arrays_give_the_same_trees(client, parameters):
+    fitted, expected = rankers(**parameters)
+    expected.fit(X, Y, qid=QID)
+    fitted.fit(da.from_array(X, chunks=CHUNKS), da.from_array(Y, chunks=100), QID)
+    assert_same_trees(fitted, expected)
+    predicted = fitted.predict(da.from_array(X, chunks=CHUNKS))
+    np.testing.assert_array_equal(predicted.compute(), expected.predict(X))
+    local = fitted.to_local()
+    assert type(local) is boosting.HistGradientBoostingRanker
+    np.testing.assert_array_equal(local.predict(X), expected.predict(X))
+
+
+def test_data_frames_give_the_same_trees(client):
+    fitted, expected = rankers(max_leaf_nodes=8, init=None)
+    expected.fit(FRAME, Y, qid=QID)
+    frame = dd.from_pandas(FRAME.assign(y=Y, qid=QID), npartitions=3)
+    documents = frame[list(FRAME)]
+    fitted.fit(documents, frame["y"], frame["qid"])
+    assert_same_trees(fitted, expected)
+    assert fitted.feature_names_in_.tolist() == list(FRAME)
+    np.testing.assert_array_equal(fitted.predict(documents).compute(), expected.predict(FRAME))
+    assert fitted.score(FRAME, Y, qid=QID) == expected.score(FRAME, Y, qid=QID)
+
+
+@pytest.mark.parametrize("n_rounds", [0, 1, 3])
+def test_a_lost_worker_is_an_error(client, monkeypatch, fingerprint, n_rounds):
+    documents = da.from_array(X, chunks=CHUNKS)
+    ranker, _ = rankers(max_leaf_nodes=8, init=None, max_iter=6)
+    before = fingerprint(ranker.fit(documents, Y, QID))
+    reason = boosting.HistGradientBoostingRanker._early_stopping_reason
+
+    def kill_a_worker(self):
+        if len(self.estimators_) == n_rounds + 1:
+            process = next(iter(client.run(os.getpid).values()))
+            os.kill(process, signal.SIGKILL)
+        return reason(self)
+
+    monkeypatch.setattr(dask.HistGradientBoostingRanker, "_early_stopping_reason", kill_a_worker)
+    with pytest.raises(RuntimeError, match="a worker was lost in fit: call fit again"):
+        ranker.fit(documents, Y, QID)
+    assert fingerprint(ranker) == before
+    client.wait_for_workers(2)
+
+
+def test_an_actor_refuses_repeated_calls():
+    part = dask._trees.WorkerPart.__new__(dask._trees.WorkerPart)
+    part._part, part._n_calls = [3, 3], 0
+    assert part.call(0, "count", (3,)) == 2
+    for number in (0, 2):
+        with pytest.raises(RuntimeError, match=f"got call {number} instead of call 1"):
+            part.call(number, "count", (3,))
+
+
+def test_bad_input_is_named(client):
+    ranker, _ = rankers()
+    with pytest.raises(TypeError, match="X must be a dask array or data frame, got ndarray"):
+        ranker.fit(X, Y, QID)
+    documents = da.from_array(X, chunks=CHUNKS)
+    with pytest.raises(ValueError, match="got 900, 899 and 900"):
+        ranker.fit(documents, Y[1:], QID)
+    bad = X.copy()
+    bad[700, 2] = np.inf
+    with pytest.raises(ValueError, match="X: partition 3: .*infinity"):
+        ranker.fit(da.from_array(bad, chunks=CHUNKS), Y, QID)
+    assert not hasattr(ranker, "estimators_")
+    with pytest.raises(NotFittedError):
+        ranker.predict(documents)
