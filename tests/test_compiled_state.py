@@ -71,7 +71,15 @@ ROWS = [
     for shape, constant in itertools.product([(2, 3), (2, 4), (2, 0)], [0.0, 1.0])
 ]
 POOL = [*ARRAYS, *OTHERS, *ROWS, *(cls.__new__(cls) for cls in CLASSES.values())]
-ERRORS = ValueError, TypeError, AttributeError, IndexError, OverflowError, MemoryError, RuntimeError
+ERRORS = (
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    OverflowError,
+    MemoryError,
+    RuntimeError,
+)
 SPECIAL = ("__enter__", "__exit__", "__getstate__", "__init__", "__reduce__", "__setstate__")
 
 

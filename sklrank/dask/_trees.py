@@ -128,7 +128,12 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
                 f"X must be a dask array or data frame, got {type(X).__name__}: for others use "
                 "sklrank.boosting.HistGradientBoostingRanker"
             )
-        return self._fit_parts(Partitions(get_client(), X, y, qid))
+        partitions = Partitions(get_client(), X, y, qid)
+        try:
+            return self._fit_parts(partitions)
+        finally:
+            # The codes are freed now, not when Python collects what refers to the actors.
+            partitions.client.cancel(partitions.actors)
 
     def predict(self, X: Any) -> Any:
         """Score documents.
@@ -188,7 +193,8 @@ class Partitions:
     """Source of documents in dask collections; see `boosting/_training_parts.py`."""
 
     def __init__(self, client, X, y, qid):
-        self._client, self._targets = client, (y, qid)
+        self.client, self._targets = client, (y, qid)
+        self.actors = []
         self._workers = sorted(client.nthreads())
         if not hasattr(X, "to_dask_array"):
             X = X.rechunk({1: -1})
@@ -202,7 +208,7 @@ class Partitions:
 
     def _share(self, thing):
         """Return a list of the same future on all workers for each partition."""
-        future = self._client.scatter(thing, broadcast=True, hash=False)
+        future = self.client.scatter(thing, broadcast=True, hash=False)
         return [future] * len(self._partitions)
 
     def _cut(self, values):
@@ -215,7 +221,7 @@ class Partitions:
             np.asarray(each.compute() if is_dask_collection(each) else each)
             for each in self._targets
         )
-        heads = self._client.gather(self._client.compute(self._map(head_of)))
+        heads = self.client.gather(self.client.compute(self._map(head_of)))
         has_rows = [size > 0 for size, _ in heads]
         self._partitions = list(compress(self._partitions, has_rows))
         self._sizes, heads = zip(*(compress(heads, has_rows) if any(has_rows) else heads))
@@ -231,7 +237,7 @@ class Partitions:
         is_read = np.zeros(len(is_seen), dtype=bool)
         is_read[rows] = True
         lists = self._share(reader), self._cut(is_read), self._cut(is_seen)
-        results = self._client.gather(self._client.compute(self._map(read_partition, *lists)))
+        results = self.client.gather(self.client.compute(self._map(read_partition, *lists)))
         found, summaries = zip(*results)
         return np.concatenate(found), reduce(lambda first, second: first.add(second), summaries)
 
@@ -242,7 +248,7 @@ class Partitions:
 
     def place(self, parts, members, held_out, reader, *arguments):
         """Send the codes to the workers of their queries; return a function that asks them."""
-        client, groups = self._client, [*members, held_out]
+        client, groups = self.client, [*members, held_out]
         place, positions = np.full((2, sum(self._sizes)), -1, dtype=np.intc)
         for number, rows in enumerate(groups):
             place[rows], positions[rows] = number, np.arange(len(rows))
@@ -250,7 +256,7 @@ class Partitions:
         tasks = self._map(encode_partition, self._share(reader), *lists)
         pieces = [client.compute([task[k] for task in tasks]) for k in range(len(groups))]
         on_worker = [{"workers": [worker]} for worker in self._workers]
-        actors = [
+        self.actors = [
             client.submit(
                 WorkerPart,
                 client.scatter(part, hash=False, **where),
@@ -263,7 +269,7 @@ class Partitions:
             )
             for part, of_part, rows, where in zip(parts, pieces, members, on_worker)
         ]
-        actors, numbers = [each.result() for each in actors], count()
+        actors, numbers = [each.result() for each in self.actors], count()
         held_out = join(client.gather(pieces[-1]), len(held_out))
 
         def ask(method, *arguments):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from time import sleep
 
 import numpy as np
 import pandas as pd
@@ -46,12 +47,21 @@ def assert_same_trees(fitted, expected):
     np.testing.assert_array_equal(fitted.validation_loss_curve_, expected.validation_loss_curve_)
 
 
+def wait_until_parts_are_freed(client):
+    for _ in range(100):
+        if not any(client.run(lambda dask_worker: len(dask_worker.state.actors)).values()):
+            return
+        sleep(0.1)
+    raise AssertionError("workers keep the parts after the fit")
+
+
 @pytest.mark.parametrize("parameters", PARAMETERS, ids=lambda each: next(iter(each)))
 def test_arrays_give_the_same_trees(client, parameters):
     fitted, expected = rankers(**parameters)
     expected.fit(X, Y, qid=QID)
     fitted.fit(da.from_array(X, chunks=CHUNKS), da.from_array(Y, chunks=100), QID)
     assert_same_trees(fitted, expected)
+    wait_until_parts_are_freed(client)
     predicted = fitted.predict(da.from_array(X, chunks=CHUNKS))
     np.testing.assert_array_equal(predicted.compute(), expected.predict(X))
     local = fitted.to_local()
@@ -78,10 +88,14 @@ def test_a_lost_worker_is_an_error(client, monkeypatch, fingerprint, n_rounds):
     before = fingerprint(ranker.fit(documents, Y, QID))
     reason = boosting.HistGradientBoostingRanker._early_stopping_reason
 
+    def process_of_part(dask_worker):
+        return os.getpid() if dask_worker.state.actors else None
+
     def kill_a_worker(self):
         if len(self.estimators_) == n_rounds + 1:
-            process = next(iter(client.run(os.getpid).values()))
-            os.kill(process, signal.SIGKILL)
+            # After the loss of another worker, a new one may have no part.
+            processes = filter(None, client.run(process_of_part).values())
+            os.kill(next(processes), signal.SIGKILL)
         return reason(self)
 
     monkeypatch.setattr(dask.HistGradientBoostingRanker, "_early_stopping_reason", kill_a_worker)
