@@ -44,7 +44,11 @@ CASES = [(model, RELEVANT, rank_loss_scorer) for model in ONLINE[:4]] + [
     (ONLINE[4], RELEVANT, None),
     (LabelwiseRanker(Ridge()), POSITIONS, kendall_tau_scorer),
     (PairwiseRanker(), POSITIONS, kendall_tau_scorer),
-    (StackedRanker([("ridge", LabelwiseRanker(Ridge()))]), POSITIONS, kendall_tau_scorer),
+    (
+        StackedRanker([("ridge", LabelwiseRanker(Ridge()))], random_state=0),
+        POSITIONS,
+        kendall_tau_scorer,
+    ),
 ]
 every_case = pytest.mark.parametrize(("model", "Y", "scorer"), CASES)
 every_online = pytest.mark.parametrize("model", ONLINE)
