@@ -26,7 +26,7 @@ TOLERANCE, SUM_TOLERANCE = 1e-6, 2e-3
 MIN_PROPENSITY = 1e-60
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Exploration:
     """A record of the labels that were shown, and of their propensities.
 
@@ -109,6 +109,11 @@ class Exploration:
             rows = rows if rows.size else rows.astype(np.intp)
         return Exploration(self.actions[rows], self.propensities[rows], self.classes)
 
+    def __repr__(self) -> str:
+        shown = "x".join(map(str, np.shape(self.actions)))
+        named = "" if self.classes is None else f", {len(self.classes)} classes"
+        return f"<{type(self).__name__} of {shown} labels shown{named}>"
+
     def to_frame(
         self, rewards: ArrayLike | None = None, classes: ArrayLike | None = None
     ) -> pd.DataFrame:
@@ -125,7 +130,7 @@ class Exploration:
             rewards.
         classes : array-like of shape (n_labels,), default=None
             Names of the labels, such as `classes_` of an estimator, which are logged instead of the
-            indices. If None, the indices are logged.
+            indices. If None, the names in the record or, without, the indices are logged.
 
         Returns
         -------
@@ -144,6 +149,7 @@ class Exploration:
 
         actions, propensities = _as_pairs(self.actions, self.propensities)
         k = actions.shape[1]
+        classes = self.classes if classes is None else classes
         if classes is not None:
             names = names_of(classes)
             if actions.size and (

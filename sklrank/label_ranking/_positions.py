@@ -123,8 +123,10 @@ def positions_from_scores(scores: ArrayLike) -> np.ndarray:
     return close_ranks(-check_positions(scores, "scores"))
 
 
-def positions_from_survey(answers: ArrayLike, *, missing_values: Any = ()) -> Any:
-    """Check the positions in a table of answers, and replace codes of missing answers by NaN.
+def positions_from_survey(
+    answers: ArrayLike, *, missing_values: Any = (), unlisted: str = "missing"
+) -> Any:
+    """Check the positions in a table of answers, and replace codes of labels that are not ranked.
 
     Parameters
     ----------
@@ -132,17 +134,20 @@ def positions_from_survey(answers: ArrayLike, *, missing_values: Any = ()) -> An
         Position of each label. NaN or None marks a label that is not ranked.
     missing_values : number or list of numbers, default=()
         Codes of labels that are not ranked, such as 0, 99 or [-1, 99].
+    unlisted : {"missing", "last"}, default="missing"
+        Position of labels that are not ranked. If "missing", it is not known: NaN. If "last", they
+        are tied after the others, as if respondents listed their best options only.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64, or DataFrame
-        Positions; NaN marks a label that is not ranked. A pandas data frame keeps its index and
-        columns.
+        Positions. A pandas data frame keeps its index and columns.
 
     Raises
     ------
     ValueError
-        If a position is not a whole number from 1 to the number of labels.
+        If a position is not a whole number from 1 to the number of labels, or `unlisted` is
+        another text.
 
     Warns
     -----
@@ -161,7 +166,11 @@ def positions_from_survey(answers: ArrayLike, *, missing_values: Any = ()) -> An
     >>> positions_from_survey([[1, 3, 2], [99, 1, 2]], missing_values=99)
     array([[ 1.,  3.,  2.],
            [nan,  1.,  2.]])
+    >>> positions_from_survey([[1, 3, 2], [99, 1, 99]], missing_values=99, unlisted="last")
+    array([[1., 3., 2.],
+           [2., 1., 2.]])
     """
+    _check_unlisted(unlisted)
     positions = check_positions(answers, "answers")
     positions = np.where(np.isin(positions, missing_values), np.nan, positions)
     missing, n_labels = np.isnan(positions), positions.shape[1]
@@ -190,8 +199,10 @@ def positions_from_survey(answers: ArrayLike, *, missing_values: Any = ()) -> An
             UserWarning,
             stacklevel=2,
         )
+    if unlisted == "last":
+        positions = _with_last(positions, missing)
     if hasattr(answers, "mask"):
-        return answers.astype(np.float64).mask(missing)
+        return answers.astype(np.float64).mask(missing, positions)
     return positions
 
 
@@ -239,8 +250,7 @@ def positions_from_long(
     7   2.0  1.0
     8   NaN  1.0
     """
-    if unlisted not in ("missing", "last"):
-        raise ValueError(f"unlisted must be 'missing' or 'last', got {unlisted!r}")
+    _check_unlisted(unlisted)
     respondents = _check_names(respondents, "respondents")
     options, ranks = _check_names(options, "options"), as_numbers(ranks, "ranks")
     check_consistent_length(respondents, options, ranks)
@@ -274,13 +284,23 @@ def positions_from_long(
     if unlisted == "last":
         listed = np.zeros(positions.shape, dtype=bool)
         listed[rows, columns] = True
-        last = np.fmax.reduce(positions, axis=1, keepdims=True, initial=0.0) + 1.0
-        positions = np.where(listed, positions, last)
+        positions = _with_last(positions, ~listed)
     try:
         from pandas import DataFrame
     except ImportError:
         return Bunch(positions=positions, index=index, columns=classes)
     return DataFrame(positions, index=index, columns=classes)
+
+
+def _check_unlisted(unlisted):
+    if unlisted not in ("missing", "last"):
+        raise ValueError(f"unlisted must be 'missing' or 'last', got {unlisted!r}")
+
+
+def _with_last(positions, missing):
+    """Return positions whose missing labels are tied after the others of the row."""
+    last = np.fmax.reduce(positions, axis=1, keepdims=True, initial=0.0) + 1.0
+    return np.where(missing, last, positions)
 
 
 def orderings_from_positions(

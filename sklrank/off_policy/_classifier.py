@@ -112,7 +112,8 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         exploration : Exploration, default=None
             The labels shown and their propensities.
         classes : array-like of shape (n_classes,), default=None
-            Names of the labels of `exploration`. If None, the indices up to the largest one shown.
+            Names of the labels of `exploration`. If None, those in `exploration` or, without, the
+            indices up to the largest one shown.
 
         Returns
         -------
@@ -129,6 +130,8 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             classes = _validation.sorted_classes(y)
             estimator = clone(self.estimator).fit(X, np.searchsorted(classes, y))
         else:
+            if classes is None:
+                classes = getattr(exploration, "classes", None)
             if classes is None:
                 classes = np.arange(np.max(getattr(exploration, "actions", 0)) + 1)
             classes = _validation.names_of(classes)

@@ -50,7 +50,7 @@ def list_policy_value(
     policy : array-like, or a model with `propensities`
         For "labels" and "pairs", the probability that each label or pair is shown, with n_labels or
         (n_labels, n_labels) entries for each sample, or a model whose ``propensities(X)`` returns
-        it. Otherwise probabilities of the lists shown, of the shape of the propensities. With
+        it; its `classes_` are matched with the names in `exploration`. Otherwise probabilities of the lists shown, of the shape of the propensities. With
         :math:`\Gamma`, the mean q of :math:`1_a`, (n_samples, k, n_labels).
     method : str, default="labels"
         A reward depends, with "labels", on the label; "pairs", on two labels; "independent", on the
@@ -109,8 +109,8 @@ def list_policy_value(
     if 1 in dimensions:
         rewards = rewards.reshape(len(rewards), -1).sum(axis=1)
     if method == "labels" and hasattr(policy, "propensities"):
-        policy = _label_probabilities(policy, X, len(rewards))
-    policy = as_numbers(probabilities_of(policy, X), "policy")
+        policy = _label_probabilities(policy, X, exploration, len(rewards))
+    policy = as_numbers(probabilities_of(policy, X, exploration), "policy")
     terms, weights = terms_of(rewards, exploration, policy, predicted=predicted, lists=lists)
     known = ~np.isnan(rewards.reshape(len(rewards), -1)).any(axis=1)
     terms, weights = terms[known], weights[known].reshape(known.sum(), -1)
@@ -120,14 +120,15 @@ def list_policy_value(
     return found
 
 
-def _label_probabilities(policy, X, n_samples):
+def _label_probabilities(policy, X, exploration, n_samples):
     """Return the probability that a model shows each label, without keeping those of pairs."""
     if X is None:
         return policy  # It is refused later.
     blocks = []
     # The probabilities of pairs are computed for 64 samples at a time, to bound the memory.
     for start in range(0, n_samples, 64):
-        found = policy.propensities(_safe_indexing(X, slice(start, start + 64)))
+        some = _safe_indexing(X, slice(start, start + 64))
+        found = probabilities_of(policy, some, exploration)
         blocks.append(found if found.ndim == 2 else np.diagonal(found, axis1=1, axis2=2).copy())
     return np.concatenate(blocks)
 
@@ -182,7 +183,10 @@ def _of_record(rewards, exploration, policy, **_):
     is_valid = rewards.ndim <= policy.ndim <= 3 and policy.shape[1] == policy.shape[-1]
     if not is_valid or len(policy) != len(rewards):
         what = f"{('labels', 'pairs')[rewards.ndim - 2]} of {len(rewards)} samples"
-        raise ValueError(f"policy must be probabilities of {what}, got shape {policy.shape}")
+        raise ValueError(
+            f"policy must be probabilities of {what}, with an entry for each label of the log (for "
+            f"lists without chance, 0 or 1), got shape {policy.shape}"
+        )
     shown, propensities = check_exploration(exploration, len(rewards), policy.shape[-1])
     rows = np.arange(len(shown))[:, None]
     if rewards.ndim == 3:

@@ -67,7 +67,7 @@ def check_rewards(rewards, *dimensions):
 
 def check_policy(policy, n_samples, X=None, exploration=None, name="policy"):
     """Return the probabilities `(n_samples, n_labels)` of a policy; the array is not copied."""
-    policy = np.asarray(probabilities_of(policy, X, name))
+    policy = np.asarray(probabilities_of(policy, X, exploration, name))
     if policy.ndim == 1 and policy.dtype.kind in "iu" and len(policy) and policy.min() >= 0:
         largest = np.max(getattr(exploration, "actions", 0), initial=0)
         policy = np.eye(max(int(largest), policy.max()) + 1, dtype=np.int8)[policy]
@@ -83,13 +83,36 @@ def check_policy(policy, n_samples, X=None, exploration=None, name="policy"):
     return policy
 
 
-def probabilities_of(policy, X, name="policy"):
-    """Return the probabilities of a policy, which is a model or an array of probabilities."""
+def probabilities_of(policy, X, exploration=None, name="policy"):
+    """Return the probabilities of a policy, which is a model or an array of probabilities.
+
+    Those of a model are returned in the order of the labels of the log, if both have names.
+    """
     if not hasattr(policy, "propensities"):
         return policy
     if X is None:
         raise ValueError(f"{name} is a model, so `X`, the samples of the log, is needed")
-    return policy.propensities(X)
+    found = policy.propensities(X)
+    names, known = (getattr(*each, None) for each in ((exploration, "classes"), (policy, "classes_")))
+    if names is None or known is None or np.array_equal(names, known):
+        return found
+    return in_order_of(names, known, found, name)
+
+
+def in_order_of(names, known, probabilities, name):
+    """Return the probabilities of named labels, then those of other labels; of labels or pairs."""
+    place = {label: i for i, label in enumerate(np.asarray(names).tolist())}
+    known = np.asarray(known).tolist()
+    if not any(label in place for label in known):
+        raise ValueError(
+            f"{name} has the labels {known[:5]}, and the log has others, {list(place)[:5]}: name "
+            "the labels of the log as in `classes_`, by Exploration.from_frame(log, classes=...)"
+        )
+    places = np.array([place.setdefault(label, len(place)) for label in known])
+    ordered = np.zeros((len(probabilities), *[len(place)] * (probabilities.ndim - 1)))
+    columns = (places,) if probabilities.ndim == 2 else np.ix_(places, places)
+    ordered[(slice(None), *columns)] = probabilities
+    return ordered
 
 
 def warn_about_log(log):

@@ -229,6 +229,16 @@ def test_codes_of_missing_answers_are_replaced():
     assert_array_equal(positions_from_survey(with_none, missing_values=0), CODED)
 
 
+def test_labels_that_are_not_listed_are_tied_last():
+    options = {"missing_values": [0, 99], "unlisted": "last"}
+    last = [[1.0, 3.0, 2.0], [2.0, 1.0, 3.0], [1.0, 1.0, 2.0]]
+    assert_array_equal(positions_from_survey(ANSWERS, **options), last)
+    found = positions_from_survey(pd.DataFrame(ANSWERS), **options)
+    pd.testing.assert_frame_equal(found, pd.DataFrame(last))
+    with pytest.raises(ValueError, match="unlisted must be 'missing' or 'last', got 'first'"):
+        positions_from_survey(ANSWERS, unlisted="first")
+
+
 @pytest.mark.parametrize("position", [99.0, 0.0, -1.0, 1.5])
 def test_unlikely_positions_are_refused(position):
     answers = [[2.0, 1.0, 3.0], [1.0, position, 2.0]]

@@ -22,6 +22,7 @@ from sklrank.linear_model import LinUCBClassifier
 from sklrank.off_policy import (
     OffPolicyClassifier,
     OffPolicyWarning,
+    list_policy_value,
     policy_value,
     policy_value_score,
 )
@@ -435,3 +436,33 @@ def test_published_logs_without_overlap_are_warned_about(open_bandit):
     assert round(found.effective_sample_size) == 2 and round(found.max_weight) == 21_739
     texts = " ".join(str(each.message) for each in caught)
     assert "effective sample size is 2.08" in texts and "one sample has 69%" in texts
+
+
+class Chance:
+    """A model that shows its labels with fixed probabilities."""
+
+    def __init__(self, probabilities):
+        self.classes_ = np.array(list(probabilities))
+        self.found = np.array(list(probabilities.values()))
+
+    def propensities(self, X):
+        return np.tile(self.found, (len(X), 1))
+
+
+@quiet
+def test_labels_of_models_and_logs_are_matched_by_name():
+    """The log does not have "d", the policy not "a"."""
+    random, names = np.random.RandomState(0), np.array(["c", "a", "b"])
+    log = Exploration(random.randint(3, size=300), np.full(300, 1 / 3), names)
+    rewards, X = random.normal(size=300), np.zeros((300, 1))
+    policy = {"b": 0.5, "c": 0.2, "d": 0.3}
+    weights = np.array([3 * policy.get(name, 0.0) for name in names[log.actions]])
+    for method in ("ips", "snips"):
+        found = policy_value(rewards, log, Chance(policy), X=X, method=method).value
+        total = len(rewards) if method == "ips" else weights.sum()
+        assert_allclose(found, weights @ rewards / total)
+    pairs = Exploration(log.actions[:, None], np.full((300, 1, 1), 1 / 3), names)
+    found = list_policy_value(rewards[:, None], pairs, Chance(policy), X=X).value
+    assert_allclose(found, weights @ rewards / 300)
+    with pytest.raises(ValueError, match="policy has the labels .'x'., and the log has others"):
+        policy_value(rewards, log, Chance({"x": 1.0}), X=X, method="ips")

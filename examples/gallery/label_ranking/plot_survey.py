@@ -3,8 +3,10 @@
 From a survey file to a paper's table
 =====================================
 
-400 respondents ranked some of six drinks; 99 means "not ranked". A Plackett-Luce model yields the
-table and the figures of a paper: see :class:`~sklrank.label_ranking.PlackettLuceRanker`.
+400 respondents ranked some of six drinks; 99 means that they were not asked for this one. (If they
+had named their best drinks only, ``positions_from_survey(..., unlisted="last")`` would be right.) A
+Plackett-Luce model yields the table and the figures of a paper: see
+:class:`~sklrank.label_ranking.PlackettLuceRanker`.
 """
 
 from tempfile import NamedTemporaryFile
@@ -47,4 +49,4 @@ for years, ax in zip((20, 70), axes[1]):
     person = pd.DataFrame({"age": [years]})
     PreferenceDisplay.from_estimator(ranker, person, kind="top_k", random_state=0, ax=ax)
     ax.set(title=f"age {years}", xlim=(0, 1), xlabel="Probability of the first place")
-PreferenceDisplay.from_estimator(ranker, survey[["age"]], kind="wins", ax=axes[0, 1])
+_ = PreferenceDisplay.from_estimator(ranker, survey[["age"]], kind="wins", ax=axes[0, 1])
