@@ -50,8 +50,9 @@ def list_policy_value(
     policy : array-like, or a model with `propensities`
         For "labels" and "pairs", the probability that each label or pair is shown, with n_labels or
         (n_labels, n_labels) entries for each sample, or a model whose ``propensities(X)`` returns
-        it; its `classes_` are matched with the names in `exploration`. Otherwise probabilities of the lists shown, of the shape of the propensities. With
-        :math:`\Gamma`, the mean q of :math:`1_a`, (n_samples, k, n_labels).
+        it; its `classes_` are matched with the names in `exploration`. Otherwise probabilities of
+        the lists shown, of the shape of the propensities. With :math:`\Gamma`, the mean q of
+        :math:`1_a`, (n_samples, k, n_labels).
     method : str, default="labels"
         A reward depends, with "labels", on the label; "pairs", on two labels; "independent", on the
         label and its position [1]_; "cascade", on the labels above, too [2]_; "pseudo-inverse", on

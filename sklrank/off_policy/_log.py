@@ -93,7 +93,7 @@ def probabilities_of(policy, X, exploration=None, name="policy"):
     if X is None:
         raise ValueError(f"{name} is a model, so `X`, the samples of the log, is needed")
     found = policy.propensities(X)
-    names, known = (getattr(*each, None) for each in ((exploration, "classes"), (policy, "classes_")))
+    names, known = getattr(exploration, "classes", None), getattr(policy, "classes_", None)
     if names is None or known is None or np.array_equal(names, known):
         return found
     return in_order_of(names, known, found, name)

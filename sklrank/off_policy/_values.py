@@ -43,7 +43,8 @@ def policy_value(
         The labels shown, one for each sample, and their propensities.
     policy : array-like of shape (n_samples, n_labels), or a model with `propensities`
         Probability that the policy shows each label, or a model whose ``propensities(X)`` returns
-        it; its `classes_` are matched with the names in `exploration`. Also (n_samples,) labels to show, or probabilities of the second of two labels.
+        it; its `classes_` are matched with the names in `exploration`. Also (n_samples,) labels to
+        show, or probabilities of the second of two labels.
     method : str, default="dr"
         Without a model, "ips", h(w) = w; "snips", w / mean(w); "clipped", min(w, threshold); and
         "mips", weights of groups of labels [3]_. With one, "dm", 0; "dr", w [1]_; "sndr",
