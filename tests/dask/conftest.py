@@ -1,6 +1,6 @@
-"""A dask cluster of two processes, which all tests of this folder share.
+"""A dask cluster of two processes, which all tests of a file share.
 
-Its threads allocate memory, which tests of other folders measure: it ends with this folder.
+Its threads allocate memory, which tests of other files measure: it ends with the file.
 """
 
 import sys
@@ -8,13 +8,13 @@ import sys
 import pytest
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def cluster_client():
     distributed = pytest.importorskip("distributed")
     cluster = distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
     )
-    # Tests of other folders do not use it.
+    # Tests of other files do not use it.
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
         yield client
 
