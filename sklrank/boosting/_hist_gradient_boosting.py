@@ -245,7 +245,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     position_intervals_ : ndarray of shape (n_positions, 2)
         Bounds of 95 % intervals of the propensities. They are from the jackknife, which leaves out
         each fifth of the lists in turn, and do not include errors of the models of users and
-        relevance.
+        relevance; with few clicks, propensities are too even.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -274,9 +274,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     Users click on documents because they are relevant, and because they are at the top. With
     `position`, regression trees and a model of the user are fitted to the clicks together, by
-    regression EM [7]_; each part of the documents has trees that did not learn from it. A user
-    clicks on relevant documents that he examines, and on others by mistake. Two models compete by
-    their likelihoods:
+    regression EM [7]_. A user clicks on relevant documents that he examines, and on others by
+    mistake. Two models compete by their likelihoods:
 
     - "position": each position is examined with its own probability, independently of the other
       positions, and mistakes are more likely at some positions than at others (trust bias [8]_);

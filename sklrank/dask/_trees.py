@@ -26,10 +26,11 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-# The parameters and attributes are documented there; without docstrings (python -OO), nowhere.
+# The parameters and attributes are documented there, with references such as [5]_, which are not
+# links here; without docstrings (python -OO), nowhere.
 SECTIONS = re.search(
     r"(?s)Parameters\n-+\n(?P<parameters>.*)\n\nAttributes\n-+\n(?P<attributes>.*)\n\nSee Also\n",
-    getdoc(boosting.HistGradientBoostingRanker) or "",
+    re.sub(r"(\[\d+\])_", r"\1", getdoc(boosting.HistGradientBoostingRanker) or ""),
 )
 
 
