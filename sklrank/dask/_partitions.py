@@ -153,7 +153,7 @@ def _partitions(data):
         X, y = data
         if hasattr(X, "chunks") and hasattr(y, "chunks") and not np.isnan(X.shape[0] + y.shape[0]):
             y = y.rechunk({0: X.chunks[0]}) if X.shape[0] == y.shape[0] else y
-        blocks = [_row_blocks(part) for part in (X, y)]
+        blocks = [row_blocks(part) for part in (X, y)]
         if len(blocks[0]) != len(blocks[1]):
             raise ValueError(
                 "data must be a pair (X, y) with equal partitions: X has "
@@ -161,7 +161,7 @@ def _partitions(data):
             )
         return list(zip(*blocks))
     if _is_collection(data):
-        return _row_blocks(data)
+        return row_blocks(data)
     if isinstance(data, list) and data and all(isinstance(part, Delayed) for part in data):
         return data
     raise TypeError(
@@ -175,7 +175,8 @@ def _is_collection(data):
     return hasattr(data, "to_delayed")
 
 
-def _row_blocks(data):
+def row_blocks(data):
+    """Return a delayed object for each partition of a collection, with all of its columns."""
     if hasattr(data, "rechunk") and data.ndim > 1:
         data = data.rechunk({1: -1})
     return np.ravel(data.to_delayed()).tolist()

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank import boosting
 from sklrank._docstrings import shares_text
+from sklrank.dask._partitions import row_blocks
 
 if TYPE_CHECKING:
     from typing import Any
@@ -197,10 +198,8 @@ class Partitions:
         self.client, self._targets = client, (y, qid)
         self.actors = []
         self._workers = sorted(client.nthreads())
-        if not hasattr(X, "to_dask_array"):
-            X = X.rechunk({1: -1})
         # With their numbers.
-        self._partitions = list(enumerate(np.ravel(X.to_delayed()).tolist()))
+        self._partitions = list(enumerate(row_blocks(X)))
 
     def _map(self, function, *lists):
         """Return tasks of a function of the number of each partition, itself, and other things."""
