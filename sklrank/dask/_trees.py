@@ -212,8 +212,12 @@ class Partitions:
         return [future] * len(self._partitions)
 
     def _cut(self, values):
-        """Return the parts of an array with an entry for each row."""
-        return np.split(values, np.cumsum(self._sizes)[:-1])
+        """Return futures of the parts of an array with an entry for each row.
+
+        The arrays go to the workers: dask warns of tasks that contain them.
+        """
+        parts = np.split(values, np.cumsum(self._sizes)[:-1])
+        return self.client.scatter(parts, hash=False)
 
     def read_targets(self):
         """Return `y`, `qid`, no weights, and a row of `X`."""
