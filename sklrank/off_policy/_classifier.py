@@ -112,8 +112,8 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         exploration : Exploration, default=None
             The labels shown and their propensities.
         classes : array-like of shape (n_classes,), default=None
-            Names of the labels of `exploration`. If None, those in `exploration` or, without, the
-            indices up to the largest one shown.
+            Names of the labels; in the order of the indices, if `exploration` has no names. If
+            None, those in `exploration` or, without, the indices up to the largest one shown.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if classes is None:
                 classes = np.arange(np.max(getattr(exploration, "actions", 0)) + 1)
             classes = _validation.names_of(classes)
-            estimator = self._fit_log(X, y, exploration, len(classes))
+            estimator = self._fit_log(X, y, exploration, classes)
         self.estimator_, self.classes_ = estimator, classes
         self._learned_log = exploration is not None
         for name in ("n_features_in_", "feature_names_in_"):
@@ -143,14 +143,14 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 setattr(self, name, getattr(estimator, name))
         return self
 
-    def _fit_log(self, X, rewards, exploration, n_labels):
+    def _fit_log(self, X, rewards, exploration, classes):
         if not has_fit_parameter(self.estimator, "sample_weight"):
             raise ValueError(
                 f"estimator={self.estimator!r} must accept sample_weight in `fit`. A Pipeline does "
                 "not: put it around OffPolicyClassifier, as its last step"
             )
-        even = np.broadcast_to(1 / n_labels, (_num_samples(X), n_labels))
-        log = check_log(rewards, exploration, even)
+        even = np.broadcast_to(1 / len(classes), (_num_samples(X), len(classes)))
+        log = check_log(rewards, exploration, even, classes=classes)
         known_X = _safe_indexing(X.tocsr() if sparse.issparse(X) else X, np.flatnonzero(log.known))
         if self.method == "snips":
             return self._fit_self_normalized(known_X, log)

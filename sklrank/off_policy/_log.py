@@ -34,11 +34,15 @@ class Log(NamedTuple):
         return values[np.arange(len(self.actions)), self.actions]
 
 
-def check_log(rewards, exploration, policy, X=None, logging_policy=None):
-    """Return the `Log` of the samples whose reward is not NaN."""
+def check_log(rewards, exploration, policy, X=None, logging_policy=None, classes=None):
+    """Return the `Log` of the samples whose reward is not NaN.
+
+    With `classes`, the actions are indices into these, also if the record has other names.
+    """
     rewards = check_rewards(rewards, 1)
     policy = check_policy(policy, len(rewards), X, exploration)
-    arrays = check_exploration(exploration, len(rewards), policy.shape[1], single=True)
+    n_labels = policy.shape[1]
+    arrays = check_exploration(exploration, len(rewards), n_labels, classes=classes, single=True)
     known = ~np.isnan(rewards)
     log = Log(*(of_known(array, known) for array in (rewards, *arrays, policy)), known, None)
     if logging_policy is None:

@@ -192,3 +192,17 @@ def test_a_pipeline_goes_around_the_classifier():
 def test_refuses_regressors():
     with pytest.raises(ValueError, match="estimator must be a classifier, got Ridge"):
         OffPolicyClassifier(Ridge()).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_names_of_the_record_are_those_of_its_labels():
+    X, rewards, log, _ = make_log(300)
+    named = Exploration(log.actions, log.propensities, ["c", "a", "b"])
+    model = OffPolicyClassifier(LogisticRegression(), method="ips")
+    found = clone(model).fit(X, rewards, exploration=named)
+    assert_array_equal(found.classes_, ["c", "a", "b"])
+    plain = clone(model).fit(X, rewards, exploration=log)
+    assert_array_equal(found.predict(X), np.array(["c", "a", "b"])[plain.predict(X)])
+    other = clone(model).fit(X, rewards, exploration=named, classes=["a", "b", "c"])
+    assert_array_equal(other.predict(X), found.predict(X))
+    with pytest.raises(ValueError, match="labels that the model does not have"):
+        clone(model).fit(X, rewards, exploration=named, classes=["a", "b"])
