@@ -36,7 +36,6 @@ from sklrank._boosting_rounds import Objective
 from sklrank._queries import Queries
 from sklrank._validation import as_numbers
 from sklrank._weak_learners import TreeLearner
-from sklrank.boosting._tree_race import N_FOLDS
 
 # Rounds of the regression and their learning rate. The estimates of propensities and the NDCG of
 # the rankers change little from 20 to 60 rounds, on simulated clicks on two synthetic data sets
@@ -276,7 +275,8 @@ def relevance_from_clicks(X, clicks, sessions_of, position, make_tree, seed):
         for kind in (PositionModel, CascadeModel)
     ]
     best = min(fits, key=lambda fit: fit.value)
-    propensities, n_parts = best.propensities(), min(N_FOLDS, len(lists))
+    # The jackknife leaves out each fifth of the lists in turn.
+    propensities, n_parts = best.propensities(), min(5, len(lists))
     others = [
         fit_click_model(
             type(best.model), X, bins, tree, sessions.take(list_of % n_parts != part), seed
