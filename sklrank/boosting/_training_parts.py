@@ -58,7 +58,7 @@ class KnownRows(NamedTuple):
 
 
 class Summary:
-    """What the bins need to know of all documents.
+    """Facts about all documents that determine the bins, besides drawn values.
 
     Attributes
     ----------
