@@ -90,6 +90,8 @@ def fit_blocks(
             f"ranker must be a HistGradientBoostingRanker, got {type(ranker).__name__}: only its "
             "trees can be grown from blocks"
         )
+    if folder is not None and not Path(folder).is_dir():
+        raise ValueError(f"folder must exist, got {str(folder)!r}: make it")
     with TemporaryDirectory(prefix="sklrank-", dir=folder) as path:
         return ranker._fit_parts(Blocks(blocks, Path(path)))
 
@@ -122,11 +124,12 @@ class Blocks:
                 raise ValueError("there must be at least one block")
             if number + 1 < len(self._sizes or []):
                 raise ValueError(
-                    "there is none after this one; pass a list, or a function that returns an "
+                    "there are fewer than before; pass a list, or a function that returns an "
                     "iterator, as blocks are read several times"
                 )
         except (ValueError, TypeError, OSError) as error:
-            raise ValueError(f"blocks: block {number}: {error}") from error
+            place = f"block {number}: " if number >= 0 else ""
+            raise ValueError(f"blocks: {place}{error}") from error
 
     def read_targets(self):
         """Return `y`, `qid`, the weights and the first block."""

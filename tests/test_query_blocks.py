@@ -122,7 +122,7 @@ def changed_block(block):
         (changed_block((X[:9], Y[:9])), r"block 1: it must be a tuple \(X, y, qid\)"),
         (changed_block((X[:9], Y[:9], QID[:9], Y[:9])), "all must have sample_weight, or none"),
         (iter(changed_block((X[:9], Y[:9], QID[:9]))), "read several times"),
-        (5, "blocks: block -1: 'int' object is not iterable"),
+        (5, "^blocks: 'int' object is not iterable"),
     ],
 )
 def test_bad_blocks_are_named_and_change_nothing(blocks, message, fingerprint):
@@ -188,3 +188,8 @@ def test_other_rankers_and_categories_of_frames_are_refused():
     frame = pd.DataFrame({"color": pd.Categorical(["red", "blue"] * 750), "x": X[:, 0]})
     with pytest.raises(ValueError, match="replace the categories of its columns by their codes"):
         fit_blocks(HistGradientBoostingRanker(), [(frame, Y, QID)])
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(ValueError, match="folder must exist, got .*nowhere"):
+        fit_blocks(Ranker(), blocks_of(X, Y, QID), folder=tmp_path / "nowhere")
