@@ -163,10 +163,11 @@ class PreferenceDisplay(Display):
             cells = np.ix_(order, order)
             values = np.where(np.eye(len(order), dtype=bool), np.nan, self.estimates[cells])
             ax.imshow(values, cmap="RdBu", vmin=0.0, vmax=1.0)
+            ax.grid(False)
             for a, b in zip(*np.nonzero(~np.isnan(values))):
                 low, high = self.lower[cells][a, b], self.upper[cells][a, b]
                 # Extreme cells are dark.
-                color = "white" if abs(values[a, b] - 0.5) > 0.35 else "black"
+                color = "white" if abs(values[a, b] - 0.5) > 0.25 else "black"
                 text = f"{values[a, b]:.2f}\n{low:.2f}-{high:.2f}"
                 ax.text(b, a, text, ha="center", va="center", fontsize="x-small", color=color)
             ax.set_xticks(places, names, rotation=45, ha="right")
