@@ -95,8 +95,14 @@ def coverage(estimate, n_runs, value=VALUE):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("interval", ["normal", "bootstrap"])
-@pytest.mark.parametrize("method", ["ips", "snips", "dr", "sndr"])
+@pytest.mark.parametrize(
+    ("method", "interval"),
+    [
+        *((method, "normal") for method in ("ips", "snips", "dr", "sndr")),
+        # Of means and of ratios.
+        *((method, "bootstrap") for method in ("dr", "snips")),
+    ],
+)
 def test_intervals_contain_the_value_as_often_as_they_say(method, interval):
     model = np.tile([0.4, 0.4, 0.5], (400, 1))
 
