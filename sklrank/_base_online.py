@@ -223,6 +223,7 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
             and X.dtype == np.float64
             and X.ndim == 2
             and X.flags.c_contiguous
+            and X.flags.aligned
             and X.shape[0] > 0
             and X.shape[1] == getattr(self, "n_features_in_", None)
             and not hasattr(self, "feature_names_in_")

@@ -10,6 +10,8 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils import check_array
 
+from sklrank._validation import aligned, is_missing
+
 # Tolerance for the sum of two probabilities, which may have been rounded to half precision.
 MAX_ERROR_OF_SUM = 1e-3
 
@@ -53,7 +55,7 @@ def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray
             raise ValueError(
                 f"{name} must rank every label, without ties; row {row} is {Y[row].tolist()}."
             )
-    return Y
+    return aligned(Y)
 
 
 def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
@@ -156,19 +158,6 @@ def relative_positions(positions: np.ndarray) -> np.ndarray:
     """
     n_ranked = (~np.isnan(positions)).sum(axis=1, keepdims=True)
     return rankdata(positions, axis=1, nan_policy="omit") / (n_ranked + 1)
-
-
-def is_missing(values: np.ndarray) -> np.ndarray:
-    """Return a mask of the entries of an array of any type that are missing, as None or NaN."""
-    if values.dtype.kind == "O":
-        return np.frompyfunc(_is_missing, 1, 1)(values).astype(bool)
-    return np.isnan(values) if values.dtype.kind in "fmM" else np.zeros(values.shape, dtype=bool)
-
-
-def _is_missing(value) -> bool:
-    differs = value is None or value != value
-    # Comparisons with pandas' NA return NA, which is neither True nor False.
-    return not isinstance(differs, bool | np.bool_) or bool(differs)
 
 
 def listed_labels(orderings: np.ndarray) -> np.ndarray:

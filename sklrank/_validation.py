@@ -12,8 +12,6 @@ from sklearn.utils import InputTags, check_array, column_or_1d, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from sklrank._rankings import is_missing
-
 # Maximal sample weight. Trees sum up squares of weights, which must not overflow.
 MAX_WEIGHT = 1e150
 # Maximal absolute entry of `X` for estimators that multiply entries. Scores are sums over features
@@ -36,7 +34,7 @@ def input_tags_of(estimator):
 def check_rows(estimator, X, *, reset, **check_params):
     """Check `X` according to the tags of the estimator.
 
-    In CSR matrices, indices are sorted and duplicate entries are summed; see `canonical_csr`.
+    In CSR matrices, indices are sorted and duplicate entries are summed; see `canonical_rows`.
 
     Tags may depend on parameters. A fitted model accepts sparse matrices and missing values if the
     estimator accepted them when training started, even if parameters have changed since.
@@ -69,8 +67,8 @@ def check_rows(estimator, X, *, reset, **check_params):
     checked = validate_data(estimator, X, reset=reset, **estimator._row_checks, **check_params)
     if isinstance(checked, tuple):
         X, y = checked
-        return canonical_csr(X), y
-    return canonical_csr(checked)
+        return canonical_rows(X), y
+    return canonical_rows(checked)
 
 
 def is_frame(X):
@@ -98,20 +96,43 @@ def check_sparse(X, name="X"):
         raise ValueError(f"{name} is not a valid {X.format.upper()} matrix: {error}") from error
 
 
-def canonical_csr(X):
-    """Return a CSR matrix with sorted 32-bit indices without duplicates, or an array unchanged.
+def is_missing(values: np.ndarray) -> np.ndarray:
+    """Return a mask of the entries of an array of any type that are missing, as None or NaN."""
+    if values.dtype.kind == "O":
+        return np.frompyfunc(_is_missing, 1, 1)(values).astype(bool)
+    return np.isnan(values) if values.dtype.kind in "fmM" else np.zeros(values.shape, dtype=bool)
+
+
+def _is_missing(value) -> bool:
+    differs = value is None or value != value
+    # Comparisons with pandas' NA return NA, which is neither True nor False.
+    return not isinstance(differs, bool | np.bool_) or bool(differs)
+
+
+def aligned(array):
+    """Return an array whose entries lie at multiples of their size, copied if they do not.
+
+    Compiled loops and BLAS rely on it. Arrays that were received from another process may lie
+    anywhere.
+    """
+    return array if array.flags.aligned else array.copy()
+
+
+def canonical_rows(X):
+    """Return an aligned array, or a CSR matrix with sorted 32-bit indices without duplicates.
 
     Duplicate entries are summed. Compiled loops rely on this form.
     """
     if not sparse.issparse(X):
-        return X
+        return aligned(X)
     max_index = np.iinfo(np.int32).max
     if X.nnz > max_index:
         raise ValueError(f"X has {X.nnz} entries, too many for one call: pass fewer rows at a time")
     if X.shape[1] > max_index:
         raise ValueError(f"X has {X.shape[1]} columns, more than {max_index}: hash its features")
     # A new matrix, since `X` may have cached that it is canonical before its arrays changed.
-    X = sparse.csr_array((X.data, X.indices, X.indptr), shape=X.shape)
+    arrays = aligned(X.data), aligned(X.indices), aligned(X.indptr)
+    X = sparse.csr_array(arrays, shape=X.shape)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -200,6 +221,8 @@ def _checked_target(y, multilabel):
     if sparse.issparse(y):
         y = y.astype(np.float64)
         y.sum_duplicates()
+    else:
+        y = aligned(y)
     if y.ndim == 2 and _is_indicator(y):
         if not multilabel:
             raise ValueError(
@@ -527,7 +550,7 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool, name="sample
         raise ValueError(
             f"Sample weights must contain at least one non-zero number; {name} is all zeros"
         )
-    return weights
+    return aligned(weights)
 
 
 def check_finite(values, name, what, remedy, dtype=np.float64):
@@ -557,7 +580,7 @@ def check_finite(values, name, what, remedy, dtype=np.float64):
     if len(bad):
         where = tuple(bad[0].tolist())
         raise ValueError(f"{name} must be finite, got {array[where]} at {where}: {remedy}.")
-    return array
+    return aligned(array)
 
 
 def look_up(name, table, choice, also=""):
@@ -582,7 +605,7 @@ def as_numbers(values, name, what="numbers"):
             # NumPy would convert dates to integers, and discard imaginary parts.
             kind = "dates" if dates else f"values of the type {array.dtype}"
             raise TypeError(f"got {kind}")
-        return np.asarray(values, dtype=np.float64)
+        return aligned(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be {what}: {error}") from error
 

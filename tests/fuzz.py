@@ -158,6 +158,7 @@ SAMPLES = [
     "X{}.tolist()",
     "np.asfortranarray(X{})",
     "frozen(X{})",
+    "shifted(X{})",
     "X{}.astype(np.float32)",
     "X{}.astype('>f8')",
     "np.round(3 * X{}).astype(int)",
@@ -224,6 +225,7 @@ TARGETS = {
         "pd.Series(names[y{}]).astype('category')",
         "y{} - 1",
         "y{}.astype(np.int8)",
+        "shifted(y{})",
         "0 * y{}",
     ],
     LABELS: [
@@ -234,6 +236,7 @@ TARGETS = {
         "Y{}.astype(float)",
         "sparse.csr_array(Y{})",
         "np.asfortranarray(Y{})",
+        "shifted(Y{})",
         "pd.DataFrame(Y{}, columns=list('abcd'))",
         "y{}",
         "names[y{}]",
@@ -424,6 +427,11 @@ def frozen(array):
     array = array.copy()
     array.flags.writeable = False
     return array
+
+
+def shifted(array):
+    """Return a copy whose entries do not lie at multiples of their size."""
+    return np.frombuffer(b"head" + array.tobytes(), array.dtype, offset=4).reshape(array.shape)
 
 
 def wide(matrix):

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklrank import _base_online
 from sklrank._base_online import row_blocks, to_dense
-from sklrank._validation import canonical_csr
+from sklrank._validation import canonical_rows
 from sklrank.boosting import NDCGBoost, ResidualRefiner
 from sklrank.label_ranking import LabelwiseRanker
 from sklrank.linear_model import (
@@ -198,7 +198,7 @@ def test_columns_beyond_32_bits_are_refused():
     """Cast to 32 bits, their indices would be those of other columns."""
     entries = np.ones(2), np.array([5, 2**32 + 5]), np.array([0, 1, 2])
     with pytest.raises(ValueError, match="X has 8589934592 columns"):
-        canonical_csr(sparse.csr_array(entries, shape=(2, 2**33)))
+        canonical_rows(sparse.csr_array(entries, shape=(2, 2**33)))
 
 
 def broken(container, matrix, name, entry):

@@ -10,13 +10,22 @@ from numbers import Integral, Real
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 
 from sklrank import datasets
-from sklrank._validation import check_scalar, is_integer, is_number
+from sklrank._validation import (
+    as_numbers,
+    check_rows,
+    check_scalar,
+    check_target,
+    check_weights,
+    is_integer,
+    is_number,
+)
 from sklrank.feedback import UniformRandomization
 from sklrank.label_ranking import PlackettLuceRanker
-from sklrank.linear_model import BanditronClassifier, PredtronClassifier
+from sklrank.linear_model import BanditronClassifier, OnlineRidgeClassifier, PredtronClassifier
 from sklrank.metrics import kendall_tau_distance, ndcg_score, rank_loss
 from sklrank.model_selection import progressive_val_score, query_train_test_split
 from sklrank.online_boosting import AdaOLMR, TopKBBM, recommended_learners
@@ -118,6 +127,36 @@ def test_labels_of_different_kinds(y, as_array):
                 getattr(make(), method)(X, y)
     with pytest.raises(ValueError, match="y_true must hold class labels of one kind"):
         rank_loss(y, np.eye(6))
+
+
+def shifted(array):
+    """Return a copy whose entries do not lie at multiples of their size."""
+    return np.frombuffer(b"head" + array.tobytes(), array.dtype, offset=4).reshape(array.shape)
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse"])
+def test_rows_that_are_not_aligned_are_copied(form):
+    """Arrays from another process may lie anywhere. Some kernels of BLAS cannot read them there."""
+    rows = shifted(X)
+    assert not rows.flags.aligned
+    model = OnlineRidgeClassifier().fit(X, y)
+    if form == "sparse":
+        whole = sparse.csr_array(X)
+        rows = sparse.csr_array((shifted(whole.data), whole.indices, whole.indptr), shape=X.shape)
+        assert not rows.data.flags.aligned
+    else:
+        assert not model._is_valid(rows)
+    checked = check_rows(model, rows, reset=False)
+    assert (checked.data if form == "sparse" else checked).flags.aligned
+    expected = model.decision_function(X)
+    np.testing.assert_array_equal(model.decision_function(rows), expected)
+
+
+def test_targets_that_are_not_aligned_are_copied():
+    assert check_target(shifted(y), multilabel=True).values.flags.aligned
+    assert check_target(shifted(np.eye(4)[y]), multilabel=True).values.flags.aligned
+    assert check_weights(shifted(np.ones(3)), 3, positive=True).flags.aligned
+    assert as_numbers(shifted(X), "y").flags.aligned
 
 
 @pytest.mark.parametrize("name", ["y_true", "y_score"])

@@ -19,8 +19,7 @@ from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._model_lock import shared_call
-from sklrank._rankings import is_missing
-from sklrank._validation import check_k, check_random_state, is_integer, is_number
+from sklrank._validation import check_k, check_random_state, is_integer, is_missing, is_number
 from sklrank.label_ranking._plackett_luce_likelihood import (
     expected_positions,
     pair_probabilities,

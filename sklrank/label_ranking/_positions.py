@@ -12,10 +12,9 @@ from sklrank._rankings import (
     check_positions,
     close_ranks,
     invert_orderings,
-    is_missing,
     listed_labels,
 )
-from sklrank._validation import as_numbers, names_of, sorted_classes
+from sklrank._validation import as_numbers, is_missing, names_of, sorted_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -11,9 +11,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
-from sklrank._rankings import is_missing
 from sklrank._sklearn import _safe_indexing
-from sklrank._validation import check_rows
+from sklrank._validation import check_rows, is_missing
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

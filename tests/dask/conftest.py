@@ -11,9 +11,12 @@ import pytest
 @pytest.fixture(scope="module")
 def cluster_client():
     distributed = pytest.importorskip("distributed")
-    cluster = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-    )
+    dask = pytest.importorskip("dask")
+    # Tasks for a worker that has died are an error: by default, they wait for it forever.
+    with dask.config.set({"distributed.scheduler.no-workers-timeout": "30s"}):
+        cluster = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        )
     # Tests of other files do not use it.
     with cluster, distributed.Client(cluster, set_as_default=False) as client:
         yield client
