@@ -113,15 +113,16 @@ def aligned(array):
     """Return an array whose entries lie at multiples of their size, copied if they do not.
 
     Compiled loops and BLAS rely on it. Arrays that were received from another process may lie
-    anywhere.
+    anywhere. Data frames are returned as they are.
     """
-    return array if array.flags.aligned else array.copy()
+    return array.copy() if isinstance(array, np.ndarray) and not array.flags.aligned else array
 
 
 def canonical_rows(X):
     """Return an aligned array, or a CSR matrix with sorted 32-bit indices without duplicates.
 
-    Duplicate entries are summed. Compiled loops rely on this form.
+    Duplicate entries are summed. Compiled loops rely on this form. A data frame is returned as it
+    is.
     """
     if not sparse.issparse(X):
         return aligned(X)
