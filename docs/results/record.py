@@ -21,7 +21,18 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
-PACKAGES = ("sklrank", "scikit-learn", "numpy", "scipy", "lightgbm", "xgboost", "river")
+PACKAGES = (
+    "sklrank",
+    "scikit-learn",
+    "numpy",
+    "scipy",
+    "lightgbm",
+    "xgboost",
+    "river",
+    "vowpalwabbit",
+    "napkinxc",
+    "dask",
+)
 # Data that need no folder.
 FREE = ("bundled", "generated", "bundled and generated")
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
