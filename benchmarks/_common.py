@@ -63,7 +63,7 @@ def print_header(*notes, peers=("river",), times="CPU times"):
         except metadata.PackageNotFoundError:
             versions.append(f"{name} not installed")
     print(", ".join(versions))
-    print(f"{os.cpu_count()} cores ({platform.machine()}); one thread; times are {times}")
+    print(f"{os.cpu_count()} cores ({platform.machine()}); BLAS with one thread; times are {times}")
     for note in notes:
         print(note)
 

@@ -13,7 +13,8 @@ beside those of LightGBM (learning rates .1, .2 and .3) and XGBoost, 100 rounds 
 of generated documents with 136 features and an interaction, and, with SKLRANK_DATA, on the test
 folds of MQ2008 (without queries that have no relevant document). With ``--memory`` the memory of
 these rankers is printed. With ``--picture FILE`` the loss of boosted trees and the NDCG@10 of new
-queries are plotted by round, for ours and for LightGBM, on the first number of queries.
+queries are plotted by round, for ours and for LightGBM, on the first number of queries. With
+``--threads`` the time of a round by the clock is printed, for one and two threads.
 
 Times are the minimum of several fits. Memory is the increase of the peak memory of a separate
 process while it fits the second data set, or the generated documents.
@@ -21,9 +22,11 @@ process while it fits the second data set, or the generated documents.
 
 import argparse
 import os
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 
 import numpy as np
 from _common import Stopwatch, least_seconds, load_mq2008, print_header, print_table
@@ -405,6 +408,58 @@ def memory(n_queries):
         print_table(title, ["100 rounds", "MB"], rows)
 
 
+def seconds_of_round(make, data):
+    """Return the wall-clock seconds of a round: those of 30 rounds less those of 10, over 20."""
+    needed = []
+    for n_rounds in 10, 30:
+        ranker, start = make(n_rounds), perf_counter()
+        fit_by_query(ranker, *data)
+        needed.append(perf_counter() - start)
+    return (needed[1] - needed[0]) / 20
+
+
+def fit_by_query(ranker, X, y, qid):
+    if isinstance(ranker, HistGradientBoostingRanker):
+        return ranker.fit(X, y, qid)
+    return ranker.fit(X, y, group=np.unique(qid, return_counts=True)[1])
+
+
+def threads(repetitions):
+    """Compare a round with one and two threads, trees of 31 leaves and 255 bins each."""
+    from lightgbm import LGBMRanker
+
+    kinds = {
+        "HistGradientBoosting": lambda n_rounds, n_jobs: HistGradientBoostingRanker(
+            max_iter=n_rounds,
+            max_leaf_nodes=31,
+            learning_rate=0.1,
+            init=None,
+            early_stopping=False,
+            n_jobs=n_jobs,
+        ),
+        "LightGBM": lambda n_rounds, n_jobs: LGBMRanker(
+            n_estimators=n_rounds, n_jobs=n_jobs, verbose=-1
+        ),
+    }
+    data = rich(500, 0)
+    # In turn, so that other work on the machine meets all of them.
+    needed = {(name, n_jobs): [] for name in kinds for n_jobs in (1, 2)}
+    for _ in range(repetitions):
+        for (name, n_jobs), found in needed.items():
+            make = partial(kinds[name], n_jobs=n_jobs)
+            found.append(seconds_of_round(make, data))
+    rows = []
+    for name in kinds:
+        one, two = (1000 * min(needed[name, n_jobs]) for n_jobs in (1, 2))
+        rows.append([name, f"{one:.0f}", f"{two:.0f}", f"{one / two:.2f}"])
+    print_table(
+        f"Milliseconds of a round by the clock, {len(data[0])} documents of {N_RICH_FEATURES} "
+        f"features; the minimum of {repetitions}",
+        ["31 leaves", "one thread", "two threads", "ratio"],
+        rows,
+    )
+
+
 def picture(n_queries, path):
     """Plot the logistic objective and the NDCG@10 of new queries by round."""
     import matplotlib.pyplot as plt
@@ -444,6 +499,7 @@ def main():
     parser.add_argument("--quick", action="store_true", help="one repetition")
     parser.add_argument("--quality", action="store_true", help="tables of NDCG@10, see above")
     parser.add_argument("--memory", action="store_true", help="peak memory of the same rankers")
+    parser.add_argument("--threads", action="store_true", help="a round with one and two threads")
     parser.add_argument("--sets", nargs="*", help="the defaults on sets of documents, see above")
     parser.add_argument("--picture", metavar="FILE", help="plot by round, see above")
     parser.add_argument("--queries", type=int, nargs="+", default=[100, 500, 1500])
@@ -458,7 +514,7 @@ def main():
         return
     if arguments.sets is not None:
         names = arguments.sets or [*SETS, *(["MQ2008"] * bool(os.environ.get("SKLRANK_DATA")))]
-        print_header("defaults", peers=("lightgbm", "xgboost", "sklearn"))
+        print_header("defaults", peers=("lightgbm", "xgboost"))
         compare_sets(names, arguments.seeds)
         return
     if arguments.memory:
@@ -466,6 +522,10 @@ def main():
         memory(arguments.queries)
         return
     repetitions = 1 if arguments.quick else arguments.repetitions
+    if arguments.threads:
+        print_header("boosted trees", peers=("lightgbm",), times="wall-clock times")
+        threads(repetitions)
+        return
     print_header("100 stumps each; the minimum of the repetitions", peers=("lightgbm", "xgboost"))
     compare(repetitions)
     compare_trees(repetitions)
