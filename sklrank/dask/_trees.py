@@ -98,7 +98,7 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
 
     __metadata_request__fit = {"qid": True}
 
-    def fit(self, X: Any, y: Any, qid: Any) -> Self:
+    def fit(self, X: Any, y: Any, qid: Any, sample_weight: Any = None) -> Self:
         """Fit the ranker on the workers of the current client.
 
         Parameters
@@ -109,6 +109,8 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
             Relevance.
         qid : dask array or series, or array-like, of shape (n_samples,)
             Query id of each document, in any order; a query may be in several partitions.
+        sample_weight : dask array or series, or array-like, of shape (n_samples,), default=None
+            Weights of the documents, as in :meth:`sklrank.boosting.HistGradientBoostingRanker.fit`.
 
         Returns
         -------
@@ -130,7 +132,7 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
                 f"X must be a dask array or data frame, got {type(X).__name__}: for others use "
                 "sklrank.boosting.HistGradientBoostingRanker"
             )
-        partitions = Partitions(get_client(), X, y, qid)
+        partitions = Partitions(get_client(), X, y, qid, sample_weight)
         try:
             return self._fit_parts(partitions)
         finally:
@@ -194,8 +196,8 @@ class WorkerPart:
 class Partitions:
     """Source of documents in dask collections; see `boosting/_training_parts.py`."""
 
-    def __init__(self, client, X, y, qid):
-        self.client, self._targets = client, (y, qid)
+    def __init__(self, client, X, *targets):
+        self.client, self._targets = client, targets
         self.actors = []
         self._workers = sorted(client.nthreads())
         # With their numbers.
@@ -220,11 +222,11 @@ class Partitions:
         return self.client.scatter(parts, hash=False)
 
     def read_targets(self):
-        """Return `y`, `qid`, no weights, and a row of `X`."""
-        y, qid = (
-            np.asarray(each.compute() if is_dask_collection(each) else each)
-            for each in self._targets
+        """Return `y`, `qid`, the weights or None, and a row of `X`."""
+        y, qid, sample_weight = (
+            each.compute() if is_dask_collection(each) else each for each in self._targets
         )
+        y, qid = np.asarray(y), np.asarray(qid)
         heads = self.client.gather(self.client.compute(self._map(head_of)))
         has_rows = [size > 0 for size, _ in heads]
         self._partitions = list(compress(self._partitions, has_rows))
@@ -234,7 +236,7 @@ class Partitions:
                 f"X, y and qid must have as many rows, got {sum(self._sizes)}, {len(y)} and "
                 f"{len(qid)}"
             )
-        return y, qid, None, heads[0]
+        return y, qid, sample_weight, heads[0]
 
     def read(self, rows, is_seen, reader):
         """Return some rows of `X`, and the summary of those that are seen."""

@@ -81,6 +81,17 @@ def test_data_frames_give_the_same_trees(client):
     assert fitted.score(FRAME, Y, qid=QID) == expected.score(FRAME, Y, qid=QID)
 
 
+def test_weights_give_the_same_trees(client):
+    weights = rng.uniform(0.1, 3, size=len(Y)) * (rng.random_sample(len(Y)) < 0.8)
+    fitted, expected = rankers(max_leaf_nodes=8, early_stopping=True)
+    expected.fit(X, Y, qid=QID, sample_weight=weights)
+    documents = da.from_array(X, chunks=CHUNKS)
+    fitted.fit(documents, Y, QID, da.from_array(weights, chunks=400))
+    assert_same_trees(fitted, expected)
+    with pytest.raises(ValueError, match=r"sample_weight must have the shape \(900,\)"):
+        fitted.fit(documents, Y, QID, sample_weight=weights[1:])
+
+
 @pytest.mark.parametrize("n_rounds", [0, 1, 3])
 def test_a_lost_worker_is_an_error(client, monkeypatch, fingerprint, n_rounds):
     documents = da.from_array(X, chunks=CHUNKS)
