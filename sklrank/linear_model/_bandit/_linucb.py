@@ -396,7 +396,10 @@ class LinUCBClassifier(BaseBanditClassifier):
     @property
     def n_drifts_(self) -> int:
         """Number of concept drifts detected."""
-        return self._fitted_rounds().model.drift_test.n_drifts
+        return self._drift_test().n_drifts
+
+    def _drift_test(self):
+        return self._fitted_rounds().model.drift_test
 
     def _weights(self, name):
         # The parameter `kernel` may have changed since training started.
