@@ -122,6 +122,7 @@ def changed_block(block):
         (changed_block((np.full((9, 11), np.inf), Y[:9], QID[:9])), "block 1: .*infinity"),
         (changed_block((X[:9], Y[:9])), r"block 1: it must be a tuple \(X, y, qid\)"),
         (changed_block((X[:9], Y[:9], QID[:9], Y[:9])), "all must have sample_weight, or none"),
+        (changed_block((X[:9], Y[:9], QID[:9].astype(np.uint64))), "same data type in all blocks"),
         (iter(changed_block((X[:9], Y[:9], QID[:9]))), "read several times"),
         (5, "^blocks: 'int' object is not iterable"),
     ],
