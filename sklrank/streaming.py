@@ -49,7 +49,7 @@ def iter_batches(
     ------
     ValueError
         If `batch_size` is not a positive integer, `target` is missing or given without need, or the
-        arrays differ in length.
+        arrays differ in length, or have an unknown one.
     TypeError
         If `data` is of another type.
 
@@ -71,6 +71,12 @@ def iter_batches(
     shapes = [getattr(part, "shape", ()) for part in data] if is_pair else []
     if not all(shapes):
         raise TypeError("data must be a pair (X, y) of arrays: convert lists by np.asarray")
+    # The length of a dask array may be NaN, and that of a data frame of dask is an expression.
+    if not all(is_integer(shape[0]) for shape in shapes):
+        raise ValueError(
+            "data must be a pair (X, y) of arrays of known lengths: call compute_chunk_sizes of a "
+            "dask array, and to_dask_array(lengths=True) of a data frame"
+        )
     if is_pair and (len(data) != 2 or shapes[0][0] != shapes[1][0]):
         raise ValueError("data must be a pair (X, y) with equal numbers of rows")
     if is_pair != (target is None):

@@ -116,6 +116,15 @@ def test_chunks_of_dask_are_computed_once():
         np.testing.assert_array_equal(np.concatenate([each[i] for each in batches]), (X, Y)[i])
 
 
+def test_unknown_lengths_are_refused():
+    frame = dask_frame(FRAME)
+    for pair in (frame[COLUMNS], frame["sea"]), (frame[COLUMNS].values, frame["sea"].values):
+        with pytest.raises(ValueError, match="of known lengths: call compute_chunk_sizes"):
+            iter_batches(pair)
+    pair = [part.compute_chunk_sizes() for part in pair]
+    assert [len(y) for _, y in iter_batches(tuple(pair))] == list(frame.map_partitions(len))
+
+
 def test_truncated_files_end_the_training(tmp_path):
     """The model keeps the batches that it has learned."""
     dataset = pytest.importorskip("pyarrow.dataset")
