@@ -188,7 +188,7 @@ def fit_batches(
     Raises
     ------
     TypeError
-        If the estimator has no `partial_fit`.
+        If the estimator has no `partial_fit`, or no `partial_fit_feedback` for a log of feedback.
     ValueError
         If a batch is no such tuple, or is invalid; the message names its number.
 
@@ -222,6 +222,11 @@ def fit_batches(
         n_batch = X.shape[0] if hasattr(X, "shape") else len(X)
         if not n_batch:
             continue
+        if len(batch) == 3 and not hasattr(estimator, "partial_fit_feedback"):
+            raise TypeError(
+                f"estimator must have partial_fit_feedback for batches (X, exploration, rewards), "
+                f"got {estimator!r}: pass it tuples (X, y)"
+            )
         try:
             if len(batch) == 2:
                 estimator.partial_fit(*batch, **params)

@@ -158,6 +158,8 @@ def test_bad_batches_are_named_and_the_model_keeps_the_others():
         fit_batches(model, [[X, Y]])
     with pytest.raises(TypeError, match="partial_fit"):
         fit_batches(object(), [(X, Y)])
+    with pytest.raises(TypeError, match="must have partial_fit_feedback .* got OnlineLogistic"):
+        fit_batches(model, [(X, Y[:, 0], np.ones(len(X)))])
 
 
 def test_batches_of_feedback_are_learned():
