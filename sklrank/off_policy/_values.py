@@ -43,8 +43,8 @@ def policy_value(
         The labels shown, one for each sample, and their propensities.
     policy : array-like of shape (n_samples, n_labels), or a model with `propensities`
         Probability that the policy shows each label, or a model whose ``propensities(X)`` returns
-        it; its `classes_` are matched with the names in `exploration`. Also (n_samples,) labels to
-        show, or probabilities of the second of two labels.
+        it; its `classes_` are matched with the names in `exploration`. Also (n_samples,) indices of
+        the labels to show, or probabilities of the second of two labels.
     method : str, default="dr"
         Without a model, "ips", h(w) = w; "snips", w / mean(w); "clipped", min(w, threshold); and
         "mips", weights of groups of labels [3]_. With one, "dm", 0; "dr", w [1]_; "sndr",
@@ -164,7 +164,8 @@ def policy_value_score(
     """Estimate the value of a policy, for ``make_scorer(policy_value_score)`` of scikit-learn.
 
     Scorers pass the target and the predictions: the rewards, and the labels to show, integers from
-    0, or with ``response_method="predict_proba"`` probabilities. They route `exploration`.
+    0, or with ``response_method="predict_proba"`` probabilities. They route `exploration`, whose
+    names, if any, must not be other integers.
 
     Parameters
     ----------

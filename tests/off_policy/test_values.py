@@ -346,6 +346,7 @@ def test_invalid_arguments_are_named(problem):
     rewards, log, policy, options = problem
     sick = policy.copy()
     sick[3, 0] = np.nan
+    named = Exploration(log.actions, log.propensities, [1, 2, 3, 4])
     bad = [
         ("method", {"method": "ipw"}),
         ("rewards", {"rewards": rewards + 1j}),
@@ -356,6 +357,7 @@ def test_invalid_arguments_are_named(problem):
         ("policy", {"policy": sick}),
         ("policy", {"policy": policy[:-1]}),
         ("policy", {"policy": np.full(400, -1)}),
+        ("policy .* indices .* or their names", {"policy": log.actions, "exploration": named}),
         ("`X`", {"policy": LinUCBClassifier()}),
         ("propensities", {"exploration": Exploration(log.actions, np.zeros(400))}),
         ("actions", {"exploration": Exploration(log.actions + 1, log.propensities)}),
