@@ -106,7 +106,13 @@ def list_policy_value(
     interval_of = look_up("interval", INTERVALS, interval)
     rewards = check_rewards(rewards, *dimensions)
     if discounts is not None:
-        rewards = rewards * as_numbers(discounts, "discounts")
+        discounts = as_numbers(discounts, "discounts")
+        if discounts.shape != rewards.shape[1:2] or not np.isfinite(discounts).all():
+            raise ValueError(
+                "discounts must be finite, one for each position of the rewards of shape "
+                f"{rewards.shape}; got shape {discounts.shape}"
+            )
+        rewards = rewards * discounts
     if 1 in dimensions:
         rewards = rewards.reshape(len(rewards), -1).sum(axis=1)
     if method == "labels" and hasattr(policy, "propensities"):

@@ -288,6 +288,11 @@ def test_invalid_arguments_are_named():
             {"method": "pseudo-inverse"},
         ),
         ("predicted", (rewards, good, good), {"method": "cascade", "predicted": (1, 2)}),
+        *(
+            ("discounts", (rewards, log, good), {"discounts": wrong})
+            for wrong in ([1, 2, 3], [1], [[1], [1], [1], [1]], [1, np.nan])
+        ),
+        ("discounts", [good[:2, 0]] * 3, {"method": "standard", "discounts": [1, 1]}),
     ]
     for name, arguments, changes in bad:
         with pytest.raises(ValueError, match=name):
