@@ -287,6 +287,14 @@ def test_invalid_arguments_are_named():
             (rewards, np.ones((2, 2, 2, 2)), np.ones((4, 2, 2))),
             {"method": "pseudo-inverse"},
         ),
+        *(
+            (
+                "lists must have one or more labels, integers from 0 to 1",
+                (rewards, np.ones((2, 2, 2, 2)), np.ones((4, 2, 2))),
+                {"method": "pseudo-inverse", "lists": np.array(wrong)},
+            )
+            for wrong in ([[-1, 0]] * 4, [[1, 2]] * 4, [[0.0, 1.0]] * 4)
+        ),
         ("predicted", (rewards, good, good), {"method": "cascade", "predicted": (1, 2)}),
         *(
             ("discounts", (rewards, log, good), {"discounts": wrong})
@@ -302,6 +310,7 @@ def test_invalid_arguments_are_named():
         ("lists", [[1.0, 1]], [[2]]),
         ("lists", [[1.0, 1]], [[0, 0]]),
         ("lists", [[1.0, 1]], [[0], [1]]),
+        ("lists", [[1.0, 1]], np.empty((1, 0), dtype=int)),
     ]:
         with pytest.raises(ValueError, match=name):
             list_propensities(strengths, lists)
