@@ -281,11 +281,21 @@ class PlackettLuceInference:
     def _bootstrap(self, problem, groups, n_bootstrap, random_state):
         check_number(n_bootstrap, "n_bootstrap", 2)
         random, n_groups = check_random_state(random_state), groups.max() + 1
-        draws = []
+        draws, n_infinite = [], 0
         for _ in range(n_bootstrap):
             drawn = np.bincount(random.randint(n_groups, size=n_groups), minlength=n_groups)
             part = problem.part(weights=problem.weights * drawn[groups])
             draws.append(part.solve(self.alpha_, self._parameters, tol=self.tol)[0])
+            if self._item_directions is None:
+                n_infinite += _compared_labels(problem, drawn[groups] > 0)[0] > 1
+        if n_infinite:
+            warnings.warn(
+                f"{n_infinite} of n_bootstrap={n_bootstrap} draws have no finite estimate, as few "
+                "respondents rank some labels before or after others: the errors are too large, "
+                "and depend on tol; use covariance='sandwich' or 'observed'",
+                UserWarning,
+                stacklevel=5,
+            )
         return np.cov(np.transpose(draws)).reshape(len(draws[0]), -1)
 
     def _term(self, feature):
@@ -393,7 +403,7 @@ class PlackettLuceInference:
         Warns
         -----
         UserWarning
-            If a ridge penalty biases the estimates.
+            If a ridge penalty biases the estimates, or draws of the bootstrap have none.
         """
         check_is_fitted(self)
         kinds = ("labels", "item_features")[: 1 if self._item_directions is None else 2]
@@ -601,13 +611,18 @@ def _check_level(confidence_level):
 
 def _check_connected(problem, classes):
     """Raise a ValueError if some labels are never ranked before others, even in several steps."""
-    positions = problem.positions
-    before = np.less if problem.ties == "exclude" else np.less_equal
-    wins = [before(column[:, np.newaxis], positions).any(axis=0) for column in positions.T]
-    n_parts, parts = connected_components(np.array(wins), connection="strong")
+    n_parts, parts = _compared_labels(problem)
     if n_parts > 1:
         names = np.asarray(classes)[parts != np.bincount(parts).argmax()].tolist()
         raise ValueError(
             f"the maximum likelihood estimate is not finite: the labels {names} are always, or "
             "never, ranked before the other labels, or not compared with them. Leave them out"
         )
+
+
+def _compared_labels(problem, rows=slice(None)):
+    """Return the number of parts whose labels are ranked before each other, and those of labels."""
+    positions = problem.positions[rows]
+    before = np.less if problem.ties == "exclude" else np.less_equal
+    wins = [before(column[:, np.newaxis], positions).any(axis=0) for column in positions.T]
+    return connected_components(np.array(wins), connection="strong")
