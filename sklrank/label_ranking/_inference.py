@@ -254,8 +254,11 @@ class PlackettLuceInference:
             raise ValueError(f"covariance must be one of {COVARIANCES}, got {covariance!r}")
         groups = np.arange(len(problem.seen)) if groups is None else np.asarray(groups)
         check_consistent_length(problem.seen, groups)
-        if is_missing(groups).any():
-            raise ValueError("groups must name the respondent of each row, without NaN or None")
+        if groups.ndim != 1 or is_missing(groups).any():
+            raise ValueError(
+                "groups must be a column with the name of the respondent of each row, without NaN "
+                f"or None, got the shape {groups.shape}"
+            )
         _, groups = np.unique(groups[problem.seen], return_inverse=True)
         if covariance == "bootstrap":
             return self._bootstrap(problem, groups, n_bootstrap, random_state)
@@ -306,7 +309,10 @@ class PlackettLuceInference:
         names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
         if feature not in names and not (is_integer(feature) and 0 <= feature < len(names)):
             raise ValueError(f"feature must be one of {names}, got {feature!r}")
-        return np.append(axes[names.index(feature) if feature in names else feature], 0.0)
+        of_feature = axes[names.index(feature) if feature in names else feature]
+        if not of_feature.any():
+            raise ValueError(f"feature={feature!r} is constant, so that it has no weights")
+        return np.append(of_feature, 0.0)
 
     def _estimates(self, feature, of, **options):
         """Return estimates, and their covariance, for the rows of a table."""

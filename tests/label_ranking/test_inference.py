@@ -319,10 +319,14 @@ def test_rows_have_the_names_of_labels_and_features(survey):
         ({"covariance": "robust"}, "covariance must be one of"),
         ({"covariance": "bootstrap", "n_bootstrap": 1}, "n_bootstrap must be"),
         ({"groups": [1]}, "inconsistent"),
-        ({"groups": [1, None] * 100}, "groups must name the respondent of each row"),
+        ({"groups": [1, None] * 100}, "groups must be a column with the name of the respondent"),
+        ({"groups": [[1]] * 200}, "groups must be a column .*got the shape .200, 1."),
     ]:
         with pytest.raises(ValueError, match=message):
             ranker.summary(**options)
+    constant = PlackettLuceRanker(**EXACT).fit(np.ones((len(survey[1]), 1)), survey[1])
+    with pytest.raises(ValueError, match="feature=0 is constant"):
+        constant.summary(0)
 
 
 @pytest.mark.skipif(sklearn.__version__ < "1.9", reason="scikit-learn looks pandas up itself")
