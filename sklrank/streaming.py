@@ -89,8 +89,10 @@ def _pairs(X, y, size):
     for pair in _computed(X, y):
         # Other sparse formats have no rows.
         X, y = (each.tocsr() if sparse.issparse(each) else each for each in pair)
+        # Partitions of dask may be data frames, of which pandas 2 slices a float index by label.
+        rows_of = [getattr(each, "iloc", each) for each in (X, y)]
         for start in range(0, X.shape[0], size):
-            yield X[start : start + size], y[start : start + size]
+            yield tuple(rows[start : start + size] for rows in rows_of)
 
 
 def _computed(X, y):

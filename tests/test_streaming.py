@@ -116,6 +116,14 @@ def test_chunks_of_dask_are_computed_once():
         np.testing.assert_array_equal(np.concatenate([each[i] for each in batches]), (X, Y)[i])
 
 
+def test_rows_of_frames_are_counted():
+    frame = FRAME.set_index(np.linspace(-1, 1, len(FRAME)))
+    batches = list(iter_batches((frame[COLUMNS], frame["sea"]), batch_size=60))
+    assert [len(part) for part, _ in batches] == [60, 60, 10]
+    np.testing.assert_array_equal(np.concatenate([part for part, _ in batches]), X)
+    np.testing.assert_array_equal(np.concatenate([part for _, part in batches]), Y[:, 0])
+
+
 def test_unknown_lengths_are_refused():
     frame = dask_frame(FRAME)
     for pair in (frame[COLUMNS], frame["sea"]), (frame[COLUMNS].values, frame["sea"].values):
