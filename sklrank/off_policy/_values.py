@@ -55,7 +55,7 @@ def policy_value(
     X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
         Samples, for the models. If None, the reward model uses the label only.
     cv : int, cross-validation generator or iterable, default=5
-        Folds of cross-fitting of the reward model.
+        Folds of cross-fitting of the reward model, each sample in one of them.
     threshold : float or "auto", default="auto"
         Threshold of the weights, or the parameter of "dr-os". "auto" chooses it by SLOPE [4]_ among
         infinity and 10, 50, 100, 500, and so on up to about the square of the largest weight.
