@@ -169,14 +169,23 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
 
     @exclusive_call
     def _unlearn(self, is_possible, learn):
-        """Remove the samples that the function `learn` lets a copy of the model learn once more."""
+        """Remove the samples that the function `learn` lets a copy of the model learn once more.
+
+        The estimator has a method `_drift_test`, which returns its :class:`DriftTest`.
+        """
         if not is_possible:
             raise ValueError(
                 f"{type(self).__name__} cannot unlearn samples that were scaled by other samples: "
                 "set warm_up (or standardize=False of OnlineRidgeClassifier) before the first "
                 "sample is learned, and covariance='full' of LinUCBClassifier"
             )
-        model = learn(copy_of(self))
+        model = copy_of(self)
+        test = model._drift_test()
+        before = test.__getstate__()
+        # Samples that err now, such as wrong labels, are no drift.
+        test.__setstate__({**before, "threshold": np.inf})
+        learn(model)
+        test.__setstate__(before)
         if model._count_rounds() > 2 * self._count_rounds():
             raise ValueError("there are more samples to remove than were learned")
         self._take_attributes(merge_models([self, model], self, [0, -1], [1.0, 0.0]))

@@ -142,6 +142,12 @@ class Blocks:
             sizes.append(len(targets[-1][0]))
         self._sizes = sizes
         y, qid, *weights = map(np.concatenate, zip(*targets))
+        are_integers = all(each[1].dtype.kind in "iu" for each in targets)
+        if are_integers and qid.dtype.kind == "f":
+            raise ValueError(
+                "blocks: qid must have the same data type in all blocks, or the numbers of int64 "
+                "and uint64 would be rounded: convert it by astype"
+            )
         return y, qid, weights[0] if weights else None, head
 
     def read(self, rows, is_seen, reader):

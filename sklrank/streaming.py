@@ -49,7 +49,7 @@ def iter_batches(
     ------
     ValueError
         If `batch_size` is not a positive integer, `target` is missing or given without need, or the
-        arrays differ in length.
+        arrays differ in length, or have an unknown one.
     TypeError
         If `data` is of another type.
 
@@ -71,6 +71,12 @@ def iter_batches(
     shapes = [getattr(part, "shape", ()) for part in data] if is_pair else []
     if not all(shapes):
         raise TypeError("data must be a pair (X, y) of arrays: convert lists by np.asarray")
+    # The length of a dask array may be NaN, and that of a data frame of dask is an expression.
+    if not all(is_integer(shape[0]) for shape in shapes):
+        raise ValueError(
+            "data must be a pair (X, y) of arrays of known lengths: call compute_chunk_sizes of a "
+            "dask array, and to_dask_array(lengths=True) of a data frame"
+        )
     if is_pair and (len(data) != 2 or shapes[0][0] != shapes[1][0]):
         raise ValueError("data must be a pair (X, y) with equal numbers of rows")
     if is_pair != (target is None):
@@ -83,8 +89,10 @@ def _pairs(X, y, size):
     for pair in _computed(X, y):
         # Other sparse formats have no rows.
         X, y = (each.tocsr() if sparse.issparse(each) else each for each in pair)
+        # Partitions of dask may be data frames, of which pandas 2 slices a float index by label.
+        rows_of = [getattr(each, "iloc", each) for each in (X, y)]
         for start in range(0, X.shape[0], size):
-            yield X[start : start + size], y[start : start + size]
+            yield tuple(rows[start : start + size] for rows in rows_of)
 
 
 def _computed(X, y):
@@ -182,7 +190,7 @@ def fit_batches(
     Raises
     ------
     TypeError
-        If the estimator has no `partial_fit`.
+        If the estimator has no `partial_fit`, or no `partial_fit_feedback` for a log of feedback.
     ValueError
         If a batch is no such tuple, or is invalid; the message names its number.
 
@@ -216,6 +224,11 @@ def fit_batches(
         n_batch = X.shape[0] if hasattr(X, "shape") else len(X)
         if not n_batch:
             continue
+        if len(batch) == 3 and not hasattr(estimator, "partial_fit_feedback"):
+            raise TypeError(
+                f"estimator must have partial_fit_feedback for batches (X, exploration, rewards), "
+                f"got {estimator!r}: pass it tuples (X, y)"
+            )
         try:
             if len(batch) == 2:
                 estimator.partial_fit(*batch, **params)

@@ -122,6 +122,33 @@ def test_unlearn_rounds_that_would_hit_more_often_now(exploration):
     assert model.explore(X[:5]).propensities.max() <= 1
 
 
+@pytest.mark.parametrize(
+    "start", [OnlineRidgeClassifier(warm_up=150), LinUCBClassifier(warm_up=150, kernel="linear")]
+)
+def test_wrong_labels_that_are_removed_are_no_drift(start):
+    """One sample in ten has one, which is a drift if these samples follow each other."""
+    rng = np.random.RandomState(0)
+    X = rng.standard_normal((4000, 5))
+    y = (X[:, 0] > 0).astype(int)
+    actions, wrong = rng.randint(2, size=len(y)), np.arange(200, len(y), 10)
+    y[wrong] = 1 - y[wrong]
+    arguments = [y]
+    if isinstance(start, LinUCBClassifier):
+        arguments = [Exploration(actions, np.full(len(y), 0.5)), actions == y]
+
+    def learned(rows):
+        learn = getattr(model := deepcopy(start), "partial_fit_feedback", model.partial_fit)
+        return learn(X[rows], *(each[rows] for each in arguments), classes=[0, 1])
+
+    model, expected = learned(np.arange(len(y))), learned(np.delete(np.arange(len(y)), wrong))
+    assert model.n_drifts_ == 0
+    model.unlearn(X[wrong], *(each[wrong] for each in arguments))
+    np.testing.assert_allclose(model.decision_function(X), expected.decision_function(X), atol=1e-8)
+    # The test of the next samples is as before.
+    model.partial_fit(X[:200], y[:200])
+    assert model.n_drifts_ == 0
+
+
 def test_unlearn_refuses_what_it_cannot_remove(fingerprint):
     model = learn(OnlineRidgeClassifier(), np.arange(100))
     with pytest.raises(ValueError, match="set warm_up"):

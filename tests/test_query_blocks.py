@@ -73,7 +73,7 @@ def test_documents_are_drawn_as_in_memory(monkeypatch):
 
 
 def test_kinds_of_blocks(tmp_path):
-    """Memory maps, sparse matrices and data frames, from a function that returns an iterator."""
+    """Memory maps, sparse matrices, lists and frames, from a function that returns an iterator."""
     documents = np.nan_to_num(X).astype(np.float32)
     np.save(tmp_path / "X.npy", documents)
     on_disk = np.load(tmp_path / "X.npy", mmap_mode="r")
@@ -81,6 +81,7 @@ def test_kinds_of_blocks(tmp_path):
     expected = Ranker(max_iter=3, max_leaf_nodes=8).fit(documents, Y, names)
     kinds = {
         "arrays": documents.__getitem__,
+        "lists": lambda rows: documents[rows].tolist(),
         "sparse": lambda rows: sparse.csr_matrix(documents[rows]),
         "memory maps": lambda rows: on_disk[rows[0] : rows[-1] + 1],
     }
@@ -121,6 +122,7 @@ def changed_block(block):
         (changed_block((np.full((9, 11), np.inf), Y[:9], QID[:9])), "block 1: .*infinity"),
         (changed_block((X[:9], Y[:9])), r"block 1: it must be a tuple \(X, y, qid\)"),
         (changed_block((X[:9], Y[:9], QID[:9], Y[:9])), "all must have sample_weight, or none"),
+        (changed_block((X[:9], Y[:9], QID[:9].astype(np.uint64))), "same data type in all blocks"),
         (iter(changed_block((X[:9], Y[:9], QID[:9]))), "read several times"),
         (5, "^blocks: 'int' object is not iterable"),
     ],

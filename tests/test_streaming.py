@@ -116,6 +116,23 @@ def test_chunks_of_dask_are_computed_once():
         np.testing.assert_array_equal(np.concatenate([each[i] for each in batches]), (X, Y)[i])
 
 
+def test_rows_of_frames_are_counted():
+    frame = FRAME.set_index(np.linspace(-1, 1, len(FRAME)))
+    batches = list(iter_batches((frame[COLUMNS], frame["sea"]), batch_size=60))
+    assert [len(part) for part, _ in batches] == [60, 60, 10]
+    np.testing.assert_array_equal(np.concatenate([part for part, _ in batches]), X)
+    np.testing.assert_array_equal(np.concatenate([part for _, part in batches]), Y[:, 0])
+
+
+def test_unknown_lengths_are_refused():
+    frame = dask_frame(FRAME)
+    for pair in (frame[COLUMNS], frame["sea"]), (frame[COLUMNS].values, frame["sea"].values):
+        with pytest.raises(ValueError, match="of known lengths: call compute_chunk_sizes"):
+            iter_batches(pair)
+    pair = [part.compute_chunk_sizes() for part in pair]
+    assert [len(y) for _, y in iter_batches(tuple(pair))] == list(frame.map_partitions(len))
+
+
 def test_truncated_files_end_the_training(tmp_path):
     """The model keeps the batches that it has learned."""
     dataset = pytest.importorskip("pyarrow.dataset")
@@ -149,6 +166,8 @@ def test_bad_batches_are_named_and_the_model_keeps_the_others():
         fit_batches(model, [[X, Y]])
     with pytest.raises(TypeError, match="partial_fit"):
         fit_batches(object(), [(X, Y)])
+    with pytest.raises(TypeError, match="must have partial_fit_feedback .* got OnlineLogistic"):
+        fit_batches(model, [(X, Y[:, 0], np.ones(len(X)))])
 
 
 def test_batches_of_feedback_are_learned():

@@ -27,6 +27,7 @@ from sklrank._validation import (
     check_random_state,
     check_rows,
     input_tags_of,
+    is_frame,
     unchanged_on_error,
 )
 
@@ -247,7 +248,7 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
 
     def _check_rows(self, X, *, reset):
         # The ranker checks the values of a frame, whose columns it may select by name.
-        if hasattr(X, "__dataframe__"):
+        if is_frame(X):
             return check_rows(self, X, reset=reset, skip_check_array=True)
         return check_rows(self, X, reset=reset)
 

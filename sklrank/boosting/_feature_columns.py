@@ -7,6 +7,7 @@ uses, takes `None`, by which polars marks missing values, as a category.)
 """
 
 import warnings
+from collections.abc import Set
 
 import numpy as np
 from sklearn.utils import check_array
@@ -30,6 +31,8 @@ def find_categorical(X, given):
     """
     if isinstance(given, str):
         return [type(each).__name__ in CATEGORICAL for each in X.dtypes] if is_frame(X) else None
+    if isinstance(given, Set):
+        given = sorted(given)
     if given is None or np.asarray(given).dtype.kind not in "UO" or not len(given):
         return given
     names = [str(name) for name in X.columns] if is_frame(X) else []

@@ -254,7 +254,7 @@ def fit_parts(ranker, source):
     """Fit a HistGradientBoostingRanker to the documents of a source."""
     check_supported(ranker)
     y, qid, sample_weight, head = source.read_targets()
-    ranker._check_training_X(head)
+    head = ranker._check_training_X(head)
     if ranker._encoder is not None:
         raise ValueError(
             "X must have numbers: replace the categories of its columns by their codes, and name "

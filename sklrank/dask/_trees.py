@@ -120,14 +120,14 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
         Raises
         ------
         TypeError
-            If `X` is no dask collection.
+            If `X` is no dask array or data frame.
         ValueError
             If there is no client, a partition has other columns than the first one, or for the
             reasons of :meth:`sklrank.boosting.HistGradientBoostingRanker.fit`.
         RuntimeError
             If a worker is lost. The ranker is unchanged, as with all errors.
         """
-        if not is_dask_collection(X):
+        if not is_table(X):
             raise TypeError(
                 f"X must be a dask array or data frame, got {type(X).__name__}: for others use "
                 "sklrank.boosting.HistGradientBoostingRanker"
@@ -150,9 +150,9 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
         Returns
         -------
         dask array or ndarray of shape (n_samples,)
-            Scores: a dask array, not yet computed, if `X` is a dask collection.
+            Scores: a dask array, not yet computed, if `X` is of dask.
         """
-        if not is_dask_collection(X):
+        if not is_table(X):
             return super().predict(X)
         arguments = {"ranker": self.to_local(), "meta": np.empty(0)}
         if hasattr(X, "to_dask_array"):
@@ -231,10 +231,11 @@ class Partitions:
         has_rows = [size > 0 for size, _ in heads]
         self._partitions = list(compress(self._partitions, has_rows))
         self._sizes, heads = zip(*(compress(heads, has_rows) if any(has_rows) else heads))
-        if not len(y) == len(qid) == sum(self._sizes):
+        n_rows = sum(self._sizes)
+        if not y.shape[:1] == qid.shape[:1] == (n_rows,):
             raise ValueError(
-                f"X, y and qid must have as many rows, got {sum(self._sizes)}, {len(y)} and "
-                f"{len(qid)}"
+                f"y and qid must have as many entries as X has rows, {n_rows}, got the shapes "
+                f"{y.shape} and {qid.shape}"
             )
         return y, qid, sample_weight, heads[0]
 
@@ -289,6 +290,11 @@ class Partitions:
                 ) from error
 
         return ask, *held_out
+
+
+def is_table(X):
+    """Return whether `X` is an array or a data frame of dask, which also has other collections."""
+    return is_dask_collection(X) and hasattr(type(X), "ndim")
 
 
 def predict_partition(X, ranker):

@@ -254,8 +254,11 @@ class PlackettLuceInference:
             raise ValueError(f"covariance must be one of {COVARIANCES}, got {covariance!r}")
         groups = np.arange(len(problem.seen)) if groups is None else np.asarray(groups)
         check_consistent_length(problem.seen, groups)
-        if is_missing(groups).any():
-            raise ValueError("groups must name the respondent of each row, without NaN or None")
+        if groups.ndim != 1 or is_missing(groups).any():
+            raise ValueError(
+                "groups must be a column with the name of the respondent of each row, without NaN "
+                f"or None, got the shape {groups.shape}"
+            )
         _, groups = np.unique(groups[problem.seen], return_inverse=True)
         if covariance == "bootstrap":
             return self._bootstrap(problem, groups, n_bootstrap, random_state)
@@ -281,11 +284,21 @@ class PlackettLuceInference:
     def _bootstrap(self, problem, groups, n_bootstrap, random_state):
         check_number(n_bootstrap, "n_bootstrap", 2)
         random, n_groups = check_random_state(random_state), groups.max() + 1
-        draws = []
+        draws, n_infinite = [], 0
         for _ in range(n_bootstrap):
             drawn = np.bincount(random.randint(n_groups, size=n_groups), minlength=n_groups)
             part = problem.part(weights=problem.weights * drawn[groups])
             draws.append(part.solve(self.alpha_, self._parameters, tol=self.tol)[0])
+            if self._item_directions is None:
+                n_infinite += _compared_labels(problem, drawn[groups] > 0)[0] > 1
+        if n_infinite:
+            warnings.warn(
+                f"{n_infinite} of n_bootstrap={n_bootstrap} draws have no finite estimate, as few "
+                "respondents rank some labels before or after others: the errors are too large, "
+                "and depend on tol; use covariance='sandwich' or 'observed'",
+                UserWarning,
+                stacklevel=5,
+            )
         return np.cov(np.transpose(draws)).reshape(len(draws[0]), -1)
 
     def _term(self, feature):
@@ -296,7 +309,10 @@ class PlackettLuceInference:
         names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
         if feature not in names and not (is_integer(feature) and 0 <= feature < len(names)):
             raise ValueError(f"feature must be one of {names}, got {feature!r}")
-        return np.append(axes[names.index(feature) if feature in names else feature], 0.0)
+        of_feature = axes[names.index(feature) if feature in names else feature]
+        if not of_feature.any():
+            raise ValueError(f"feature={feature!r} is constant, so that it has no weights")
+        return np.append(of_feature, 0.0)
 
     def _estimates(self, feature, of, **options):
         """Return estimates, and their covariance, for the rows of a table."""
@@ -393,7 +409,7 @@ class PlackettLuceInference:
         Warns
         -----
         UserWarning
-            If a ridge penalty biases the estimates.
+            If a ridge penalty biases the estimates, or draws of the bootstrap have none.
         """
         check_is_fitted(self)
         kinds = ("labels", "item_features")[: 1 if self._item_directions is None else 2]
@@ -601,13 +617,18 @@ def _check_level(confidence_level):
 
 def _check_connected(problem, classes):
     """Raise a ValueError if some labels are never ranked before others, even in several steps."""
-    positions = problem.positions
-    before = np.less if problem.ties == "exclude" else np.less_equal
-    wins = [before(column[:, np.newaxis], positions).any(axis=0) for column in positions.T]
-    n_parts, parts = connected_components(np.array(wins), connection="strong")
+    n_parts, parts = _compared_labels(problem)
     if n_parts > 1:
         names = np.asarray(classes)[parts != np.bincount(parts).argmax()].tolist()
         raise ValueError(
             f"the maximum likelihood estimate is not finite: the labels {names} are always, or "
             "never, ranked before the other labels, or not compared with them. Leave them out"
         )
+
+
+def _compared_labels(problem, rows=slice(None)):
+    """Return the number of parts whose labels are ranked before each other, and those of labels."""
+    positions = problem.positions[rows]
+    before = np.less if problem.ties == "exclude" else np.less_equal
+    wins = [before(column[:, np.newaxis], positions).any(axis=0) for column in positions.T]
+    return connected_components(np.array(wins), connection="strong")

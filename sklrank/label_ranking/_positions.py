@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -171,7 +172,9 @@ def positions_from_survey(
     """
     _check_unlisted(unlisted)
     positions = check_positions(answers, "answers")
-    positions = np.where(np.isin(positions, missing_values), np.nan, positions)
+    codes = list(missing_values) if isinstance(missing_values, Set) else missing_values
+    codes = as_numbers(codes, "missing_values")
+    positions = np.where(np.isin(positions, codes), np.nan, positions)
     missing, n_labels = np.isnan(positions), positions.shape[1]
     odd = (positions != np.rint(positions)) | (positions < 1) | (positions > n_labels)
     if (odd & ~missing).any():
@@ -200,7 +203,7 @@ def positions_from_survey(
         )
     if unlisted == "last":
         positions = _with_last(positions, missing)
-    if hasattr(answers, "mask"):
+    if hasattr(answers, "iloc"):
         return answers.astype(np.float64).mask(missing, positions)
     return positions
 
@@ -252,6 +255,8 @@ def positions_from_long(
     _check_unlisted(unlisted)
     respondents = _check_names(respondents, "respondents")
     options, ranks = _check_names(options, "options"), as_numbers(ranks, "ranks")
+    if ranks.ndim != 1:
+        raise ValueError(f"ranks must be a column of numbers, got the shape {ranks.shape}")
     check_consistent_length(respondents, options, ranks)
     infinite = np.flatnonzero(np.isinf(ranks))
     if len(infinite):

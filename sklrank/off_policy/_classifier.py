@@ -43,7 +43,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     reward_model : estimator, default=None
         Model of the rewards, for "dm" and "dr", as in :func:`policy_value`.
     cv : int, cross-validation generator or iterable, default=5
-        Folds of cross-fitting of the reward model.
+        Folds of cross-fitting of the reward model, each sample in one of them.
 
     Attributes
     ----------

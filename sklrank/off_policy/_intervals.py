@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 from sklearn.utils import Bunch
 
-from sklrank._validation import as_numbers, check_random_state, is_number
+from sklrank._validation import as_numbers, check_random_state, is_integer, is_number
 
 # The Monte-Carlo error of a bound, in probability, is then at most 0.005 at the level 0.975.
 N_RESAMPLES = 1000
@@ -17,6 +17,17 @@ def check_confidence(confidence):
     """Raise if the level of an interval is not a number between 0 and 1."""
     if not is_number(confidence) or not 0 < confidence < 1:
         raise ValueError(f"confidence must be a number between 0 and 1, got {confidence!r}")
+
+
+def check_reward_range(reward_range):
+    """Return the smallest and the largest possible reward."""
+    bounds = as_numbers(reward_range, "reward_range")
+    if bounds.shape != (2,) or not np.isfinite(bounds).all() or not bounds[0] < bounds[1]:
+        raise ValueError(
+            "reward_range must be two finite numbers, the smallest and the largest possible "
+            f"reward, got {reward_range!r}"
+        )
+    return bounds.tolist()
 
 
 def standard_error(terms):
@@ -93,10 +104,12 @@ def confidence_sequence(
     """
     check_confidence(confidence)
     rewards, weights = as_numbers(rewards, "rewards"), as_numbers(weights, "weights")
-    least, most = reward_range
+    least, most = check_reward_range(reward_range)
+    if horizon is not None and (not is_integer(horizon) or horizon < 1):
+        raise ValueError(f"horizon must be a positive integer or None, got {horizon!r}")
     if rewards.ndim != 1 or rewards.shape != weights.shape:
         raise ValueError(f"rewards {rewards.shape} and weights {weights.shape} must have one shape")
-    if not (least < most and np.all((least <= rewards) & (rewards <= most))):
+    if not np.all((least <= rewards) & (rewards <= most)):
         found = f"{rewards.min():g} to {rewards.max():g}"
         raise ValueError(f"rewards must be in reward_range={reward_range}, got {found}")
     if not np.all((weights >= 0) & np.isfinite(weights)):

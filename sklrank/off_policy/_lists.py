@@ -106,7 +106,13 @@ def list_policy_value(
     interval_of = look_up("interval", INTERVALS, interval)
     rewards = check_rewards(rewards, *dimensions)
     if discounts is not None:
-        rewards = rewards * as_numbers(discounts, "discounts")
+        discounts = as_numbers(discounts, "discounts")
+        if discounts.shape != rewards.shape[1:2] or not np.isfinite(discounts).all():
+            raise ValueError(
+                "discounts must be finite, one for each position of the rewards of shape "
+                f"{rewards.shape}; got shape {discounts.shape}"
+            )
+        rewards = rewards * discounts
     if 1 in dimensions:
         rewards = rewards.reshape(len(rewards), -1).sum(axis=1)
     if method == "labels" and hasattr(policy, "propensities"):
@@ -170,6 +176,7 @@ def _pseudo_inverse(rewards, propensities, policy, lists, **_):
         if (policy.shape, lists.shape) != shapes:
             found = f"{policy.shape} and {lists.shape}"
             raise ValueError(f"policy and lists must have the shapes {shapes}, got {found}")
+        _check_lists(lists, n_labels)
         inverse = np.linalg.pinv(moments.reshape(k * n_labels, -1), hermitian=True)
         places = np.arange(k) * n_labels + lists
         of_labels = np.take_along_axis(policy.reshape(len(policy), -1) @ inverse, places, axis=1)
@@ -177,6 +184,12 @@ def _pseudo_inverse(rewards, propensities, policy, lists, **_):
     else:
         weights = _ratios(rewards, propensities, policy).sum(axis=1) - policy.shape[1] + 1
     return weights * rewards, weights
+
+
+def _check_lists(lists, n_labels):
+    is_integer = lists.size and lists.dtype.kind in "iu"
+    if not is_integer or lists.min() < 0 or lists.max() >= n_labels:
+        raise ValueError(f"lists must have one or more labels, integers from 0 to {n_labels - 1}")
 
 
 def _of_record(rewards, exploration, policy, **_):
@@ -247,10 +260,11 @@ def list_propensities(
     if strengths.ndim != 2 or not np.all((strengths > 0) & np.isfinite(strengths)):
         raise ValueError("strengths must be positive numbers of shape (n_samples, n_labels)")
     n_samples, n_labels = strengths.shape
-    valid = lists.ndim == 2 and len(lists) == n_samples and lists.dtype.kind in "iu"
-    valid = valid and 0 <= lists.min() and lists.max() < n_labels
-    if not valid or not np.diff(np.sort(lists), axis=1).all():
-        raise ValueError(f"lists must be different labels below {n_labels} of {n_samples} samples")
+    if lists.ndim != 2 or len(lists) != n_samples:
+        raise ValueError(f"lists must be those of {n_samples} samples, got shape {lists.shape}")
+    _check_lists(lists, n_labels)
+    if not np.diff(np.sort(lists), axis=1).all():
+        raise ValueError("lists must have each label once")
     chosen, others = np.take_along_axis(strengths, lists, axis=1), strengths.copy()
     np.put_along_axis(others, lists, 0.0, axis=1)
     others = others.sum(axis=1)

@@ -73,6 +73,12 @@ def check_policy(policy, n_samples, X=None, exploration=None, name="policy"):
     """Return the probabilities `(n_samples, n_labels)` of a policy; the array is not copied."""
     policy = np.asarray(probabilities_of(policy, X, exploration, name))
     if policy.ndim == 1 and policy.dtype.kind in "iu" and len(policy) and policy.min() >= 0:
+        names = np.asarray(getattr(exploration, "classes", None))
+        if names.dtype.kind in "iu" and not np.array_equal(names, np.arange(len(names))):
+            raise ValueError(
+                f"{name} must be probabilities or a model, as integers may be indices of labels or "
+                f"their names in exploration, {names[:5].tolist()}: np.eye(n_labels)[indices]"
+            )
         largest = np.max(getattr(exploration, "actions", 0), initial=0)
         policy = np.eye(max(int(largest), policy.max()) + 1, dtype=np.int8)[policy]
     elif policy.ndim == 1 and policy.dtype.kind == "f":

@@ -104,7 +104,14 @@ def cross_fitted(model, log, X, cv):
     if X.shape[0] != len(log.known):
         raise ValueError(f"X must have the {len(log.known)} samples of the log, got {X.shape[0]}")
     X, n_labels = of_known(X, log.known), log.policy.shape[1]
-    for train, test in check_cv(cv).split(log.actions):
+    folds = list(check_cv(cv).split(log.actions))
+    held_out = np.concatenate([np.arange(len(log.actions))[test] for _, test in folds])
+    if not np.array_equal(np.sort(held_out), np.arange(len(log.actions))):
+        raise ValueError(
+            "cv must hold out each sample of known reward in one fold, such as KFold does: the "
+            "model predicts the rewards of the samples that are held out"
+        )
+    for train, test in folds:
         rewards, fitted = log.rewards[train], None
         if rewards.min() < rewards.max():  # scikit-learn's classifiers refuse a single class
             fitted = clone(model).fit(_with_label(X[train], log.actions[train], n_labels), rewards)

@@ -43,8 +43,8 @@ def policy_value(
         The labels shown, one for each sample, and their propensities.
     policy : array-like of shape (n_samples, n_labels), or a model with `propensities`
         Probability that the policy shows each label, or a model whose ``propensities(X)`` returns
-        it; its `classes_` are matched with the names in `exploration`. Also (n_samples,) labels to
-        show, or probabilities of the second of two labels.
+        it; its `classes_` are matched with the names in `exploration`. Also (n_samples,) indices of
+        the labels to show, or probabilities of the second of two labels.
     method : str, default="dr"
         Without a model, "ips", h(w) = w; "snips", w / mean(w); "clipped", min(w, threshold); and
         "mips", weights of groups of labels [3]_. With one, "dm", 0; "dr", w [1]_; "sndr",
@@ -55,7 +55,7 @@ def policy_value(
     X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
         Samples, for the models. If None, the reward model uses the label only.
     cv : int, cross-validation generator or iterable, default=5
-        Folds of cross-fitting of the reward model.
+        Folds of cross-fitting of the reward model, each sample in one of them.
     threshold : float or "auto", default="auto"
         Threshold of the weights, or the parameter of "dr-os". "auto" chooses it by SLOPE [4]_ among
         infinity and 10, 50, 100, 500, and so on up to about the square of the largest weight.
@@ -164,7 +164,8 @@ def policy_value_score(
     """Estimate the value of a policy, for ``make_scorer(policy_value_score)`` of scikit-learn.
 
     Scorers pass the target and the predictions: the rewards, and the labels to show, integers from
-    0, or with ``response_method="predict_proba"`` probabilities. They route `exploration`.
+    0, or with ``response_method="predict_proba"`` probabilities. They route `exploration`, whose
+    names, if any, must not be other integers.
 
     Parameters
     ----------

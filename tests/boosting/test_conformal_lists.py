@@ -158,6 +158,25 @@ def test_rankers_get_the_queries():
         assert_array_equal(piped.fit(X, y, qid=qid).predict(X, qid=qid), lists.predict(X, qid=qid))
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_reach_the_ranker_with_their_categories(library):
+    frames = pytest.importorskip(library)
+    if library == "polars" and sklearn.__version__ < "1.9":
+        pytest.skip("scikit-learn does not know polars 2")
+    X, y, qid = draw(np.random.RandomState(0), 60)
+    words = np.where(X[:, 0] > 0, "high", "low").tolist()
+    enum = "category" if library == "pandas" else frames.Enum(["low", "high"])
+    frame = frames.DataFrame({"x": X[:, 0], "word": frames.Series(words, dtype=enum)})
+    ranker = HistGradientBoostingRanker(max_iter=3, max_leaf_nodes=3, random_state=0)
+    lists = ConformalDocumentList(ranker, random_state=0).fit(frame, y, qid=qid)
+    assert lists.feature_names_in_.tolist() == ["x", "word"]
+    assert lists.ranker_.is_categorical_.tolist() == [False, True]
+    codes = np.column_stack([X[:, 0], np.array(words) == "low"]).astype(float)
+    ranker.set_params(categorical_features=[1])
+    expected = ConformalDocumentList(ranker, random_state=0).fit(codes, y, qid=qid)
+    assert_array_equal(lists.predict(frame, qid=qid), expected.predict(codes, qid=qid))
+
+
 def test_invalid_input():
     X, y, qid = draw(np.random.RandomState(0), 60)
     lists = ConformalDocumentList(frozen()).fit(X, y, qid=qid)

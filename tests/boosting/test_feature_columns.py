@@ -57,7 +57,9 @@ def make(**parameters):
 EXPECTED = make(categorical_features=[0, 2]).fit(codes(), Y, QID).predict(codes())
 
 
-@pytest.mark.parametrize("given", ["from_dtype", ["city", "code"], [0, 2], [True, False, True]])
+@pytest.mark.parametrize(
+    "given", ["from_dtype", ["city", "code"], {"city", "code"}, [0, 2], {0, 2}, [True, False, True]]
+)
 def test_categories_of_pandas(given):
     ranker = make(categorical_features=given).fit(pandas_frame(), Y, QID)
     assert_array_equal(ranker.is_categorical_, [True, False, True])

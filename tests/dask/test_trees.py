@@ -130,8 +130,14 @@ def test_bad_input_is_named(client):
     with pytest.raises(TypeError, match="X must be a dask array or data frame, got ndarray"):
         ranker.fit(X, Y, QID)
     documents = da.from_array(X, chunks=CHUNKS)
-    with pytest.raises(ValueError, match="got 900, 899 and 900"):
+    bag = pytest.importorskip("dask.bag").from_sequence(X)
+    for other in bag, pytest.importorskip("dask").delayed(X):
+        with pytest.raises(TypeError, match="X must be a dask array or data frame, got"):
+            ranker.fit(other, Y, QID)
+    with pytest.raises(ValueError, match=r"rows, 900, got the shapes \(899,\) and \(900,\)"):
         ranker.fit(documents, Y[1:], QID)
+    with pytest.raises(ValueError, match=r"rows, 900, got the shapes \(900,\) and \(\)"):
+        ranker.fit(documents, Y, None)
     bad = X.copy()
     bad[700, 2] = np.inf
     with pytest.raises(ValueError, match="X: partition 3: .*infinity"):

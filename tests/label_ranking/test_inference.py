@@ -132,6 +132,20 @@ def test_bootstrap_is_near_the_sandwich(survey):
     assert_allclose(single, 0.0, atol=1e-9)
 
 
+def test_draws_of_the_bootstrap_without_an_estimate_are_warned_about():
+    """Five in twelve respondents rank label 0 before label 1, and two rank label 2 before 0."""
+    positions = [[1, 2, 3]] * 5 + [[2, 1, 3]] * 5 + [[2, 3, 1]] * 2
+    ranker = PlackettLuceRanker(alpha=0.0).fit(np.ones((12, 1)), positions)
+    random, n_infinite = np.random.RandomState(0), 0
+    for _ in range(50):
+        drawn = np.bincount(random.randint(12, size=12), minlength=12)
+        n_infinite += not (drawn[:5].any() and drawn[10:].any())
+    with pytest.warns(UserWarning, match=f"{n_infinite} of n_bootstrap=50 draws") as caught:
+        ranker.summary(covariance="bootstrap", n_bootstrap=50, random_state=0)
+    assert n_infinite > 0
+    assert caught[0].filename == __file__
+
+
 def test_quasi_variances_minimize_the_errors_of_the_logarithms():
     """At the minimum, the derivative by each quasi-variance is 0."""
     factor = np.random.RandomState(0).normal(size=(5, 9))
@@ -305,10 +319,14 @@ def test_rows_have_the_names_of_labels_and_features(survey):
         ({"covariance": "robust"}, "covariance must be one of"),
         ({"covariance": "bootstrap", "n_bootstrap": 1}, "n_bootstrap must be"),
         ({"groups": [1]}, "inconsistent"),
-        ({"groups": [1, None] * 100}, "groups must name the respondent of each row"),
+        ({"groups": [1, None] * 100}, "groups must be a column with the name of the respondent"),
+        ({"groups": [[1]] * 200}, "groups must be a column .*got the shape .200, 1."),
     ]:
         with pytest.raises(ValueError, match=message):
             ranker.summary(**options)
+    constant = PlackettLuceRanker(**EXACT).fit(np.ones((len(survey[1]), 1)), survey[1])
+    with pytest.raises(ValueError, match="feature=0 is constant"):
+        constant.summary(0)
 
 
 @pytest.mark.skipif(sklearn.__version__ < "1.9", reason="scikit-learn looks pandas up itself")

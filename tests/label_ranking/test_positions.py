@@ -221,7 +221,10 @@ CODED = [[1.0, np.nan, 2.0], [2.0, 1.0, np.nan], [1.0, 1.0, 2.0]]
 
 
 def test_codes_of_missing_answers_are_replaced():
-    assert_array_equal(positions_from_survey(ANSWERS, missing_values=[0, 99]), CODED)
+    for codes in ([0, 99], {0, 99}, {0: "none", 99: "unknown"}.keys(), ["0", "99"]):
+        assert_array_equal(positions_from_survey(ANSWERS, missing_values=codes), CODED)
+    with pytest.raises(ValueError, match="missing_values must be numbers"):
+        positions_from_survey(ANSWERS, missing_values=["unknown"])
     frame = pd.DataFrame(ANSWERS, index=[5, 6, 7], columns=list("abc")).astype(int)
     found = positions_from_survey(frame, missing_values=[0, 99])
     pd.testing.assert_frame_equal(found, pd.DataFrame(CODED, frame.index, frame.columns))
@@ -315,6 +318,7 @@ def test_a_row_for_each_answer_without_pandas(monkeypatch):
         (([7], ["b"], [1]), {"classes": ["a"]}, "classes, got 'b' of the respondent 7: add it"),
         (([1, 7], ["a", "b"], [1, np.inf]), {}, "respondent 7 ranks 'b' at inf"),
         (([1, 7], ["a", "b"], [1, "x"]), {}, "ranks must be numbers"),
+        (([1, 7], ["a", "b"], [[1], [2]]), {}, "ranks must be a column .*shape .2, 1."),
         (([1, np.nan], ["a", "b"], [1, 2]), {}, "respondents must be a column"),
         (([1, 1], ["a", None], [1, 2]), {}, "options must be a column"),
         (

@@ -82,6 +82,7 @@ def test_new_items(kernel, fingerprint):
         ({"item_features": {0: [1.0]}}, "no array for class 1"),
         ({"item_features": {0: [1.0], 1: [1.0, 2.0]}}, "as many finite numbers"),
         ({"item_features": {0: [1.0], 1: [np.nan]}}, "as many finite numbers"),
+        ({"item_features": {0: [1.0], 1: [-1.7e9]}}, "size 1.7e.09: scale them"),
         ({"item_features": {0: [1.0], 1: ["a"]}}, "no array for class 1"),
         ({"item_features": {0: [1.0], 1: [1.0]}, "covariance": "diagonal"}, "covariance='full'"),
     ],

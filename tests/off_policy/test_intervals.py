@@ -82,6 +82,12 @@ def test_intervals_of_estimates_are_the_definitions():
         assert_allclose([found.low, found.high], np.quantile(values, [0.025, 0.975]))
     with pytest.raises(ValueError, match="reward_range"):
         confidence_sequence(rewards + 1, weights)
+    for bounds in (1, None, (1, 0), (0, np.inf), (0, 1, 2)):
+        with pytest.raises(ValueError, match="reward_range must be"):
+            confidence_sequence(rewards, weights, reward_range=bounds)
+    for horizon in (0, -1, 0.5, "all"):
+        with pytest.raises(ValueError, match="horizon must be a positive integer"):
+            confidence_sequence(rewards, weights, horizon=horizon)
     with pytest.raises(ValueError, match="weights must be finite"):
         confidence_sequence(rewards, -weights)
     with pytest.raises(ValueError, match="one shape"):

@@ -287,7 +287,20 @@ def test_invalid_arguments_are_named():
             (rewards, np.ones((2, 2, 2, 2)), np.ones((4, 2, 2))),
             {"method": "pseudo-inverse"},
         ),
+        *(
+            (
+                "lists must have one or more labels, integers from 0 to 1",
+                (rewards, np.ones((2, 2, 2, 2)), np.ones((4, 2, 2))),
+                {"method": "pseudo-inverse", "lists": np.array(wrong)},
+            )
+            for wrong in ([[-1, 0]] * 4, [[1, 2]] * 4, [[0.0, 1.0]] * 4)
+        ),
         ("predicted", (rewards, good, good), {"method": "cascade", "predicted": (1, 2)}),
+        *(
+            ("discounts", (rewards, log, good), {"discounts": wrong})
+            for wrong in ([1, 2, 3], [1], [[1], [1], [1], [1]], [1, np.nan])
+        ),
+        ("discounts", [good[:2, 0]] * 3, {"method": "standard", "discounts": [1, 1]}),
     ]
     for name, arguments, changes in bad:
         with pytest.raises(ValueError, match=name):
@@ -297,6 +310,7 @@ def test_invalid_arguments_are_named():
         ("lists", [[1.0, 1]], [[2]]),
         ("lists", [[1.0, 1]], [[0, 0]]),
         ("lists", [[1.0, 1]], [[0], [1]]),
+        ("lists", [[1.0, 1]], np.empty((1, 0), dtype=int)),
     ]:
         with pytest.raises(ValueError, match=name):
             list_propensities(strengths, lists)

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, cross_val_score
 
 from sklrank.feedback import Exploration
 from sklrank.linear_model import LinUCBClassifier
@@ -346,6 +346,7 @@ def test_invalid_arguments_are_named(problem):
     rewards, log, policy, options = problem
     sick = policy.copy()
     sick[3, 0] = np.nan
+    named = Exploration(log.actions, log.propensities, [1, 2, 3, 4])
     bad = [
         ("method", {"method": "ipw"}),
         ("rewards", {"rewards": rewards + 1j}),
@@ -356,6 +357,7 @@ def test_invalid_arguments_are_named(problem):
         ("policy", {"policy": sick}),
         ("policy", {"policy": policy[:-1]}),
         ("policy", {"policy": np.full(400, -1)}),
+        ("policy .* indices .* or their names", {"policy": log.actions, "exploration": named}),
         ("`X`", {"policy": LinUCBClassifier()}),
         ("propensities", {"exploration": Exploration(log.actions, np.zeros(400))}),
         ("actions", {"exploration": Exploration(log.actions + 1, log.propensities)}),
@@ -367,6 +369,8 @@ def test_invalid_arguments_are_named(problem):
         ("reward_range", {"method": "ips", "interval": "bernstein"}),
         ("reward_model", {"reward_model": np.ones((400, 3))}),
         ("X must have", {"reward_model": None, "X": np.ones((3, 1))}),
+        ("cv must hold out", {"reward_model": None, "cv": ShuffleSplit(2, random_state=0)}),
+        ("cv must hold out", {"reward_model": None, "cv": [(np.arange(9), np.arange(9, 20))]}),
         ("action_features", {"method": "mips"}),
         ("action_features", {"method": "mips", "action_features": [1, 2]}),
         ("logging_policy", {"logging_policy": policy / 2}),

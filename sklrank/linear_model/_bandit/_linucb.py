@@ -32,6 +32,8 @@ COVARIANCES = {"full": FullLinUCB, "diagonal": DiagonalLinUCB}
 # are better, too: each class is shown too rarely to learn the weights of more.
 MATRIX_ENTRIES = 500_000
 MAX_COMPONENTS = 200
+# Rounding errors grow with the square of these features: from 1e6 on, scores may be NaN.
+MAX_ITEM_FEATURE = 10_000
 # Exploration, if "auto", for the schemes that draw classes by it alone. It was chosen on vowel,
 # car, balance, mice_protein, satimage and optdigits, where twice as much usually has more mistakes.
 EXPLORATIONS = {"inverse-gap": DecayingExploration(0.5, scale=0.25), "thompson": 0.25}
@@ -142,12 +144,12 @@ class LinUCBClassifier(BaseBanditClassifier):
         are exact with "full" covariances. If None, the scaling always changes.
     item_features : mapping, callable or None, default=None
         Features of the classes, such as the topics and the age of an article: an array of numbers
-        of the order of one for each class label, all of the same length. If they are given, all
-        classes share one regression on the products of each feature of the sample and each of the
-        class (and constants), the shared part of the hybrid model of [1]_. So a new class is shown
-        as other classes with such features were received. They are read when classes are added,
-        too. The cost of a round is proportional to the square of the number of products. Requires
-        "full" covariances.
+        of the order of one, at most 10,000, for each class label, all of the same length. If they
+        are given, all classes share one regression on the products of each feature of the sample
+        and each of the class (and constants), the shared part of the hybrid model of [1]_. So a new
+        class is shown as other classes with such features were received. They are read when classes
+        are added, too. The cost of a round is proportional to the square of the number of products.
+        Requires "full" covariances.
     exploration : float, str, SelfTunedExploration or callable, default="auto"
         Amount of exploration beyond that of the confidence bounds: a number from 0 to 1, or a
         schedule, as in :class:`BanditronClassifier`. With "uniform", it is the probability that the
@@ -372,8 +374,14 @@ class LinUCBClassifier(BaseBanditClassifier):
                 rows.append(np.asarray(features_of(name), dtype=np.float64).ravel())
             except (LookupError, TypeError, ValueError) as error:
                 raise ValueError(f"item_features have no array for class {name!r}") from error
-        if len({len(row) for row in rows}) > 1 or not np.isfinite(np.concatenate(rows)).all():
+        largest = np.abs(np.concatenate(rows)).max(initial=0.0)
+        if len({len(row) for row in rows}) > 1 or not np.isfinite(largest):
             raise ValueError("item_features must have as many finite numbers for each class")
+        if largest > MAX_ITEM_FEATURE:
+            raise ValueError(
+                f"item_features must be numbers from {-MAX_ITEM_FEATURE} to {MAX_ITEM_FEATURE}, "
+                f"got one of the size {largest:g}: scale them to the order of one"
+            )
         return np.column_stack([np.array(rows), np.ones(len(rows))])
 
     def _set_classes(self, classes, labels):
@@ -396,7 +404,10 @@ class LinUCBClassifier(BaseBanditClassifier):
     @property
     def n_drifts_(self) -> int:
         """Number of concept drifts detected."""
-        return self._fitted_rounds().model.drift_test.n_drifts
+        return self._drift_test().n_drifts
+
+    def _drift_test(self):
+        return self._fitted_rounds().model.drift_test
 
     def _weights(self, name):
         # The parameter `kernel` may have changed since training started.

@@ -404,7 +404,10 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     def n_drifts_(self) -> int:
         """Number of concept drifts detected."""
         self._check_fitted()
-        return self._learner.drift_test.n_drifts
+        return self._drift_test().n_drifts
+
+    def _drift_test(self):
+        return self._learner.drift_test
 
     def _check_weights(self, weights):
         max_weight, alpha = weights.max(initial=0.0), self._learner.min_alpha
