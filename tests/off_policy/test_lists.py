@@ -1,6 +1,7 @@
 """Estimates for lists: propensities and unbiasedness by enumeration of all lists."""
 
-from itertools import permutations, product
+import math
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -55,6 +56,21 @@ def test_propensities_of_tiny_strengths_keep_their_digits():
     strengths = np.array([[1.0, 1e-30, 2e-30]])
     assert_allclose(list_propensities(strengths, [[0, 1, 2]]), [[1, 1 / 3, 1]])
     assert_allclose(list_propensities(strengths, [[0, 1, 2]], ordered=False), [1])
+
+
+@pytest.mark.parametrize(("n_labels", "k"), [(40, 30), (200, 100)])
+def test_propensities_of_long_sets(n_labels, k):
+    chance = list_propensities(np.ones((1, n_labels)), [np.arange(k)], ordered=False)
+    assert_allclose(chance, [1 / math.comb(n_labels, k)], rtol=1e-12)
+
+
+@pytest.mark.parametrize("power", [-40, 20, 40])
+def test_propensities_of_sets_of_very_different_strengths(power):
+    strengths = np.random.RandomState(0).uniform(0.1, 1, size=6) ** power
+    for labels in combinations(range(6), 3):
+        total = math.fsum(np.prod(chain(strengths, order)) for order in permutations(labels))
+        found = list_propensities(strengths[None], [labels], ordered=False)
+        assert_allclose(found, [total], rtol=1e-9)
 
 
 def list_moments(lists, chances):
