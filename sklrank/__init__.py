@@ -61,7 +61,8 @@ def expected_failed_checks(estimator: object) -> dict[str, str]:
 
     An online learner cannot pass the check that a weight of two has the effect of two samples,
     since each update depends on the samples before. A semi-supervised classifier reads the label
-    -1, which is a class in one of the checks. All other checks pass.
+    -1, which is a class in one of the checks. All other checks pass; refiners need a `base_ranker`
+    for them, such as 0.
 
     Parameters
     ----------

@@ -622,7 +622,7 @@ class BaseOnlineClassifier(ChangingClasses, ClassifierMixin, BaseOnline):
         if restart:
             self._has_label_columns = target.multilabel
             names = check_classes(target, classes)
-            if self._accepts_indicators and classes is None:
+            if self._accepts_indicators and classes is None and not target.multilabel:
                 warn_of_lists(names)
             self._start_model(names)
         else:

@@ -9,6 +9,7 @@ from inspect import signature
 from numbers import Integral, Real
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
@@ -172,7 +173,8 @@ def test_strings_that_seem_to_be_lists_of_labels_warn():
     with pytest.warns(UserWarning, match="6 class labels, such as 'beach night', of 3 words"):
         AdaOLMR().fit(X, lists)
     names = ["New York", "New Jersey", "Texas"] * 2
-    for y, classes in [(names, None), (lists, sorted(lists)), (range(6), None)]:
+    columns = pd.DataFrame(np.eye(6, dtype=int), columns=lists)
+    for y, classes in [(names, None), (lists, sorted(lists)), ([*range(6)], None), (columns, None)]:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            AdaOLMR().partial_fit(X, list(y), classes=classes)
+            AdaOLMR().partial_fit(X, y, classes=classes)

@@ -40,8 +40,12 @@ photos[["color_0", "color_1", "color_2", "tags"]].head()
 # Rankers take the tags as an indicator matrix. A data frame keeps the names of the tags. A photo
 # without tags is a row of zeros; it has no pair of tags to rank, and its rank loss is 0.
 
+from sklearn.preprocessing import MultiLabelBinarizer
+
 X = photos.drop(columns="tags")
-Y = photos["tags"].str.get_dummies(";")
+binarizer = MultiLabelBinarizer()
+Y = binarizer.fit_transform([tags.split(";") if tags else [] for tags in photos["tags"]])
+Y = pd.DataFrame(Y, columns=binarizer.classes_)
 print(f"{len(Y)} photos, {Y.shape[1]} tags, {Y.sum(axis=1).mean():.1f} tags on average")
 print(Y.mean().sort_values(ascending=False).round(2).to_string())
 

@@ -171,6 +171,9 @@ def progressive_val_score(
         )
     if not y.shape[0]:
         raise ValueError("X has no samples to score: pass at least one.")
+    if learns_names and classes is not None and hasattr(estimator, "classes_"):
+        y, classes = _in_model_order(y, classes, estimator.classes_, chunk_size)
+        target = y
     evaluators = make_evaluators(scoring, y)
     if not is_integer(chunk_size) or chunk_size < 1:
         raise ValueError(f"chunk_size must be a positive number of samples, got {chunk_size!r}.")
@@ -237,6 +240,24 @@ def _as_target(y):
         # The target is a dataframe with columns of mixed types or of pandas' extension types.
         y = check_array(given, dtype=None, ensure_min_samples=0, ensure_all_finite=False)
     return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
+
+
+def _in_model_order(y, classes, known, chunk_size):
+    """Return an indicator matrix and the names of its columns in the order of a fitted model.
+
+    New labels are the last ones. Names that the model does not accept are not changed.
+    """
+    names, known = names_of(classes), known.tolist()
+    if len(names) != y.shape[1] or not set(known) <= set(names.tolist()):
+        return y, classes
+    if chunk_size > 1 and len(names) > len(known):
+        raise ValueError(
+            "classes has labels that the fitted model lacks, so that it has no scores of them in "
+            "the first chunk: use chunk_size=1"
+        )
+    places = {label: place for place, label in enumerate(known)}
+    order = np.argsort([places.get(name, len(known)) for name in names.tolist()], kind="stable")
+    return (y.tocsr() if sparse.issparse(y) else y)[:, order], names[order]
 
 
 def _learning_method(estimator, chunk_size):

@@ -1,5 +1,7 @@
 """progressive_val_score: comparison with a plain loop that predicts, then learns."""
 
+from copy import deepcopy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -283,6 +285,27 @@ def test_names_of_labels_are_learned(chunk_size, multilabel):
     assert_array_equal(model.classes_, frame.columns)
     bare = AdaOLMR("trees", n_estimators=2, random_state=0)
     assert_array_equal(losses, progressive_val_score(bare, X, Y, chunk_size=chunk_size))
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_columns_are_named_in_any_order(is_sparse, multilabel):
+    """The losses are those of a target in the order of the model, with its new labels last."""
+    X, Y = multilabel
+    names = np.array([f"label {j}" for j in range(Y.shape[1])])
+    model = AdaOLMR(random_state=0).partial_fit(X[:20], Y[:20, 1:], classes=names[1:])
+    order = [*range(1, Y.shape[1]), 0]
+    expected = progressive_val_score(deepcopy(model), X[20:], Y[20:, order], classes=names[order])
+    given = sparse.csr_array(Y[20:]) if is_sparse else Y[20:]
+    losses = progressive_val_score(deepcopy(model), X[20:], given, classes=names)
+    assert_array_equal(losses, expected)
+    with pytest.raises(ValueError, match="classes has labels that the fitted model lacks"):
+        progressive_val_score(deepcopy(model), X[20:], given, classes=names, chunk_size=10)
+    model.partial_fit(X[:1], Y[:1], classes=names)
+    chunked = [
+        progressive_val_score(deepcopy(model), X[20:], Y[20:, j], classes=names[j], chunk_size=10)
+        for j in (order, order[::-1])
+    ]
+    assert_array_equal(*chunked)
 
 
 def test_a_column_of_class_labels_is_one_dimensional(iris):
