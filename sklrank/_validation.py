@@ -64,7 +64,12 @@ def check_rows(estimator, X, *, reset, **check_params):
             "accept_sparse": "csr" if tags.sparse else False,
             "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
         }
-    checked = validate_data(estimator, X, reset=reset, **estimator._row_checks, **check_params)
+    try:
+        checked = validate_data(estimator, X, reset=reset, **estimator._row_checks, **check_params)
+    except (TypeError, ValueError):
+        if not check_params.get("skip_check_array"):
+            check_numeric(X, getattr(estimator, "_remedy_for_columns", "encode or drop it"))
+        raise
     if isinstance(checked, tuple):
         X, y = checked
         return canonical_rows(X), y
@@ -74,6 +79,19 @@ def check_rows(estimator, X, *, reset, **check_params):
 def is_frame(X):
     """Return True if `X` is a data frame, whose columns have names and data types."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def check_numeric(X, remedy):
+    """Raise an error that names the first column of a data frame that cannot be numbers."""
+    for name in X.columns if is_frame(X) else []:
+        try:
+            if np.asarray(X[name]).dtype.kind in "mM":
+                raise TypeError("it has dates")
+            check_array(X[name], dtype=np.float64, ensure_2d=False, ensure_all_finite=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"the column {str(name)!r} of X must have numbers: {remedy}; {error}"
+            ) from error
 
 
 def check_sparse(X, name="X"):

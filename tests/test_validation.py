@@ -24,6 +24,7 @@ from sklrank._validation import (
     is_integer,
     is_number,
 )
+from sklrank.boosting import HistGradientBoostingRanker
 from sklrank.feedback import UniformRandomization
 from sklrank.label_ranking import PlackettLuceRanker
 from sklrank.linear_model import BanditronClassifier, OnlineRidgeClassifier, PredtronClassifier
@@ -158,6 +159,18 @@ def test_targets_that_are_not_aligned_are_copied():
     assert check_target(shifted(np.eye(4)[y]), multilabel=True).values.flags.aligned
     assert check_weights(shifted(np.ones(3)), 3, positive=True).flags.aligned
     assert as_numbers(shifted(X), "y").flags.aligned
+
+
+@pytest.mark.parametrize(
+    ("column", "reason"),
+    [(["a", "b", "c"], "could not convert"), (pd.date_range("2026", periods=3), "it has dates")],
+)
+def test_columns_that_are_no_numbers_are_named(column, reason):
+    frame = pd.DataFrame({"age": pd.array([1, None, 3]), "answer": column})
+    with pytest.raises(ValueError, match=f"the column 'answer' of X must have numbers.*{reason}"):
+        AdaOLMR().fit(frame, np.eye(3))
+    with pytest.raises(ValueError, match="'answer' of X must have numbers: give it the data type"):
+        HistGradientBoostingRanker().fit(frame, [0, 1, 2])
 
 
 @pytest.mark.parametrize("name", ["y_true", "y_score"])

@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 
 from sklrank._rankings import is_missing
 from sklrank._sklearn import _safe_indexing
-from sklrank._validation import is_frame
+from sklrank._validation import check_numeric, is_frame
 
 # So many samples show where the values of a feature are.
 MAX_COMPARED = 10_000
@@ -22,6 +22,8 @@ MAX_COMPARED = 10_000
 MIN_QUERIES = 10
 # Data types of the categories of pandas and polars.
 CATEGORICAL = {"CategoricalDtype", "Categorical", "Enum"}
+# What to do with columns that have no numbers.
+REMEDY = "give it the data type category, name it in categorical_features, or encode it"
 
 
 def find_categorical(X, given):
@@ -43,18 +45,6 @@ def find_categorical(X, given):
             f"{', '.join(names) or 'without names'}: pass a data frame, or indices"
         )
     return np.isin(names, given)
-
-
-def check_numeric(X):
-    """Raise an error that names the first column of a data frame that cannot be numbers."""
-    for feature, name in enumerate(X.columns if is_frame(X) else []):
-        try:
-            np.asarray(_safe_indexing(X, feature, axis=1), dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"the column {str(name)!r} of X must have numbers: give it the data type category, "
-                f"name it in categorical_features, or encode it; {error}"
-            ) from error
 
 
 class CategoryEncoder:
@@ -84,7 +74,7 @@ class CategoryEncoder:
                     numbers, dtype=np.float64, ensure_all_finite="allow-nan", input_name="X"
                 )
             except (TypeError, ValueError):
-                check_numeric(numbers)
+                check_numeric(numbers, REMEDY)
                 raise
         for feature, categories in enumerate(self.categories):
             if categories is not None:

@@ -32,8 +32,8 @@ from sklrank.boosting._document_ranker import (
     of_documents,
 )
 from sklrank.boosting._feature_columns import (
+    REMEDY,
     CategoryEncoder,
-    check_numeric,
     find_categorical,
     warn_if_untransformed,
 )
@@ -405,6 +405,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         self.n_jobs = n_jobs
 
     _signed_relevance = True
+    _remedy_for_columns = REMEDY
 
     @property
     def _failed_checks(self):
@@ -588,11 +589,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         """Return documents as a dense array, in which the categories of frames are numbers."""
         if self._encoder is not None:
             return self._encoder.encode(check_rows(self, X, reset=reset, skip_check_array=True))
-        try:
-            X = check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
-        except (TypeError, ValueError):
-            check_numeric(X)
-            raise
+        X = check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
         return X.toarray() if sparse.issparse(X) else X
 
     def _check_validation_set(self, X_val, y_val, qid_val):
