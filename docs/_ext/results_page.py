@@ -189,7 +189,7 @@ def summary():
     """Return a table of the means of our recommended class and of the best other method."""
     charts = read("charts.json")
     lines = [
-        "| task | measure | our default | best other method | data sets |",
+        "| task | measure | ours | best other method | data sets |",
         "| :-- | :-- | --: | --: | --: |",
     ]
     for result in results():
