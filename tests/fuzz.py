@@ -763,6 +763,9 @@ def check_statement(statement, names, seconds=None):
             return Failure(type(error).__name__, str(error))
         if model is None:
             return None
+        # A weak learner has refused a sample, and the booster refuses to learn from now on.
+        if getattr(model, "_is_in_round", False):
+            return None
         learned = not same_state(state, state_of(model))
         return Failure("a refused call changes the model", str(error)) if learned else None
     if is_hostile(model, statement):
