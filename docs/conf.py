@@ -39,6 +39,7 @@ extensions = [
     "decision_map",
     "mathml",
     "results_page",
+    "script_links",
     "growth_chart",
 ]
 templates_path = ["_templates"]
