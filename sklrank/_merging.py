@@ -14,6 +14,7 @@ which computes other entries of the result from a `Merging`. The remaining entri
 which are merged in the same way, or must be equal.
 """
 
+from collections.abc import Mapping
 from copy import copy
 from numbers import Real
 
@@ -134,6 +135,12 @@ def check_alike(model, other, name):
             own[key], others[key] = getattr(model, key, None), getattr(other, key, None)
     for key in own.keys() - {"random_state", "verbose", "n_jobs"}:
         if not _is_equal(own[key], others[key]):
+            if isinstance(own[key], Mapping) and isinstance(others[key], Mapping):
+                raise ValueError(
+                    f"{key} of {name} has other entries than {key} of the model: replace it in all "
+                    "models, and in base, by one mapping with the entries of all, "
+                    f"set_params({key}=...)"
+                )
             raise ValueError(
                 f"{key} of {name} is {others[key]!r}, but that of the model is {own[key]!r}: only "
                 "models with the same parameters and features can be merged"

@@ -46,6 +46,10 @@ class OnlinePipeline(Pipeline):
     part of the samples. If a call raises an error, the transformers are as before. The methods that
     predict, `explore` and `partial_fit_feedback` do not change a transformer.
 
+    ``set_output(transform="pandas")`` of the pipeline concerns its transformers. Predictions, ranks
+    and scores as data frames are chosen at the last step:
+    ``pipeline[-1].set_output(predict="pandas")``.
+
     Parameters
     ----------
     steps : list of tuples (str, estimator)

@@ -434,6 +434,15 @@ def test_models_must_agree(fingerprint):
     ]
     with pytest.raises(ValueError, match="random_state"):
         rbf[0].merge(rbf[1])
+    items = [
+        learn(LinUCBClassifier(item_features={**ITEM_FEATURES, name: np.ones(3)}), np.arange(100))
+        for name in ("one", "two")
+    ]
+    with pytest.raises(ValueError, match="item_features of model 0 of others has other entries"):
+        items[0].merge(items[1])
+    for model in items:
+        model.set_params(item_features={**ITEM_FEATURES, "one": np.ones(3), "two": np.ones(3)})
+    items[0].merge(items[1])
 
 
 def test_a_drift_of_one_model_is_refused():

@@ -31,7 +31,8 @@ class Exploration:
 
     The labels and the propensities are arrays with one row per sample. Indexing the record by a
     slice, a mask or positions returns the record of some samples. The record does not contain the
-    rewards, which are an array of the shape of `actions` with entries 0 and 1.
+    rewards, which are an array of the shape of `actions`: numbers from 0 to 1, or NaN if not known;
+    :class:`~sklrank.linear_model.BanditronClassifier` and the boosters take 0 and 1 only.
 
     Parameters
     ----------

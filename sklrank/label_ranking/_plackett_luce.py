@@ -99,14 +99,16 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
 
         - "exclude": a tied label is compared with the labels after the tie, but not with the labels
           that it is tied with. Use this option if a tie means that the order is unknown. For
-          rankings whose last labels are all tied, it is the likelihood of the other places.
+          rankings whose last labels are all tied, as ``unlisted="last"`` of
+          :func:`positions_from_survey` returns them, it is the likelihood of the other places.
         - "breslow": a tied label is compared with the labels after the tie and with those that it
           is tied with, as in Breslow's approximation of Cox's partial likelihood [4]_. Use this
-          option if a tie means that labels are equally good: their scores become similar.
+          option if a tie means that labels are equally good: their scores become similar. Not for
+          last labels that are tied because they were not ranked.
         - "davidson": ties of k labels are outcomes, which are the more probable the more similar
           the scores are, with a parameter for each k [5]_ [6]_. Use this option if respondents may
-          answer that labels are equally good. The probabilities of the predictions are those of
-          rankings without ties.
+          answer that labels are equally good, and not for last labels that are tied because they
+          were not ranked. The probabilities of the predictions are those of rankings without ties.
     tol : float, default=0.01
         L-BFGS stops if no component of the gradient of the function above exceeds this value. The
         components refer to weights that are scaled such that the second derivatives are about 1;

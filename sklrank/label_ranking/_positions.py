@@ -41,7 +41,8 @@ def positions_from_orderings(
     -------
     ndarray of shape (n_samples, n_labels), float64
         Positions; 1 is the best position. Labels that are not ranked are NaN, which does not imply
-        that they come after the ranked labels.
+        that they come after the ranked labels. If they do, pass the result on to
+        :func:`positions_from_survey` with ``unlisted="last"``.
 
     Raises
     ------
@@ -136,7 +137,9 @@ def positions_from_survey(
         Codes of labels that are not ranked, such as 0, 99 or [-1, 99].
     unlisted : {"missing", "last"}, default="missing"
         Position of labels that are not ranked. If "missing", it is not known: NaN. If "last", they
-        are tied after the others, as if respondents listed their best options only.
+        are tied after the others, as if respondents listed their best options only; of the options
+        for `ties` of :class:`PlackettLuceRanker`, these ties need "exclude". Convert respondents
+        who listed their best options and those who skipped some in separate calls.
 
     Returns
     -------
@@ -230,7 +233,8 @@ def positions_from_long(
         The labels in the order of the columns. If None, all `options`, sorted.
     unlisted : {"missing", "last"}, default="missing"
         Position of labels without an answer. If "missing", it is not known. If "last", they are
-        tied after the others, as if respondents listed their best options only.
+        tied after the others, as if respondents listed their best options only, as in
+        :func:`positions_from_survey`.
 
     Returns
     -------

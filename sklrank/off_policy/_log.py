@@ -143,8 +143,11 @@ def warn_about_log(log):
         )
 
 
-def warn_about_weights(weights, size):
-    """Warn if the mean weight is wrong, the effective sample size small, or one weight large."""
+def warn_about_weights(weights, size, advice=""):
+    """Warn if the mean weight is wrong, the effective sample size small, or one weight large.
+
+    `advice` is the end of the warning about the effective sample size.
+    """
     # Of a list, only the mean over its labels has the expectation 1.
     of_samples = weights.reshape(len(weights), -1).mean(axis=1)
     mean, error = of_samples.mean(), of_samples.std() / np.sqrt(len(weights))
@@ -154,7 +157,7 @@ def warn_about_weights(weights, size):
             "propensities are wrong, or the policy shows what the log never shows"
         )
     if size < FEWEST_SAMPLES:
-        _warn(f"the effective sample size is {size:.3g}: the interval may be too narrow")
+        _warn(f"the effective sample size is {size:.3g}: the interval may be too narrow{advice}")
     share = np.max(weights.max(axis=0) / np.maximum(weights.sum(axis=0), np.finfo(float).tiny))
     if share > LARGEST_SHARE:
         _warn(f"one sample has {share:.0%} of all weight: the estimate depends on its reward")

@@ -12,6 +12,11 @@ from sklrank._validation import is_number, look_up
 from sklrank.feedback import Exploration
 from sklrank.off_policy import _intervals, _log, _methods
 
+_ADVICE = (
+    ". Use 'snips' or 'sndr'; the intervals of 'switch-dr', 'dr-os' and 'clipped' do not contain "
+    "their bias"
+)
+
 
 def policy_value(
     rewards: ArrayLike,
@@ -44,11 +49,14 @@ def policy_value(
     policy : array-like of shape (n_samples, n_labels), or a model with `propensities`
         Probability that the policy shows each label, or a model whose ``propensities(X)`` returns
         it; its `classes_` are matched with the names in `exploration`. Also (n_samples,) indices of
-        the labels to show, or probabilities of the second of two labels.
+        the labels to show, or probabilities of the second of two labels. If not all labels were
+        available for each sample, pass ``model.propensities(X, available=mask)``.
     method : str, default="dr"
         Without a model, "ips", h(w) = w; "snips", w / mean(w); "clipped", min(w, threshold); and
         "mips", weights of groups of labels [3]_. With one, "dm", 0; "dr", w [1]_; "sndr",
         w / mean(w); "switch-dr", 0 above the threshold; "dr-os", w / (1 + w^2 / threshold) [2]_.
+        The intervals of "dm", "switch-dr" and "dr-os" do not contain the bias of the reward model,
+        nor that of "clipped" its own: report those of "snips", "dr" or "sndr".
     reward_model : estimator, or array-like of shape (n_samples, n_labels), default=None
         Classifier or regressor of the reward given the features and an indicator of the label, or
         predicted rewards of all labels. If None, gradient boosted trees of scikit-learn.
@@ -153,7 +161,7 @@ def policy_value(
         bounds = found.low[-1], found.high[-1]
     found = summary(terms_of_rows(slice(None)), weights, bounds, threshold)
     if method != "dm":
-        _log.warn_about_weights(weights, found.effective_sample_size)
+        _log.warn_about_weights(weights, found.effective_sample_size, _ADVICE)
     _log.warn_about_log(log)
     return found
 

@@ -294,7 +294,8 @@ def test_warnings_name_what_is_wrong():
     assert "the mean weight is 2," in messages(
         rewards, Exploration(actions, np.full(n, 1 / 8)), even
     )
-    assert "effective sample size is 90" in messages(rewards[:90], log[:90], even[:90])
+    few = messages(rewards[:90], log[:90], even[:90])
+    assert "effective sample size is 90" in few and "Use 'snips' or 'sndr'" in few
     small = log.propensities.copy()
     small[5] /= 1000
     assert "one sample has 50% of all weight" in messages(
