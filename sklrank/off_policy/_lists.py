@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-from sklrank._sklearn import _safe_indexing
+from sklrank._sklearn import _num_samples, _safe_indexing
 from sklrank._validation import as_numbers, look_up
 from sklrank.feedback import Exploration, check_exploration
 from sklrank.off_policy._intervals import INTERVALS, check_confidence
@@ -26,6 +26,7 @@ def list_policy_value(
     predicted: tuple[ArrayLike, ArrayLike] | None = None,
     lists: ArrayLike | None = None,
     X: ArrayLike | None = None,
+    available: ArrayLike | None = None,
     interval: Literal["normal", "bootstrap"] = "normal",
     confidence: float = 0.95,
     random_state: int | np.random.RandomState | None = None,
@@ -67,6 +68,8 @@ def list_policy_value(
         The labels shown; only with :math:`\Gamma`.
     X : array-like of shape (n_samples, n_features), default=None
         Samples, for a policy that is a model.
+    available : array-like, default=None
+        Labels that could be shown, for a policy that is a model, as in :func:`policy_value`.
     interval, confidence, random_state : {"normal", "bootstrap"}, float, RandomState
         As in :func:`policy_value`.
 
@@ -116,8 +119,9 @@ def list_policy_value(
     if 1 in dimensions:
         rewards = rewards.reshape(len(rewards), -1).sum(axis=1)
     if method == "labels" and hasattr(policy, "propensities"):
-        policy = _label_probabilities(policy, X, exploration, len(rewards))
-    policy = as_numbers(probabilities_of(policy, X, exploration), "policy")
+        policy, available = _label_probabilities(policy, X, exploration, available), None
+    policy = probabilities_of(policy, X, exploration, available=available)
+    policy = as_numbers(policy, "policy")
     terms, weights = terms_of(rewards, exploration, policy, predicted=predicted, lists=lists)
     known = ~np.isnan(rewards.reshape(len(rewards), -1)).any(axis=1)
     terms, weights = terms[known], weights[known].reshape(known.sum(), -1)
@@ -127,15 +131,16 @@ def list_policy_value(
     return found
 
 
-def _label_probabilities(policy, X, exploration, n_samples):
+def _label_probabilities(policy, X, exploration, available):
     """Return the probability that a model shows each label, without keeping those of pairs."""
     if X is None:
         return policy  # It is refused later.
-    blocks = []
+    blocks, is_mask = [], np.ndim(available) == 2
     # The probabilities of pairs are computed for 64 samples at a time, to bound the memory.
-    for start in range(0, n_samples, 64):
-        some = _safe_indexing(X, slice(start, start + 64))
-        found = probabilities_of(policy, some, exploration)
+    for start in range(0, _num_samples(X), 64):
+        rows = slice(start, start + 64)
+        mask = _safe_indexing(available, rows) if is_mask else available
+        found = probabilities_of(policy, _safe_indexing(X, rows), exploration, available=mask)
         blocks.append(found if found.ndim == 2 else np.diagonal(found, axis1=1, axis2=2).copy())
     return np.concatenate(blocks)
 

@@ -34,20 +34,25 @@ class Log(NamedTuple):
         return values[np.arange(len(self.actions)), self.actions]
 
 
-def check_log(rewards, exploration, policy, X=None, logging_policy=None, classes=None):
+def check_log(
+    rewards, exploration, policy, X=None, logging_policy=None, classes=None, available=None
+):
     """Return the `Log` of the samples whose reward is not NaN.
 
     With `classes`, the actions are indices into these, also if the record has other names.
     """
     rewards = check_rewards(rewards, 1)
-    policy = check_policy(policy, len(rewards), X, exploration)
+    policy = check_policy(policy, len(rewards), X, exploration, available=available)
     n_labels = policy.shape[1]
     arrays = check_exploration(exploration, len(rewards), n_labels, classes=classes, single=True)
     known = ~np.isnan(rewards)
     log = Log(*(of_known(array, known) for array in (rewards, *arrays, policy)), known, None)
     if logging_policy is None:
         return log
-    logging_policy = check_policy(logging_policy, len(rewards), X, exploration, "logging_policy")
+    if not hasattr(logging_policy, "propensities"):
+        available = None
+    arguments = X, exploration, "logging_policy", available
+    logging_policy = check_policy(logging_policy, len(rewards), *arguments)
     log = log._replace(logging_policy=of_known(logging_policy, known))
     if logging_policy.shape != policy.shape or not log.of_shown(log.logging_policy).all():
         raise ValueError("logging_policy must have the shape of policy, and show what the log has")
@@ -69,9 +74,9 @@ def check_rewards(rewards, *dimensions):
     return rewards
 
 
-def check_policy(policy, n_samples, X=None, exploration=None, name="policy"):
+def check_policy(policy, n_samples, X=None, exploration=None, name="policy", available=None):
     """Return the probabilities `(n_samples, n_labels)` of a policy; the array is not copied."""
-    policy = np.asarray(probabilities_of(policy, X, exploration, name))
+    policy = np.asarray(probabilities_of(policy, X, exploration, name, available))
     if policy.ndim == 1 and policy.dtype.kind in "iu" and len(policy) and policy.min() >= 0:
         names = np.asarray(getattr(exploration, "classes", None))
         if names.dtype.kind in "iu" and not np.array_equal(names, np.arange(len(names))):
@@ -93,16 +98,22 @@ def check_policy(policy, n_samples, X=None, exploration=None, name="policy"):
     return policy
 
 
-def probabilities_of(policy, X, exploration=None, name="policy"):
+def probabilities_of(policy, X, exploration=None, name="policy", available=None):
     """Return the probabilities of a policy, which is a model or an array of probabilities.
 
-    Those of a model are returned in the order of the labels of the log, if both have names.
+    Those of a model are returned in the order of the labels of the log, if both have names. The
+    model shows labels that are `available` only; None stands for all.
     """
     if not hasattr(policy, "propensities"):
+        if available is not None:
+            raise ValueError(
+                f"available must be None, as {name} is no model: let it be 0 elsewhere"
+            )
         return policy
     if X is None:
         raise ValueError(f"{name} is a model, so `X`, the samples of the log, is needed")
-    found = policy.propensities(X)
+    options = {} if available is None else {"available": available}
+    found = policy.propensities(X, **options)
     names, known = getattr(exploration, "classes", None), getattr(policy, "classes_", None)
     if names is None or known is None or np.array_equal(names, known):
         return found

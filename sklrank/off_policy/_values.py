@@ -26,6 +26,7 @@ def policy_value(
     method: str = "dr",
     reward_model: Any = None,
     X: ArrayLike | None = None,
+    available: ArrayLike | None = None,
     cv: Any = 5,
     threshold: float | Literal["auto"] = "auto",
     action_features: ArrayLike | None = None,
@@ -49,8 +50,7 @@ def policy_value(
     policy : array-like of shape (n_samples, n_labels), or a model with `propensities`
         Probability that the policy shows each label, or a model whose ``propensities(X)`` returns
         it; its `classes_` are matched with the names in `exploration`. Also (n_samples,) indices of
-        the labels to show, or probabilities of the second of two labels. If not all labels were
-        available for each sample, pass ``model.propensities(X, available=mask)``.
+        the labels to show, or probabilities of the second of two labels.
     method : str, default="dr"
         Without a model, "ips", h(w) = w; "snips", w / mean(w); "clipped", min(w, threshold); and
         "mips", weights of groups of labels [3]_. With one, "dm", 0; "dr", w [1]_; "sndr",
@@ -62,6 +62,10 @@ def policy_value(
         predicted rewards of all labels. If None, gradient boosted trees of scikit-learn.
     X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
         Samples, for the models. If None, the reward model uses the label only.
+    available : array-like, default=None
+        Labels that could be shown, as in ``model.propensities(X, available=available)``: names, or
+        a mask of shape (n_samples, n_labels) whose columns are the `classes_` of the model. If
+        None, all. Only for policies that are models.
     cv : int, cross-validation generator or iterable, default=5
         Folds of cross-fitting of the reward model, each sample in one of them.
     threshold : float or "auto", default="auto"
@@ -132,7 +136,7 @@ def policy_value(
             f"interval={interval!r} needs method='ips' or 'mips', not {method!r}: others are "
             "biased, or depend on later samples by a cross-fitted model"
         )
-    log = _log.check_log(rewards, exploration, policy, X, logging_policy)
+    log = _log.check_log(rewards, exploration, policy, X, logging_policy, available=available)
     if method == "mips":
         weights = _methods.group_weights(log, action_features)
     else:

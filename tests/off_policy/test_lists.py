@@ -351,3 +351,32 @@ def test_a_model_is_asked_for_few_samples_at_a_time():
     chances = np.diagonal(policy.propensities(X), axis1=1, axis2=2)
     assert found.value == pytest.approx(list_policy_value(clicks, shown, chances).value)
     assert policy.sizes[:3] == [64, 64, 22]
+
+
+def test_policies_that_are_models_are_told_what_was_available():
+    """The value is that of their propensities among the available labels."""
+    X, Y = make_multilabel_classification(300, n_classes=6, random_state=0)
+    available = np.random.RandomState(0).random_sample(Y.shape) < 0.7
+    available[:, :2] = True
+    ranker = SemiBanditRanker(k=2, exploration=0.5, random_state=0)
+    shown = ranker.explore(X, classes=range(6), available=available)
+    clicks = np.take_along_axis(Y, shown.actions, axis=1)
+    of_pairs = ranker.propensities(X, available=available)
+    of_labels = np.diagonal(of_pairs, axis1=1, axis2=2)
+    expected = list_policy_value(clicks, shown, of_labels)
+    found = list_policy_value(clicks, shown, ranker, X=X, available=available)
+    assert found == expected
+    assert_allclose(found.value, clicks.sum(axis=1).mean())
+    found = list_policy_value(
+        clicks[:, :, None] * clicks[:, None],
+        shown,
+        ranker,
+        method="pairs",
+        X=X,
+        available=available,
+    )
+    assert found == list_policy_value(
+        clicks[:, :, None] * clicks[:, None], shown, of_pairs, method="pairs"
+    )
+    with pytest.raises(ValueError, match="available must be None, as policy is no model"):
+        list_policy_value(clicks, shown, of_labels, available=available)

@@ -454,6 +454,17 @@ class Chance:
         return np.tile(self.found, (len(X), 1))
 
 
+def test_models_are_told_what_was_available():
+    X, available = np.random.RandomState(0).normal(size=(400, 2)), np.ones((400, 3), dtype=bool)
+    available[::2, 1] = False
+    model = LinUCBClassifier(kernel="linear", exploration=0.5, random_state=0)
+    log = model.explore(X, classes=["a", "b", "c"], available=available)
+    clicks = (log.actions == 2) * 1.0
+    found = policy_value(clicks, log, model, X=X, available=available, method="ips")
+    assert found.value == pytest.approx(clicks.mean())
+    assert found.mean_weight == pytest.approx(1)
+
+
 @quiet
 def test_labels_of_models_and_logs_are_matched_by_name():
     """The log does not have "d", the policy not "a"."""
