@@ -166,8 +166,9 @@ def canonical_rows(X):
 def check_entries(X, name="X"):
     """Raise if products of entries of `X`, which is called `name`, would overflow."""
     entries = (X.data if sparse.issparse(X) else X).ravel()
-    if sum_of_squares(entries) <= MAX_FACTOR**2:
-        return
+    with np.errstate(over="ignore"):
+        if sum_of_squares(entries) <= MAX_FACTOR**2:
+            return
     largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
     if largest > MAX_FACTOR:
         raise ValueError(

@@ -841,6 +841,9 @@ def complaint_about(result, statement, names):
     n_samples = X.shape[0] if hasattr(X, "shape") else len(X)
     if method == "score" and "sklearn." in type(model).score.__module__:
         return None
+    weights = eval(dict(statement.arguments).get("sample_weight", "None"), names)
+    if is_classifier(model) and weights is not None and not np.isfinite(np.sum(weights)):
+        return None  # scikit-learn's accuracy divides by their sum.
     if method in ("score", "coverage"):
         is_number = isinstance(result, float) and np.isfinite(result)
         return None if is_number else f"{method} returns {result!r}"

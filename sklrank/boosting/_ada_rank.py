@@ -11,6 +11,7 @@ import numpy as np
 from sklrank._boosting_rounds import Objective, of_boosters
 from sklrank._document_metrics import average_precision_of_queries, choose, ndcg_of_queries
 from sklrank._sklearn import Interval, StrOptions
+from sklrank._validation import check_entries
 from sklrank._weak_learners import Learner
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker, of_documents
 
@@ -317,8 +318,8 @@ class AdaRank(SupervisedDocumentRanker):
         ValueError
             If `y` has negative entries; if no query has documents of different relevance; if
             weights are negative, or those of a query differ; if the lengths of the arguments
-            differ; or if the input contains infinities, or NaN that the weak learner does not
-            accept.
+            differ; or if the input contains infinities, NaN that the weak learner does not accept,
+            or features so large that their sums would overflow.
         """
         return super().fit(X, y, qid, query_weight=query_weight)
 
@@ -333,6 +334,18 @@ class AdaRank(SupervisedDocumentRanker):
 
     def _weak_learner(self):
         return self.estimator
+
+    def _check_X(self, X):
+        return self._check_sums(super()._check_X(X))
+
+    def _check_training_X(self, X):
+        return self._check_sums(super()._check_training_X(X))
+
+    def _check_sums(self, X):
+        """Return `X`; raise if sums of its features could overflow, and are the scores."""
+        if self.estimator is None:
+            check_entries(X)
+        return X
 
     def _make_learner(self, X, objective):
         if self.estimator is None:

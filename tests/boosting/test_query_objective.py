@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank import _document_metrics
 from sklrank._queries import Queries
+from sklrank.boosting import AdaRank
 from sklrank.boosting._ada_rank import RULES, FeatureLearner, QueryObjective
 from sklrank.boosting._document_ranker import Target
 
@@ -161,3 +162,11 @@ def test_no_feature_is_selected_that_does_not_lower_the_objective(rule):
     objective.set_scores(X[:, 1].copy())
     # Adding the same feature again does not change the ranking.
     assert FeatureLearner(X[:, [1, 1]], objective, RULES[rule]).fit(objective, None) is None
+
+
+def test_features_whose_sums_overflow_are_refused():
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]]), [0, 1, 2]
+    ranker = AdaRank().fit(X, y)
+    for method in (ranker.predict, lambda X: ranker.fit(X, y)):
+        with pytest.raises(ValueError, match="X has an entry of the size 1e\\+308"):
+            method(np.copysign(1e308, X))
