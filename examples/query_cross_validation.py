@@ -78,12 +78,13 @@ def main():
     importances = query_permutation_importance(
         search.best_estimator_, X_test, y_test, qid=qid_test, random_state=0, scoring=ndcg_scorer
     )
-    print("\nDecrease of NDCG when a feature is permuted")
+    print("\nDecrease of NDCG when a feature is permuted, with standard deviation")
+    print("feature     decrease\n-------  -----------------")
     for feature in np.argsort(-importances.importances_mean)[:5]:
         mean, deviation = (
             getattr(importances, f"importances_{name}")[feature] for name in ("mean", "std")
         )
-        print(f"  feature {feature:2d}  {mean:.4f} +- {deviation:.4f}")
+        print(f"{feature:<7}  {mean:.4f} +- {deviation:.4f}")
 
 
 if __name__ == "__main__":

@@ -464,11 +464,12 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             Predictions need no positions.
         X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
             Documents of the queries that take the place of held-out queries. The ranker is fitted
-            to all queries of `X`, and their objective is stored in `validation_loss_curve_`.
-            Without early stopping, they are only evaluated. The steps of a pipeline transform them
-            with ``Pipeline(..., transform_input=["X_val"])`` only; a warning is given if most
-            features have values outside of those of `X`. Searches of scikit-learn raise
-            `UnsetMetadataPassedError` unless it is requested by ``set_fit_request(X_val=True,
+            to all queries of `X`, and their objective is stored in `validation_loss_curve_`. They
+            decide everything that is "auto": the start, the size of the trees and their number. If
+            nothing is, and without early stopping, they are only evaluated. The steps of a pipeline
+            transform them with ``Pipeline(..., transform_input=["X_val"])`` only; a warning is
+            given if most features have values outside of those of `X`. Searches of scikit-learn
+            raise `UnsetMetadataPassedError` unless it is requested by ``set_fit_request(X_val=True,
             y_val=True, qid_val=True)``. If `X_val` has as many rows as `X`, they split it as they
             split `X`: give it another number of rows.
         y_val : array-like of shape (n_val_samples,), default=None

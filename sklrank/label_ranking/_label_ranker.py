@@ -165,7 +165,7 @@ class LabelRanker(NamedRanksMixin, IterativeMixin, BaseEstimator):
         Do not use scikit-learn's `cross_val_predict` with ``method="decision_function"`` to compute
         scores of held-out samples. That function interprets each column of `y` as class labels and
         renumbers its values, which changes the order of the labels. The ranker cannot detect this
-        change, since any numbers are valid positions. The loop below is safe. So are
+        change, since any numbers are valid positions. The loop of the example is safe. So are
         `cross_val_predict` with ``method="predict"``, `cross_val_score` and parameter searches,
         because they leave `y` unchanged.
 

@@ -107,7 +107,17 @@ def list_policy_value(
     terms_of, dimensions = look_up("method", LIST_METHODS, method)
     check_confidence(confidence)
     interval_of = look_up("interval", INTERVALS, interval)
-    rewards = check_rewards(rewards, *dimensions)
+    if isinstance(exploration, Exploration) and terms_of is not _of_record:
+        raise ValueError(
+            f"exploration must be propensities of the lists shown for method={method!r}, such as "
+            "list_propensities(strengths, lists); a record is for 'labels' and 'pairs'"
+        )
+    rewards = check_rewards(rewards, *{*dimensions, 2})
+    if rewards.ndim not in dimensions:
+        raise ValueError(
+            "rewards must be those of pairs of labels, of shape (n_samples, k, k), for "
+            f"method='pairs'; got shape {rewards.shape}: use method='labels' for those of labels"
+        )
     if discounts is not None:
         discounts = as_numbers(discounts, "discounts")
         if discounts.shape != rewards.shape[1:2] or not np.isfinite(discounts).all():

@@ -68,7 +68,8 @@ def check_rewards(rewards, *dimensions):
     """Return rewards as an array with one of these numbers of dimensions; NaN means unknown."""
     rewards = as_numbers(rewards, "rewards", "real numbers, NaN if not known")
     if rewards.ndim not in dimensions:
-        raise ValueError(f"rewards must have {dimensions} dimensions, got shape {rewards.shape}")
+        wanted = " or ".join(map(str, dimensions))
+        raise ValueError(f"rewards must have {wanted} dimensions, got shape {rewards.shape}")
     if np.isinf(rewards).any() or np.isnan(rewards).all():
         raise ValueError("rewards must be finite, or NaN if not known, and one must be known")
     return rewards
