@@ -47,8 +47,9 @@ def fit_blocks(
         `init`, or ``warm_start=True``, all documents must be in memory.
     blocks : iterable of tuple, or function
         Blocks ``(X, y, qid)`` or ``(X, y, qid, sample_weight)``, as the arguments of `fit`: arrays,
-        memory maps, sparse matrices, or data frames of numbers. A list can be read several times;
-        an iterator cannot: pass the function without arguments that returns it.
+        memory maps, sparse matrices, or data frames of numbers, which may be codes of categories
+        (by their data type, or by `categorical_features`). A list can be read several times; an
+        iterator cannot: pass the function without arguments that returns it.
     folder : path, default=None
         Folder for the bytes, in which a folder is made, and deleted at the end. If None, it is that
         of temporary files.

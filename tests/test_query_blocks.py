@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from sklrank import _binning, _query_blocks
@@ -188,8 +189,26 @@ def test_other_rankers_and_categories_of_frames_are_refused():
     with pytest.raises(TypeError, match="must be a HistGradientBoostingRanker, got NDCGBoost"):
         fit_blocks(NDCGBoost(), blocks_of(X, Y, QID))
     frame = pd.DataFrame({"color": pd.Categorical(["red", "blue"] * 750), "x": X[:, 0]})
-    with pytest.raises(ValueError, match="replace the categories of its columns by their codes"):
+    with pytest.raises(ValueError, match="'color' of X must have numbers: replace its categories"):
         fit_blocks(HistGradientBoostingRanker(), [(frame, Y, QID)])
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_codes_of_categories_in_frames(by_name):
+    """The trees are those of arrays, as those of `fit`; blocks may have other codes."""
+    codes = np.sort(np.random.RandomState(0).randint(5, size=len(Y))).astype(float)
+    array = np.column_stack([codes, X[:, 1:4]])
+    frame = pd.DataFrame(array, columns=["color", "a", "b", "c"])
+    if not by_name:
+        frame["color"] = frame["color"].astype("category")
+    parameters = {"max_iter": 5, "max_leaf_nodes": 8, "random_state": 0}
+    expected = Ranker(categorical_features=[0], **parameters).fit(array, Y, qid=QID)
+    given = {"categorical_features": ["color"]} if by_name else {}
+    blocks = [(frame.iloc[rows], Y[rows], QID[rows]) for rows in BLOCKS]
+    ranker = fit_blocks(Ranker(**given, **parameters), blocks)
+    assert_array_equal(ranker.predict(frame), expected.predict(array))
+    in_memory = Ranker(**given, **parameters).fit(frame, Y, qid=QID)
+    assert_array_equal(in_memory.predict(frame), expected.predict(array))
 
 
 def test_a_missing_folder_is_named(tmp_path):

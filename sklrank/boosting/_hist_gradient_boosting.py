@@ -571,11 +571,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     def _is_warm_start(self):
         return self.warm_start and hasattr(self, "estimators_")
 
-    def _check_training_X(self, X):
+    def _check_training_X(self, X, *, may_encode=True):
         if self._is_warm_start():
             return self._check_documents(X, reset=False)
         given, self._encoder = find_categorical(X, self.categorical_features), None
-        if is_frame(X) and (mask := categorical_mask(given, X.shape[1])).any():
+        if may_encode and is_frame(X) and (mask := categorical_mask(given, X.shape[1])).any():
             self._encoder = CategoryEncoder(X, mask)
         X = self._check_documents(X, reset=True)
         mask = categorical_mask(given, X.shape[1])

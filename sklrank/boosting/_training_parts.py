@@ -33,6 +33,7 @@ from sklrank._binning import FeatureBlocks, distinct_values, draw_samples
 from sklrank._queries import Queries
 from sklrank._relevance import check_relevance
 from sklrank._sklearn import print_progress
+from sklrank._validation import check_numeric
 from sklrank._weak_learners import Learner
 from sklrank.boosting._document_ranker import Target
 from sklrank.boosting._objectives import LOSSES
@@ -254,12 +255,9 @@ def fit_parts(ranker, source):
     """Fit a HistGradientBoostingRanker to the documents of a source."""
     check_supported(ranker)
     y, qid, sample_weight, head = source.read_targets()
-    head = ranker._check_training_X(head)
-    if ranker._encoder is not None:
-        raise ValueError(
-            "X must have numbers: replace the categories of its columns by their codes, and name "
-            "these columns by categorical_features"
-        )
+    # The categories of other documents are not known yet.
+    check_numeric(head, "replace its categories by their codes")
+    head = ranker._check_training_X(head, may_encode=False)
     y = check_relevance(y, len(y), signed=True)
     queries = Queries.from_qid(qid, len(y))
     ranker._set_fitted_with_qid(qid, len(y))
