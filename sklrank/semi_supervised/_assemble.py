@@ -40,7 +40,7 @@ class AssembleClassifier(SemiSupervisedBooster):
     estimator : classifier or None, default=None
         Weak learner, which is cloned for each round. If None, `DecisionTreeClassifier(max_depth=8)`
         is used. A :class:`~sklrank.tree.HistogramTreeClassifier` is faster, because its features
-        are binned once for all rounds.
+        are binned once for all rounds, but can be much less accurate with many classes.
     n_estimators : int, default=50
         Maximum number of rounds.
     step_rule : {"samme", "printed"}, default="samme"
