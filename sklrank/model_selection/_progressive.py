@@ -21,6 +21,7 @@ from sklrank._validation import (
     check_sparse,
     check_weights,
     column_names,
+    indices_of,
     is_integer,
     names_of,
 )
@@ -249,16 +250,16 @@ def _in_model_order(y, classes, known, chunk_size):
 
     New labels are the last ones. Names that the model does not accept are not changed.
     """
-    names, known = names_of(classes), known.tolist()
-    if len(names) != y.shape[1] or not set(known) <= set(names.tolist()):
+    names = names_of(classes)
+    is_new = ~np.isin(names, known)
+    if len(names) != y.shape[1] or not np.isin(known, names).all():
         return y, classes
-    if chunk_size > 1 and len(names) > len(known):
+    if chunk_size > 1 and is_new.any():
         raise ValueError(
             "classes has labels that the fitted model lacks, so that it has no scores of them in "
             "the first chunk: use chunk_size=1"
         )
-    places = {label: place for place, label in enumerate(known)}
-    order = np.argsort([places.get(name, len(known)) for name in names.tolist()], kind="stable")
+    order = indices_of(np.concatenate([known, names[is_new]]), names, "")
     return (y.tocsr() if sparse.issparse(y) else y)[:, order], names[order]
 
 
