@@ -12,11 +12,6 @@ from sklrank._validation import is_number, look_up
 from sklrank.feedback import Exploration
 from sklrank.off_policy import _intervals, _log, _methods
 
-_ADVICE = (
-    ". Use 'snips' or 'sndr'; the intervals of 'switch-dr', 'dr-os' and 'clipped' do not contain "
-    "their bias"
-)
-
 
 def policy_value(
     rewards: ArrayLike,
@@ -165,7 +160,11 @@ def policy_value(
         bounds = found.low[-1], found.high[-1]
     found = summary(terms_of_rows(slice(None)), weights, bounds, threshold)
     if method != "dm":
-        _log.warn_about_weights(weights, found.effective_sample_size, _ADVICE)
+        advice = (
+            ". Use 'snips' or 'sndr'; the intervals of 'switch-dr', 'dr-os' and 'clipped' do not "
+            "contain their bias"
+        )
+        _log.warn_about_weights(weights, found.effective_sample_size, advice)
     _log.warn_about_log(log)
     return found
 
