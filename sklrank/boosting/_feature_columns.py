@@ -22,7 +22,7 @@ MAX_COMPARED = 10_000
 MIN_QUERIES = 10
 # Data types of the categories of pandas and polars.
 CATEGORICAL = {"CategoricalDtype", "Categorical", "Enum"}
-# What to do with columns that have no numbers.
+# Errors name this remedy for columns that have no numbers.
 REMEDY = "give it the data type category, name it in categorical_features, or encode it"
 
 
