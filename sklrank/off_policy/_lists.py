@@ -146,6 +146,8 @@ def _label_probabilities(policy, X, exploration, available):
     if X is None:
         return policy  # It is refused later.
     blocks, is_mask = [], np.ndim(available) == 2
+    if is_mask and len(available) != _num_samples(X):
+        raise ValueError(f"available has {len(available)} rows, and X has {_num_samples(X)}")
     # The probabilities of pairs are computed for 64 samples at a time, to bound the memory.
     for start in range(0, _num_samples(X), 64):
         rows = slice(start, start + 64)

@@ -378,5 +378,8 @@ def test_policies_that_are_models_are_told_what_was_available():
     assert found == list_policy_value(
         clicks[:, :, None] * clicks[:, None], shown, of_pairs, method="pairs"
     )
+    with pytest.raises(ValueError, match="available has 400 rows, and X has 300"):
+        mask = np.resize(available, (400, 6))
+        list_policy_value(clicks, shown, ranker, X=X, available=mask)
     with pytest.raises(ValueError, match="available must be None, as policy is no model"):
         list_policy_value(clicks, shown, of_labels, available=available)
