@@ -9,7 +9,7 @@ member of the team.
 
 from cpython.pythread cimport (
     PyThread_acquire_lock, PyThread_allocate_lock, PyThread_free_lock, PyThread_release_lock,
-    PyThread_type_lock, WAIT_LOCK,
+    PyThread_type_lock, NOWAIT_LOCK, WAIT_LOCK,
 )
 from libc.stdlib cimport calloc, free
 
@@ -19,6 +19,17 @@ from sklrank._model_lock import part_of_call
 
 cdef enum:
     STOP = -1           # a thread ends if it is started in this phase
+    # Attempts to take a lock before the thread sleeps: 0.1 ms, about what waking it up takes.
+    ATTEMPTS = 10000
+
+
+cdef void wait_for(PyThread_type_lock lock) noexcept nogil:
+    """Take a lock that another thread is likely to release soon."""
+    cdef int attempt
+    for attempt in range(ATTEMPTS):
+        if PyThread_acquire_lock(lock, NOWAIT_LOCK):
+            return
+    PyThread_acquire_lock(lock, WAIT_LOCK)
 
 
 cdef class ThreadTeam:
@@ -53,7 +64,7 @@ cdef class ThreadTeam:
             self.run_share(phase, 0)
         finally:
             for k in range(1, self.n_members):
-                PyThread_acquire_lock(self.has_ended[k], WAIT_LOCK)
+                wait_for(self.has_ended[k])
         if self.failed:
             with gil:
                 self.failed = False
@@ -120,7 +131,7 @@ cdef class ThreadTeam:
                     while True:
                         self.run_share(self.phase, member)
                         PyThread_release_lock(self.has_ended[member])
-                        PyThread_acquire_lock(self.may_start[member], WAIT_LOCK)
+                        wait_for(self.may_start[member])
                         if self.phase == STOP:
                             break
                 return

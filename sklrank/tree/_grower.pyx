@@ -58,6 +58,16 @@ from sklrank._tree cimport Tree
 
 import numpy as np
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define prefetch(address) __builtin_prefetch(address)
+    #else
+    #define prefetch(address)
+    #endif
+    """
+    void prefetch(const void* address) noexcept nogil
+
 cdef enum:
     # Number of integers in a group of a cell, and between the gradients of the first two outputs.
     GROUP = 4
@@ -65,6 +75,9 @@ cdef enum:
     # The phases of the threads: search for splits, or compute a histogram only.
     SEARCH = 0
     FILL = 1
+    # Samples between the one that is added to a histogram and the one whose codes are loaded: from
+    # 8 to 64, the time is the same.
+    AHEAD = 32
 
 # Binary logarithm of a bound on the sums of integers, and of the largest finite power of two.
 cdef int LOG_SUM = 30, LARGEST_LOG = 1023
@@ -880,6 +893,8 @@ cdef class Grower(ThreadTeam):
                         add(to + group, ordered[i * n_groups + group])
         elif n_active == WIDTH:
             for i in range(n):
+                # Half of the time would be spent waiting for the codes of samples in other places.
+                prefetch(codes + <Py_ssize_t>samples[min(i + AHEAD, n - 1)] * WIDTH)
                 memcpy(row, codes + <Py_ssize_t>samples[i] * WIDTH, WIDTH)
                 cell = ordered[i]
                 add(of_features[0] + row[0], cell)
