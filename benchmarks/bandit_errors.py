@@ -23,7 +23,8 @@ observed when the defaults were chosen on the first ones.
 With `--policies`, the table of each data set has the exploration policies of `LinUCBClassifier`
 with their default amounts, its linear kernel, Banditron, and four explorers of Vowpal Wabbit, whose
 samples are standardized in hindsight and whose learning rate, costs and options are the best ones
-for the first order. Each is compared with the default by a paired t-test over the orders.
+for the first order. Each is compared with the default by a paired t-test over the orders. The least
+propensity is that of a class shown in the first order.
 
     python benchmarks/bandit_errors.py [--quick] [--sets digits SynNonSep] [--seconds 100]
     python benchmarks/bandit_errors.py --policies --sets vowel car --rows 2000 --seeds 10
@@ -87,6 +88,17 @@ N_PROBED = 200
 def play_sklrank(X, y, n_classes, seed, make, **parameters):
     model = make(random_state=seed, **parameters)
     return model.partial_fit(X, y, classes=range(n_classes)).error_rate_
+
+
+def least_propensity(X, y, n_classes, make, **parameters):
+    """Return the least probability with which a class was shown, in one pass round by round."""
+    model, least = make(random_state=0, **parameters), 1.0
+    for i, label in enumerate(y):
+        row = X[i : i + 1]
+        shown = model.explore(row, classes=range(n_classes) if i == 0 else None)
+        model.partial_fit_feedback(row, shown, (shown.actions == label).astype(float))
+        least = min(least, shown.propensities[0])
+    return least
 
 
 def sklrank_models(tuned):
@@ -187,7 +199,8 @@ def compare_policies(name, arguments):
     own = {title: (linucb, [parameters]) for title, parameters in LINUCB_POLICIES.items()}
     own["Banditron"] = partial(play_sklrank, make=BanditronClassifier), [{"exploration": "ag3"}]
     rows, first = [], None
-    for samples, contenders in ((X, own), (scaled(standardized), POLICIES)):
+    peers = POLICIES if arguments.peers else {}
+    for samples, contenders in ((X, own), (scaled(standardized), peers)):
         contest = Contest(samples, y, 1, arguments.seeds, arguments.seconds)
         for title, contender in contenders.items():
             try:
@@ -197,13 +210,20 @@ def compare_policies(name, arguments):
             first = errors if first is None else first
             more, n = errors - first, len(errors)
             test = ["", ""]
-            if more.any():
+            if more.any() and n > 1:
                 p = stats.ttest_rel(errors, first).pvalue
                 test = [f"{more.mean():+.4f} +- {more.std(ddof=1) / n**0.5:.4f}", f"{p:.0e}"]
             chosen = " ".join(map(str, setting.values())) if len(contender[1]) > 1 else ""
-            rate = f"{len(y) * n / sum(times):,.0f}"
-            rows.append([title, f"{errors.mean():.4f}", *test, rate, chosen])
-    columns = ["", "played error", "more than the first", "p", "rounds a second", "best setting"]
+            rate, least = f"{len(y) * n / sum(times):,.0f}", ""
+            if contenders is own:
+                order, make = contest.orders[0], contender[0].keywords["make"]
+                shown = least_propensity(
+                    samples[order], y[order], contest.n_classes, make, **setting
+                )
+                least = f"{shown:.1e}"
+            rows.append([title, f"{errors.mean():.4f}", *test, least, rate, chosen])
+    columns = ["", "played error", "more than the first", "p"]
+    columns += ["least propensity", "rounds a second", "best setting"]
     print_table(f"{name}: {len(y)} rounds, {arguments.seeds} orders", columns, rows)
 
 
