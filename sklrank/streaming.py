@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import numpy as np
 from scipy import sparse
 
 from sklrank._query_blocks import fit_blocks
@@ -109,7 +110,8 @@ def _computed(X, y):
 
 
 def _split_tables(data, target, size):
-    columns = [target] if isinstance(target, str) else list(target)
+    is_name = np.isscalar(target)
+    columns = [target] if is_name else list(target)
     for table in _tables(data, size):
         if not len(table):
             continue
@@ -121,7 +123,7 @@ def _split_tables(data, target, size):
         else:
             X = table.drop(columns=columns) if hasattr(table, "iloc") else table.drop(columns)
             y = table[columns]
-        yield X, y[target].to_numpy() if isinstance(target, str) else y
+        yield X, y[target].to_numpy() if is_name else y
 
 
 def _tables(data, size):

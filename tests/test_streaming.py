@@ -214,6 +214,14 @@ def test_targets_that_are_no_columns_are_refused(kind, target):
         next(iter_batches(table, target=target))
 
 
+@pytest.mark.parametrize("target", [2, [2], [1, 2]])
+def test_names_of_columns_may_be_numbers(target):
+    table = pd.DataFrame(np.arange(12).reshape(4, 3))
+    rows, found = next(iter_batches(table, target=target))
+    assert np.array_equal(found, table[target])
+    assert list(rows.columns) == [name for name in range(3) if name not in np.ravel(target)]
+
+
 def test_progress_is_printed(capsys, monkeypatch):
     clock = iter(np.arange(1000.0))
     monkeypatch.setattr("sklrank.streaming.perf_counter", lambda: next(clock))

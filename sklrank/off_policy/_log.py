@@ -86,7 +86,8 @@ def check_policy(policy, n_samples, X=None, exploration=None, name="policy", ava
                 f"their names in exploration, {names[:5].tolist()}: np.eye(n_labels)[indices]"
             )
         largest = np.max(getattr(exploration, "actions", 0), initial=0)
-        policy = np.eye(max(int(largest), policy.max()) + 1, dtype=np.int8)[policy]
+        labels = np.arange(max(int(largest), policy.max()) + 1)
+        policy = (policy[:, None] == labels).astype(np.int8)
     elif policy.ndim == 1 and policy.dtype.kind == "f":
         policy = np.column_stack([1 - policy, policy])
     if policy.ndim != 2 or policy.dtype.kind not in "iuf" or len(policy) != n_samples:

@@ -326,6 +326,11 @@ def test_forms_of_policies_are_equivalent():
     assert found == policy_value(rewards, log, bandit.propensities(X), method="ips")
 
 
+def test_labels_as_policies_need_no_square_of_their_number():
+    log = Exploration(np.array([0, 199_999]), np.full(2, 0.5))
+    assert policy_value([1.0, 0.0], log, np.array([0, 199_999]), method="ips").value == 1.0
+
+
 def test_scores_choose_policies_in_a_grid_search():
     random = np.random.RandomState(10)
     X = random.normal(size=(3000, 2))
