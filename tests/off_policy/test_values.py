@@ -327,9 +327,9 @@ def test_forms_of_policies_are_equivalent():
 
 
 def test_labels_as_policies_need_no_square_of_their_number():
-    shown = np.tile([0, 99_999], 50)
-    log = Exploration(shown, np.full(100, 0.5))
-    assert policy_value(shown == 0, log, np.zeros(100, int), method="ips").value == 1.0
+    shown = np.tile([0, 99_999], 200)
+    log = Exploration(shown, np.full(400, 0.5))
+    assert policy_value(shown == 0, log, np.zeros(400, int), method="ips").value == 1.0
 
 
 def test_scores_choose_policies_in_a_grid_search():
