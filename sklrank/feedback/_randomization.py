@@ -45,8 +45,9 @@ class Randomization:
     """Base class of the exploration schemes.
 
     A subclass has a name, as in ``class MyScheme(Randomization, name="my-scheme")``, which all
-    estimators accept then. Its attribute `_sampler` is the class of its sampler, a `TopKSampler`,
-    which states what to override, and its docstring states what `exploration` means for it.
+    estimators accept then; if it shows a single label only (`_shows_lists` is False), the bandit
+    classifiers do. Its attribute `_sampler` is the class of its sampler, a `TopKSampler`, which
+    states what to override, and its docstring states what `exploration` means for it.
 
     For k of at least 2, each pair of labels must have a positive propensity; boosters clip it from
     below. If k is the number of labels, all propensities must be exactly 1. The tests require that
@@ -58,8 +59,8 @@ class Randomization:
     scores is therefore mixed with the greedy top k; the exception is `SoftmaxRandomization`. In the
     theoretical learning rate of `TopKAdaptive`, ``n_labels**2 / exploration`` stands for a bound on
     the estimated gradients, which are sums over the pairs of labels shown, divided by their
-    propensities (Raman et al. 2020, Lemmas 6 and 10). Up to a constant, a scheme should satisfy
-    this bound, or the docstring of `TopKAdaptive` should say that it does not.
+    propensities (Raman et al. 2020, Lemmas 6 and 10). The docstring of a scheme for which this is
+    no bound, up to a constant, should say so.
 
     Parameters
     ----------
@@ -68,6 +69,7 @@ class Randomization:
     """
 
     _sampler: ClassVar[type[TopKSampler]]
+    _shows_lists = True
 
     def __init_subclass__(cls, name: str | None = None) -> None:
         super().__init_subclass__()
@@ -276,7 +278,8 @@ class SoftmaxRandomization(Randomization, name="softmax"):
     ``(1 - rho) softmax(scores)[label] + rho / m`` for m labels (the Plackett-Luce distribution,
     also called Gumbel top-k). The scale of the scores determines how often labels other than those
     of the greedy top k are shown: there is no parameter for which these are always shown. Two
-    labels are both shown with a probability of at least ``k (k-1) (rho / m)^2``.
+    labels are both shown with a probability of at least ``k (k-1) (rho / m)^2``, which is less than
+    the bounds of :class:`~sklrank.online_boosting.TopKAdaptive` require.
 
     The propensities are exact, as those of :class:`PlackettLuceRandomization`. They take 1.5 times
     as long.
@@ -318,7 +321,9 @@ class InverseGapRandomization(Randomization, name="inverse-gap"):
 
     A label whose score is far below is shown rarely, but never with a probability of 0, and if
     scores are expected rewards, exploration costs at most ``rho`` of the reward of one label. With
-    scores in other units, choose ``rho`` as the gap that halves the strength.
+    scores in other units, choose ``rho`` as the gap that halves the strength. Two labels of low
+    scores are rarely both shown: the bounds of :class:`~sklrank.online_boosting.TopKAdaptive` do
+    not hold.
 
     The propensities are exact, as those of :class:`SoftmaxRandomization`.
 
@@ -395,6 +400,7 @@ class ThompsonRandomization(Randomization, name="thompson"):
     """
 
     _sampler = ThompsonSampler
+    _shows_lists = False
 
 
 def make_sampler(randomization, n_labels, k, exploration=1.0):
@@ -403,4 +409,4 @@ def make_sampler(randomization, n_labels, k, exploration=1.0):
 
 
 # Names of the schemes for rankers that show several labels.
-LIST_RANDOMIZATIONS = set(RANDOMIZATIONS) - {"thompson"}
+LIST_RANDOMIZATIONS = {name for name, scheme in RANDOMIZATIONS.items() if scheme._shows_lists}

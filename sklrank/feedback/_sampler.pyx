@@ -48,7 +48,8 @@ cdef class TopKSampler:
     `cdef double propensity(self, Py_ssize_t a, Py_ssize_t b)`
         Return the probability that both labels are shown, or that label a is shown if a = b.
 
-    A sampler whose scores must be expected rewards, without a bonus, sets `needs_means`.
+    A sampler whose scores must be expected rewards, without a bonus, sets `needs_means`. Labels are
+    sorted by `sort_items` of `sklrank._sorting`, if needed.
 
     Parameters
     ----------

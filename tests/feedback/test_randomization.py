@@ -9,19 +9,18 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank.feedback import (
+    LIST_RANDOMIZATIONS,
     RANDOMIZATIONS,
     PlackettLuceRandomization,
-    SingleSwapRandomization,
     SoftmaxRandomization,
     ThompsonRandomization,
-    UniformRandomization,
     make_sampler,
 )
 
 SCHEMES = list(RANDOMIZATIONS.values())
 # Those that draw several labels, and those that sometimes show the greedy top k on purpose.
-LIST_SCHEMES = [make for make in SCHEMES if make is not ThompsonRandomization]
-GREEDY_SCHEMES = [UniformRandomization, SingleSwapRandomization, PlackettLuceRandomization]
+LIST_SCHEMES = [make for name, make in RANDOMIZATIONS.items() if name in LIST_RANDOMIZATIONS]
+GREEDY_SCHEMES = [make for make in SCHEMES if make(1e-4).propensities([[0, 0]], 1)[0, 0, 0] > 0.9]
 SIZES = [(2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (4, 4), (5, 2), (5, 3), (6, 3), (6, 5)]
 CASES = [(make, m, k) for make in SCHEMES for m, k in SIZES if k == 1 or make in LIST_SCHEMES]
 
