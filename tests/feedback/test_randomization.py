@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklrank.feedback import (
     LIST_RANDOMIZATIONS,
     RANDOMIZATIONS,
-    PlackettLuceRandomization,
     SoftmaxRandomization,
     ThompsonRandomization,
     make_sampler,
