@@ -24,7 +24,7 @@ from sklearn import get_config
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from sklrank._rankings import is_missing
-from sklrank._validation import check_weights
+from sklrank._validation import as_names, check_weights
 
 # Smallest number of samples for which a ranker warns if `qid` is None.
 MANY_SAMPLES = 500
@@ -87,7 +87,7 @@ def check_qid(qid, n_samples: int, name: str = "qid") -> tuple[np.ndarray, np.nd
     """
     if qid is None:
         qid = np.zeros(n_samples, dtype=np.intp)
-    qid = np.asarray(qid)
+    qid = as_names(qid)
     if qid.shape != (n_samples,):
         raise ValueError(
             f"{name} must be of shape ({n_samples},), got {qid.shape}: pass one query id per "
