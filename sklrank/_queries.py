@@ -21,10 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn import get_config
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._rankings import is_missing
-from sklrank._validation import check_weights
+from sklrank._validation import as_names, check_weights
 
 # Smallest number of samples for which a ranker warns if `qid` is None.
 MANY_SAMPLES = 500
@@ -87,7 +89,7 @@ def check_qid(qid, n_samples: int, name: str = "qid") -> tuple[np.ndarray, np.nd
     """
     if qid is None:
         qid = np.zeros(n_samples, dtype=np.intp)
-    qid = np.asarray(qid)
+    qid = as_names(qid)
     if qid.shape != (n_samples,):
         raise ValueError(
             f"{name} must be of shape ({n_samples},), got {qid.shape}: pass one query id per "
@@ -152,6 +154,24 @@ def check_query_weights(query_weight, queries) -> np.ndarray:
             f"{name!r} has several weights; weights of documents are sample_weight"
         )
     return of_queries
+
+
+def qid_argument(ranker, qid) -> dict:
+    """Return the argument by which `fit` of a ranker, a pipeline or a search gets `qid`."""
+    name, last = "qid", ranker
+    if isinstance(ranker, Pipeline):
+        step, last = ranker.steps[-1]
+        if not get_config()["enable_metadata_routing"]:
+            name = f"{step}__qid"
+    takes_qid = qid is not None and (has_fit_parameter(last, "qid") or _is_routed(last))
+    return {name: qid} if takes_qid else {}
+
+
+def _is_routed(ranker):
+    try:
+        return bool(get_routing_for_object(ranker).consumes("fit", {"qid"}))
+    except NotImplementedError:  # Some estimators do not support metadata routing.
+        return False
 
 
 def check_scorer_gets_qid() -> None:

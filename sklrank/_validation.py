@@ -355,12 +355,24 @@ def sorted_labels(labels, name):
         ) from error
 
 
+def as_names(values):
+    """Return an array of names or numbers, whose entries have the types of those of a list.
+
+    NumPy would convert the numbers of a list that contains a string to strings, also NaN.
+    """
+    names = np.asarray(values)
+    if names.dtype.kind == "U" and not isinstance(values, np.ndarray):
+        if not all(isinstance(value, str) for value in values):
+            return np.asarray(values, dtype=object)
+    return names
+
+
 def names_of(classes):
     """Return an argument `classes` as a new array `(n_classes,)`."""
     names = np.array(classes)
     if names.ndim == 2 and names.shape[1] == 1:
         names = names[:, 0]
-    if names.ndim != 1 or not len(names) or is_missing(names).any():
+    if names.ndim != 1 or not len(names) or is_missing(as_names(classes)).any():
         raise ValueError(
             f"classes must name labels in a list or an array, without NaN or None; got {classes!r}"
         )

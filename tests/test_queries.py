@@ -93,6 +93,8 @@ def test_series_of_categories():
         ([1.0, np.nan, 2.0], "qid must be known for every sample, got nan for sample 1"),
         ([1.0, np.inf, 2.0], "qid must be known for every sample, got inf for sample 1"),
         (np.array(["a", "a", None], dtype=object), "qid must "),
+        (["a", "a", np.nan], "qid must hold ids of one kind"),  # NumPy makes it "nan".
+        ([1, "1", 2], "qid must hold ids of one kind"),
         (np.array([None] * 3), "qid must "),
         (np.array([1, "a", 2], dtype=object), "qid must hold ids of one kind"),
         (np.array(["2020-01-01", "NaT", "NaT"], dtype="M8[D]"), "got NaT for sample 1"),

@@ -256,6 +256,11 @@ def relevance_from_clicks(X, clicks, sessions_of, position, make_tree, seed):
             "y must be clicks, 0 or 1, if position is passed; leave position out to learn from "
             "relevance"
         )
+    if not clicks.any():
+        raise ValueError(
+            "y has no click, so that there is nothing to learn: check y, and position, which is "
+            "for clicks only"
+        )
     samples, documents = distinct_rows(X)
     shape = sessions_of.n_queries, position.max() + 1
     shown, clicked = np.full(shape, -1), np.zeros(shape, dtype=bool)
@@ -310,8 +315,9 @@ def jackknife_intervals(values, others):
 
 def distinct_rows(X):
     """Return the index of a sample of each distinct row of `X`, and the row of each sample."""
-    # The added zero turns -0 into 0: rows are compared as bytes.
+    # Rows are compared as bytes: the added zero turns -0 into 0, and all NaNs get the same bits.
     X = np.ascontiguousarray(X + 0)
+    X[np.isnan(X)] = np.nan
     as_bytes = X.view(np.dtype((np.void, X.dtype.itemsize * X.shape[1]))).ravel()
     _, samples, rows = np.unique(as_bytes, return_index=True, return_inverse=True)
     return samples, rows.ravel()

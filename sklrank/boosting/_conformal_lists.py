@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy.stats import binom
-from sklearn import get_config
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupShuffleSplit
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._document_metrics import sums_of_queries
 from sklrank._estimator import BaseEstimator
-from sklrank._queries import Queries, warn_without_qid
+from sklrank._queries import Queries, qid_argument, warn_without_qid
 from sklrank._randomness import draw_seed
 from sklrank._relevance import check_relevance
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _safe_indexing
@@ -64,8 +62,9 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
     ----------
     ranker : estimator
         Ranker, classifier or regressor whose `predict` scores documents. `fit` receives `qid` if
-        it, or the last step of a pipeline, has this parameter. A fitted ranker in a
-        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and all queries calibrate.
+        it, the last step of a pipeline or the estimator of a search has this parameter. A fitted
+        ranker in a :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and all queries
+        calibrate.
     alpha : float, default=0.1
         Largest expected risk, between 0 and 1.
     risk : {"recall", "false-discovery"}, default="recall"
@@ -198,7 +197,8 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
             self.ranker_ = clone(self.ranker)
             if len(train):
                 part = None if qid is None else queries.names[queries.codes[train]]
-                fit_to_documents(self.ranker_, _safe_indexing(X, train), y[train], part)
+                arguments = qid_argument(self.ranker_, part)
+                self.ranker_.fit(_safe_indexing(X, train), y[train], **arguments)
             X, relevant = _safe_indexing(X, held_out), y[held_out] > 0
             queries = Queries.from_qid(queries.codes[held_out], len(held_out))
             scores = self._centered_scores(X, queries)
@@ -278,17 +278,6 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
             )
         means = sums_of_queries(queries, scores[queries.order]) / queries.sizes
         return scores - means[queries.codes]
-
-
-def fit_to_documents(ranker, X, y, qid):
-    """Fit a ranker, with `qid` if its `fit` takes it; pipelines pass it to their last step."""
-    name, last = "qid", ranker
-    if isinstance(ranker, Pipeline):
-        step, last = ranker.steps[-1]
-        if not get_config()["enable_metadata_routing"]:
-            name = f"{step}__qid"
-    takes_qid = qid is not None and has_fit_parameter(last, "qid")
-    ranker.fit(X, y, **({name: qid} if takes_qid else {}))
 
 
 def missed_threshold(scores, relevant, queries, alpha, delta):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
@@ -580,7 +581,25 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         X = self._check_documents(X, reset=True)
         mask = categorical_mask(given, X.shape[1])
         self.is_categorical_ = mask if mask.any() else None
+        self._check_frozen_init()
         return X
+
+    def _check_frozen_init(self):
+        """Refuse a fitted start that would get other columns than those it was fitted to."""
+        names = getattr(self.init, "feature_names_in_", None)
+        if names is None or not isinstance(self.init, FrozenEstimator):
+            return
+        if self._encoder is not None:
+            raise ValueError(
+                "init was fitted to a data frame, and would get the categories of X as numbers: "
+                "let it predict a column of X, and pass init=None"
+            )
+        given = getattr(self, "feature_names_in_", names)
+        if not np.array_equal(given, names):
+            raise ValueError(
+                f"init was fitted to the features {', '.join(map(str, names))}, and X has "
+                f"{', '.join(map(str, given))}: pass the same ones in the same order"
+            )
 
     def _check_X(self, X):
         check_is_fitted(self)

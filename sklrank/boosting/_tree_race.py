@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import has_fit_parameter
 
+from sklrank._queries import qid_argument
 from sklrank._validation import check_outputs
 from sklrank._weak_learners import TreeLearner
 from sklrank.boosting._document_ranker import Target
@@ -143,9 +144,8 @@ class RaceData(NamedTuple):
         weights = target.all_weights
         if start == "linear":
             return fit_linear(X, self.make_objective(target), self.bounds, weights)
-        model, arguments = clone(start), {}
-        if has_fit_parameter(model, "qid"):
-            arguments["qid"] = target.queries.codes
+        model = clone(start)
+        arguments = qid_argument(model, target.queries.codes)
         if (weights != 1).any():
             if not has_fit_parameter(model, "sample_weight"):
                 raise ValueError(

@@ -19,7 +19,14 @@ from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._model_lock import shared_call
-from sklrank._validation import check_k, check_random_state, is_integer, is_missing, is_number
+from sklrank._validation import (
+    as_names,
+    check_k,
+    check_random_state,
+    is_integer,
+    is_missing,
+    is_number,
+)
 from sklrank.label_ranking._plackett_luce_likelihood import (
     expected_positions,
     pair_probabilities,
@@ -252,7 +259,7 @@ class PlackettLuceInference:
         problem = self._check_inference()
         if covariance not in COVARIANCES:
             raise ValueError(f"covariance must be one of {COVARIANCES}, got {covariance!r}")
-        groups = np.arange(len(problem.seen)) if groups is None else np.asarray(groups)
+        groups = np.arange(len(problem.seen)) if groups is None else as_names(groups)
         check_consistent_length(problem.seen, groups)
         if groups.ndim != 1 or is_missing(groups).any():
             raise ValueError(

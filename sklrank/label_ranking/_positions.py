@@ -15,7 +15,7 @@ from sklrank._rankings import (
     invert_orderings,
     listed_labels,
 )
-from sklrank._validation import as_numbers, is_missing, names_of, sorted_classes
+from sklrank._validation import as_names, as_numbers, is_missing, names_of, sorted_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -413,7 +413,7 @@ def _as_labels(orderings):
 
 def _check_names(values, name):
     """Return a column of names or numbers as an array."""
-    values = np.asarray(values)
+    values = as_names(values)
     try:
         if values.ndim == 1 and len(values) and not is_missing(values).any():
             np.unique(values)

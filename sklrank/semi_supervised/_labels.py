@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from sklrank._sklearn import _safe_indexing
-from sklrank._validation import check_rows, is_missing
+from sklrank._validation import as_names, check_rows, is_missing
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -48,7 +48,7 @@ class PartlyLabeledMixin(ClassifierMixin):
         ValueError
             If no sample is labeled, or lengths differ.
         """
-        y = column_or_1d(y)
+        y = column_or_1d(as_names(y))
         check_consistent_length(X, y, sample_weight)
         labeled = np.flatnonzero(is_labeled(y))
         if not len(labeled):
@@ -60,6 +60,9 @@ class PartlyLabeledMixin(ClassifierMixin):
 
     def _check_X_y(self, X, y):
         """Check the training samples, and return their labels as indices into `classes_` or -1."""
+        y = None if y is None else as_names(y)
+        if np.ndim(y) == 1:
+            is_labeled(y)  # Its errors have the remedy.
         X, y = check_rows(self, X, reset=True, y=y)
         self.classes_, labels = encode_labels(y)
         return X, labels

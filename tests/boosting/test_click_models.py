@@ -276,6 +276,7 @@ def two_sessions():
         ({"position": ["a"] * 8}, "position must be positions of documents"),
         ({"position": [1, 2, 2, 4, 1, 2, 3, 4]}, "position 2 occurs 2 times in the session x"),
         ({"y": [0, 2, 0, 0, 0, 1, 0, 0]}, "y must be clicks, 0 or 1, if position is passed"),
+        ({"y": [0] * 8}, "y has no click"),
         ({"sample_weight": np.ones(8)}, "sample_weight and query_weight must be None if position"),
         ({"query_weight": np.ones(8)}, "sample_weight and query_weight must be None if position"),
     ],
@@ -289,7 +290,7 @@ def test_invalid_input(changes, message, two_sessions):
 
 
 def test_distinct_rows():
-    X = np.array([[0.0, 1.0], [2.0, np.nan], [-0.0, 1.0], [2.0, np.nan], [1.0, 0.0]])
+    X = np.array([[0.0, 1.0], [2.0, np.nan], [-0.0, 1.0], [2.0, -np.nan], [1.0, 0.0]])
     samples, rows = distinct_rows(X)
     assert len(samples) == 3
     assert_array_equal(X[samples][rows], X)

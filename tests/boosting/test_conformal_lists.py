@@ -5,8 +5,10 @@ import pytest
 import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import binom
+from sklearn.ensemble import AdaBoostRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -17,6 +19,7 @@ from sklrank.boosting._conformal_lists import (
     missed_threshold,
     risk_p_value,
 )
+from sklrank.model_selection import QueryKFold
 
 
 class OneFeature(Ridge):
@@ -156,6 +159,20 @@ def test_rankers_get_the_queries():
     assert_array_equal(piped.predict(X, qid=qid), lists.predict(X, qid=qid))
     with sklearn.config_context(enable_metadata_routing=True):
         assert_array_equal(piped.fit(X, y, qid=qid).predict(X, qid=qid), lists.predict(X, qid=qid))
+
+
+def test_searches_get_the_queries():
+    X, y, qid = draw(np.random.RandomState(0), 60)
+    ranker = HistGradientBoostingRanker(max_iter=3, max_leaf_nodes=3, random_state=0)
+    search = GridSearchCV(ranker, {"max_iter": [3]}, cv=QueryKFold(2))
+    lists = ConformalDocumentList(search, random_state=0)
+    with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        lists.fit(X, y, qid=qid)
+    with sklearn.config_context(enable_metadata_routing=True):
+        lists.fit(X, y, qid=qid)
+    expected = ConformalDocumentList(ranker, random_state=0).fit(X, y, qid=qid)
+    assert lists.threshold_ == expected.threshold_
+    ConformalDocumentList(AdaBoostRegressor(n_estimators=2)).fit(X, y, qid=qid)  # does not route
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

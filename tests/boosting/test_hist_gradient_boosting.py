@@ -4,11 +4,14 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import spearmanr
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
 
 from sklrank._queries import Queries
 from sklrank.boosting import (
@@ -82,6 +85,31 @@ def test_estimator_as_start(init):
     assert ranker.linear_ is None and not hasattr(init, "n_features_in_")
     with pytest.raises(ValueError, match="init"):
         ranker.export_json()
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_pipeline_as_start_gets_the_queries(routing):
+    X, y, qid = make_many_queries(0)
+    start = RankBoost(n_estimators=3)
+    settings = {"max_iter": 2, "max_leaf_nodes": 6, "early_stopping": False}
+    with sklearn.config_context(enable_metadata_routing=routing):
+        ranker = HistGradientBoostingRanker(init=make_pipeline(start), **settings).fit(X, y, qid)
+    assert_array_equal(ranker.init_.predict(X), start.fit(X, y, qid).predict(X))
+
+
+def test_fitted_start_gets_the_columns_of_its_fit():
+    pd = pytest.importorskip("pandas")
+    X, y, qid = make_many_queries(0)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    start = FrozenEstimator(Ridge().fit(frame, y))
+    ranker = HistGradientBoostingRanker(init=start, max_iter=2)
+    with pytest.raises(ValueError, match="init was fitted to the features a, b, c, d, e, and X"):
+        ranker.fit(frame[list("edcba")], y, qid)
+    with pytest.raises(ValueError, match="init was fitted to a data frame"):
+        ranker.fit(frame.assign(e=pd.Categorical(y)), y, qid)
+    with pytest.warns(UserWarning, match="feature names"):
+        ranker.fit(frame, y, qid)
+        assert_allclose(ranker.init_.predict(X), start.predict(frame))
 
 
 def test_start_of_an_estimator_has_weights():

@@ -320,6 +320,7 @@ def test_rows_have_the_names_of_labels_and_features(survey):
         ({"covariance": "bootstrap", "n_bootstrap": 1}, "n_bootstrap must be"),
         ({"groups": [1]}, "inconsistent"),
         ({"groups": [1, None] * 100}, "groups must be a column with the name of the respondent"),
+        ({"groups": ["a", np.nan] * 100}, "groups must be a column with the name of the respond"),
         ({"groups": [[1]] * 200}, "groups must be a column .*got the shape .200, 1."),
     ]:
         with pytest.raises(ValueError, match=message):

@@ -176,6 +176,7 @@ def test_ties():
         ([[0, 1]], [0, 0], "classes must name .* each once"),
         ([[0, 1]], [0, None], "classes must name labels .* without NaN or None"),
         ([[0, 1]], [0, 1, np.nan], "classes must name labels .* without NaN or None"),
+        ([["a", "b"]], ["a", "b", np.nan], "classes must name labels .* without NaN or None"),
         ([[0, 1]], 2, "classes must name labels in a list or an array, .* got 2"),
         ([[0, 1]], np.array([0, "a"], dtype=object), "classes must be names that have an order"),
     ],
@@ -315,6 +316,8 @@ def test_a_row_for_each_answer_without_pandas(monkeypatch):
     ("arguments", "options", "message"),
     [
         (([1, 1], ["a", "a"], [1, 2]), {}, "respondent 1 ranks 'a' twice, in row 1, at 2"),
+        ((["u", np.nan], ["a", "b"], [1, 2]), {}, "respondents must be .* without NaN or None"),
+        (([1, 2], ["a", np.nan], [1, 2]), {}, "options must be .* without NaN or None"),
         (([7], ["b"], [1]), {"classes": ["a"]}, "classes, got 'b' of the respondent 7: add it"),
         (([1, 7], ["a", "b"], [1, np.inf]), {}, "respondent 7 ranks 'b' at inf"),
         (([1, 7], ["a", "b"], [1, "x"]), {}, "ranks must be numbers"),

@@ -378,7 +378,8 @@ def test_check_of_classes_without_minus_one():
         (np.full(120, -1), "labels no sample"),
         (np.where(Y == 2, 2, -1), r"one class only, \[2\]"),
         (np.where(Y < 0, -1, Y + 0.5), "Unknown label type: continuous"),
-        (np.where(Y < 0, np.nan, Y), "NaN"),
+        (np.where(Y < 0, np.nan, Y), "mark unlabeled samples by -1"),
+        ([np.nan if label < 0 else chr(97 + label) for label in Y], "mark unlabeled samples"),
         (Y[:9], "inconsistent numbers of samples"),
         (np.where(Y < 0, "-1", "a"), r"strings and has '-1'.*dtype=object"),
         (np.where(Y < 0, "-1", "a").astype("S"), r"strings and has '-1'.*dtype=object"),
@@ -392,6 +393,14 @@ def test_refuses_malformed_targets(y, message, fingerprint):
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
     assert fingerprint(model) == before
+
+
+def test_lists_of_strings_and_numbers():
+    names = [-1 if label < 0 else chr(97 + label) for label in Y]
+    model = mcssb().fit(X, names)
+    assert model.classes_.tolist() == sorted(set(names) - {-1}, key=str)
+    assert_array_equal(model.decision_function(X), mcssb().fit(X, Y).decision_function(X))
+    assert model.score(X, names) == mcssb().fit(X, Y).score(X, Y)
 
 
 def test_refuses_nan_and_unfitted_models():
