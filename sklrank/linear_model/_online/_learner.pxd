@@ -39,10 +39,6 @@ cdef class LinearLearner(OnlineLearner):
     # into `predictions` (n_classes,).
     cdef void average(self, const double* model_predictions, double* predictions) noexcept nogil
 
-    # Update the weights and the feature map by the sample of the last call of `predict_models`.
-    # This method may overwrite `model_predictions`.
-    cdef int update(self, const Row* x, const LabelFeedback* feedback) except -1 nogil
-
     # Compute the shares from their logarithms after a sample was learned, and drop models whose
     # shares are negligible.
     cdef void update_shares(self) noexcept nogil

@@ -33,7 +33,9 @@ cdef class LinearLearner(OnlineLearner):
     """Base class of the learners.
 
     A subclass has the weights of the models: it overrides `add_predictions`, `weights_of_models`
-    and `update`, and `vote` if necessary. Its constructor calls `create`.
+    and `learn_cached`, and `vote` if necessary. Its constructor calls `create`. `learn_cached`
+    updates the weights and the feature map by the sample of the last call of `predict_models`, and
+    may overwrite `model_predictions`.
     """
 
     cdef void create(self, FeatureMap feature_map, Py_ssize_t n_models, Py_ssize_t n_classes):
@@ -88,16 +90,13 @@ cdef class LinearLearner(OnlineLearner):
 
     cdef int learn(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
         self.predict_models(x)
-        return self.update(x, feedback)
+        return self.learn_cached(x, feedback)
 
     cdef int predict_cached(self, const Row* x, double* votes) except -1 nogil:
         self.predict_models(x)
         self.average(&self.model_predictions[0, 0], votes)
         self.vote(votes)
         return 0
-
-    cdef int learn_cached(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
-        return self.update(x, feedback)
 
     cdef void predict_models(self, const Row* x) noexcept nogil:
         cdef Py_ssize_t i
@@ -137,9 +136,6 @@ cdef class LinearLearner(OnlineLearner):
                 if self.log_shares[k] < greatest + LOG_NEGLIGIBLE:
                     self.log_shares[k] = -INFINITY
         softmax(&self.log_shares[0], self.n_models, &self.shares[0])
-
-    cdef int update(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
-        return 0
 
     cdef void vote(self, double* predictions) noexcept nogil:
         normalize(predictions, self.n_classes)

@@ -201,7 +201,7 @@ cdef class LogisticLearner(LinearLearner):
             chances[l] = sigmoid(chances[l])
         return 0
 
-    cdef int update(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
+    cdef int learn_cached(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
         cdef Py_ssize_t k
         cdef double weight
         cdef bint is_partial = not self.multinomial and (

@@ -191,7 +191,7 @@ cdef class RidgeLearner(LinearLearner):
                 predictions[l] = max(v, 0.0)
         normalize(predictions, self.n_classes)
 
-    cdef int update(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
+    cdef int learn_cached(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
         cdef double weight = feedback.sample_weight if self.learns_relevance else 1.0
         cdef double importance = 0.0
         cdef Py_ssize_t i, l
