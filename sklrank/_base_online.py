@@ -321,6 +321,12 @@ class ChangingClasses:
         self._set_classes(self.classes_[kept], kept)
         return self
 
+    def _change_classes(self, names):
+        """Replace the model by a copy with these classes, of which some may be new."""
+        places = {label: place for place, label in enumerate(self.classes_.tolist())}
+        labels = np.array([places.get(label, -1) for label in names.tolist()], dtype=np.intp)
+        self._set_classes(names, labels)
+
     def _set_classes(self, classes, labels):
         """Replace the model by a copy that has its labels `labels`, or new ones (-1)."""
         memo, shared = Relabeling(labels), np.random.mtrand._rand
@@ -359,9 +365,7 @@ class ChangingClasses:
         if adds:
             if self._has_label_columns:
                 names = np.concatenate([self.classes_, names[is_new]])
-            places = {label: place for place, label in enumerate(known)}
-            labels = np.array([places.get(label, -1) for label in names.tolist()], dtype=np.intp)
-            self._set_classes(names, labels)
+            self._change_classes(names)
 
     def _named_columns(self, classes, names, n_columns):
         """Return the columns of a target that `classes` names, in the order of the labels.
@@ -410,9 +414,8 @@ def with_all_classes(models, base, known):
     names = names if first._has_label_columns else sorted_classes(names)
 
     def relabeled(model):
-        places = {label: place for place, label in enumerate(model.classes_.tolist())}
         model = copy_of(model)
-        model._set_classes(names, np.array([places.get(label, -1) for label in names.tolist()]))
+        model._change_classes(names)
         return model
 
     return list(map(relabeled, models)), None if base is None else relabeled(base)

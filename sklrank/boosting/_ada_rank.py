@@ -107,9 +107,6 @@ class QueryObjective(Objective):
         """Return the step of a hypothesis whose performance is known."""
         return self.step_size(*self._step_weights(self.query_weights, performance))
 
-    def step_weights(self, hypothesis):
-        return self._step_weights(self.query_weights, self.performance(hypothesis))
-
     def value_at(self, scores):
         return self._shares @ np.exp(-self.performance(scores))
 

@@ -64,6 +64,11 @@ class Sessions(NamedTuple):
     counts: np.ndarray
     """Number of times that each session was seen, `(n_sessions, 1)`."""
 
+    @property
+    def shown(self):
+        """True where a document is known."""
+        return self.documents >= 0
+
     def take(self, rows):
         """Return some of the sessions."""
         return Sessions(*(array[rows] for array in self))
@@ -81,7 +86,7 @@ class PositionModel:
 
     def expect(self, sessions, relevance):
         """Return the posterior probabilities of examination and of relevant clicks."""
-        clicks, shown = sessions.clicks, sessions.documents >= 0
+        clicks, shown = sessions.clicks, sessions.shown
         attractive = self._mistakes + (1 - self._mistakes) * relevance
         clicked = np.clip(self._theta * attractive, TINY, 1 - TINY)
         likelihood = np.log(np.where(clicks, clicked, 1 - clicked))
@@ -91,7 +96,7 @@ class PositionModel:
 
     def maximize(self, sessions, relevance, examined, relevant):
         """Update the probabilities."""
-        counts, shown = sessions.counts, sessions.documents >= 0
+        counts, shown = sessions.counts, sessions.shown
         theta = np.sum(counts * examined, axis=0) / np.maximum(np.sum(counts * shown, axis=0), 1)
         self._theta = theta / (theta.max() or 1.0)
         by_mistake = np.sum(counts * (sessions.clicks - relevant), axis=0)
@@ -115,7 +120,7 @@ class CascadeModel:
 
     def expect(self, sessions, relevance):
         """Return the posterior probabilities of examination and of relevant clicks."""
-        clicks, shown = sessions.clicks, sessions.documents >= 0
+        clicks, shown = sessions.clicks, sessions.shown
         n_positions = clicks.shape[1]
         place = np.arange(n_positions)
         last = np.where(clicks, place, -1).max(axis=1)
@@ -187,13 +192,13 @@ class ClickObjective(Objective):
 
     def _sums(self, values):
         """Return the sum of each document over the sessions."""
-        shown = self.sessions.documents >= 0
+        shown = self.sessions.shown
         weights = (values * self.sessions.counts)[shown]
         return np.bincount(self.sessions.documents[shown], weights, self._n_documents)
 
     def propensities(self):
         """Return the mean probability of examination of each position, 1 at the maximum."""
-        shown = (self.sessions.documents >= 0) * self.sessions.counts
+        shown = self.sessions.shown * self.sessions.counts
         means = np.sum(self.examined * shown, axis=0) / np.maximum(shown.sum(axis=0), 1)
         return np.where(shown.any(axis=0), means / means.max(), np.nan)
 
@@ -202,7 +207,7 @@ def fit_click_model(kind, X, bins, tree, sessions, seed):
     """Return the objective of a model of users, at the scores after the last round."""
     objective = ClickObjective(sessions, kind(sessions.clicks.shape[1]), len(X))
     learner, random = TreeLearner(tree, tree._make_grower(bins)), np.random.RandomState(seed)
-    shown = (sessions.documents >= 0) * sessions.counts
+    shown = sessions.shown * sessions.counts
     rate = np.sum(sessions.clicks * sessions.counts) / shown.sum()
     scores = np.full(len(X), logit(np.clip(rate, TINY, 0.5)))
     objective.set_scores(scores)
