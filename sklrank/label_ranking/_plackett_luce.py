@@ -286,7 +286,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
                 f"{len(features)} rows"
             )
         if names is not None and isinstance(classes[0], str):
-            if set(names) != set(classes):
+            if sorted(names) != sorted(classes):
                 raise ValueError(f"item_features must have the index {classes}, got {names}")
             features = features[[names.index(label) for label in classes]]
         columns = column_names(item_features)
@@ -376,7 +376,8 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         ranker = copy(self)
         ranker._problem = getattr(self, "_problem", None)  # A copy has none.
         features = self.item_scaler_.transform(features)
-        ranker.classes_ = np.arange(len(features)) if names is None else np.array(names)
+        named = names is not None and len(set(names)) == len(names)
+        ranker.classes_ = np.array(names) if named else np.arange(len(features))
         ranker.coef_ = features @ self.item_coef_
         ranker.intercept_ = features @ self.item_intercept_
         ranker._directions = features @ self._item_directions
@@ -566,9 +567,9 @@ def _check_item_features(item_features):
     features = as_numbers(item_features, "item_features")
     features = check_array(features, input_name="item_features")
     check_entries(features, "item_features")
-    names = list(item_features.index) if hasattr(item_features, "columns") else []
-    named = names and all(isinstance(name, str) for name in names)
-    return features, names if named and len(set(names)) == len(names) else None
+    # The data frames of polars have no index.
+    names = list(item_features.index) if hasattr(item_features, "iloc") else []
+    return features, names if names and all(isinstance(name, str) for name in names) else None
 
 
 def best_alpha(log_likelihoods):
