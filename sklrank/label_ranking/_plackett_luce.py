@@ -253,6 +253,12 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
             If the data are malformed. In this case, a fitted model does not change.
         """
         with unchanged_on_error(self):
+            if hasattr(y, "iloc") and hasattr(item_features, "iloc") and column_names(y) is None:
+                # Labels that are no strings, such as numbers, are not kept: match them here.
+                labels = list(getattr(y, "columns", ()))
+                if len(set(labels)) == len(labels) == len(item_features.index):
+                    if set(labels) == set(item_features.index):
+                        item_features = item_features.loc[labels]
             return self._fit(X, y, sample_weight, item_features=item_features)
 
     def _fit_rankings(self, X, positions, sample_weight, item_features):

@@ -447,6 +447,9 @@ def test_item_features_are_matched_by_name(priced):
     ranker = PlackettLuceRanker(**EXACT).fit(X, Y, item_features=PRICES)
     shuffled = PlackettLuceRanker(**EXACT).fit(X, Y, item_features=PRICES.loc[list("dacb")])
     assert_allclose(shuffled.coef_, ranker.coef_)
+    numbered = PRICES.set_axis(range(4)).iloc[[3, 0, 2, 1]]
+    shuffled.fit(X, Y.set_axis(range(4), axis=1), item_features=numbered)
+    assert_allclose(shuffled.coef_, ranker.coef_)
     for wrong, message in [
         (PRICES.iloc[:3], "one row for each of the 4 labels"),
         (PRICES.rename({"a": "x"}), "must have the index"),
