@@ -253,6 +253,12 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
             If the data are malformed. In this case, a fitted model does not change.
         """
         with unchanged_on_error(self):
+            if hasattr(y, "iloc") and hasattr(item_features, "iloc") and column_names(y) is None:
+                # Labels that are no strings, such as numbers, are not kept: match them here.
+                labels = list(getattr(y, "columns", ()))
+                if len(set(labels)) == len(labels) == len(item_features.index):
+                    if set(labels) == set(item_features.index):
+                        item_features = item_features.loc[labels]
             return self._fit(X, y, sample_weight, item_features=item_features)
 
     def _fit_rankings(self, X, positions, sample_weight, item_features):
@@ -286,7 +292,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
                 f"{len(features)} rows"
             )
         if names is not None and isinstance(classes[0], str):
-            if set(names) != set(classes):
+            if sorted(names) != sorted(classes):
                 raise ValueError(f"item_features must have the index {classes}, got {names}")
             features = features[[names.index(label) for label in classes]]
         columns = column_names(item_features)
@@ -376,7 +382,8 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         ranker = copy(self)
         ranker._problem = getattr(self, "_problem", None)  # A copy has none.
         features = self.item_scaler_.transform(features)
-        ranker.classes_ = np.arange(len(features)) if names is None else np.array(names)
+        named = names is not None and len(set(names)) == len(names)
+        ranker.classes_ = np.array(names) if named else np.arange(len(features))
         ranker.coef_ = features @ self.item_coef_
         ranker.intercept_ = features @ self.item_intercept_
         ranker._directions = features @ self._item_directions
@@ -566,9 +573,9 @@ def _check_item_features(item_features):
     features = as_numbers(item_features, "item_features")
     features = check_array(features, input_name="item_features")
     check_entries(features, "item_features")
-    names = list(item_features.index) if hasattr(item_features, "columns") else []
-    named = names and all(isinstance(name, str) for name in names)
-    return features, names if named and len(set(names)) == len(names) else None
+    # The data frames of polars have no index.
+    names = list(item_features.index) if hasattr(item_features, "iloc") else []
+    return features, names if names and all(isinstance(name, str) for name in names) else None
 
 
 def best_alpha(log_likelihoods):

@@ -431,14 +431,29 @@ def test_other_labels_by_their_features(priced):
     assert ranker.classes_.tolist() == list("abcd")
 
 
+def test_item_features_of_polars(priced):
+    """They have no index: the rows are in the order of the labels."""
+    polars = pytest.importorskip("polars")
+    _, Y = priced
+    X, items = constant(300), polars.DataFrame(PRICES.to_dict("list"))
+    ranker = PlackettLuceRanker(**EXACT).fit(X, Y, item_features=items)
+    expected = PlackettLuceRanker(**EXACT).fit(X, Y, item_features=PRICES)
+    assert_allclose(ranker.item_intercept_, expected.item_intercept_)
+    assert ranker.with_item_features(items).classes_.tolist() == [0, 1, 2, 3]
+
+
 def test_item_features_are_matched_by_name(priced):
     X, Y = priced
     ranker = PlackettLuceRanker(**EXACT).fit(X, Y, item_features=PRICES)
     shuffled = PlackettLuceRanker(**EXACT).fit(X, Y, item_features=PRICES.loc[list("dacb")])
     assert_allclose(shuffled.coef_, ranker.coef_)
+    numbered = PRICES.set_axis(range(4)).iloc[[3, 0, 2, 1]]
+    shuffled.fit(X, Y.set_axis(range(4), axis=1), item_features=numbered)
+    assert_allclose(shuffled.coef_, ranker.coef_)
     for wrong, message in [
         (PRICES.iloc[:3], "one row for each of the 4 labels"),
         (PRICES.rename({"a": "x"}), "must have the index"),
+        (PRICES.rename({"a": "b"}), "must have the index"),
         (np.ones((4, 2)), "all are constant"),
         (PRICES.replace(1.0, np.nan), "item_features contains NaN"),
         (PRICES * 1e300, "item_features has an entry of the size"),
