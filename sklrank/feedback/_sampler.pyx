@@ -418,14 +418,14 @@ cdef class PlackettLuceSampler(TopKSampler):
             total = p
         else:
             self.count_arrivals(a, b, n)
-        for i in range(self.n_nodes if self.k > 1 else 0):
-            at_most = 0.0
-            for j in range(n):
-                at_most += self.counts[j, i]
-            early, late = self.survival[a, i], self.survival[b, i]
-            total += self.node_weights[i] * at_most * (
-                p * early if a == b else p * early * (1.0 - late) + q * late * (1.0 - early)
-            )
+            for i in range(self.n_nodes):
+                at_most = 0.0
+                for j in range(n):
+                    at_most += self.counts[j, i]
+                early, late = self.survival[a, i], self.survival[b, i]
+                total += self.node_weights[i] * at_most * (
+                    p * early if a == b else p * early * (1.0 - late) + q * late * (1.0 - early)
+                )
         total *= self.drawn
         if self.is_greedy[a] and self.is_greedy[b]:
             total += 1.0 - self.drawn

@@ -1,11 +1,10 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
 """Exploration schedules: they compute the exploration rate of a round from the previous rounds.
 
-Rates depend on the number of the round only (a constant, a named decay, or a function of the user),
-or on the feedback: these follow a rule. In round t
-with K labels and exploration rate g_t, the predicted label is shown with probability 1 - g_t +
-g_t/K, and each other label with probability g_t/K. A round is a *hit* if the predicted label was
-shown and is correct. Let
+A rate depends only on the number of the round (a constant, a named decay, or a function of the
+user), or it depends on the feedback by a rule. In round t with K labels and exploration rate g_t,
+the predicted label is shown with probability 1 - g_t + g_t/K, and each other label with probability
+g_t/K. A round is a *hit* if the predicted label was shown and is correct. Let
 
     mu_t  = 2 [hit]             be an upper estimate of the probability of a correct prediction,
     tau_t = 1 - [hit]           be an upper estimate of the probability of a wrong prediction,

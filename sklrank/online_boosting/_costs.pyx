@@ -195,7 +195,6 @@ cdef class CostRule:
 
 
 cdef void know_labels_of_pairs(LabelPairs* pairs) noexcept nogil:
-    # The known labels are those of the pairs.
     pairs.n_known_relevant, pairs.known_relevant = pairs.n_relevant, pairs.relevant
     pairs.n_known_irrelevant, pairs.known_irrelevant = pairs.n_irrelevant, pairs.irrelevant
 

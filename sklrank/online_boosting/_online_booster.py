@@ -272,7 +272,7 @@ class OnlineBooster(LabelSetRanker):
         """Return the :class:`~sklrank.online_boosting._costs.CostRule` of this algorithm."""
 
     def _exploration_rates(self, weights):
-        """Return the amounts of exploration of samples of these weights; None if all are equal."""
+        """Return the amounts of exploration of samples of these weights, None without any."""
         return None
 
     def _make_feedback(self, rows, indptr, labels, rates, available):

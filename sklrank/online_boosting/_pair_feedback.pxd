@@ -65,7 +65,7 @@ cdef class TopKFeedback(PairFeedback):
 cdef class SimulatedTopKFeedback(TopKFeedback):
     cdef TopKSampler sampler
     cdef const double[:, ::1] uniforms         # (n_samples, sampler.n_uniforms)
-    cdef const double[::1] rates               # (n_samples,) amounts of exploration, or None
+    cdef const double[::1] rates               # (n_samples,) amounts of exploration
     # The same arrays as above, which `reveal` fills.
     cdef Py_ssize_t[:, ::1] drawn_actions
     cdef double[:, :, ::1] drawn_propensities

@@ -270,8 +270,8 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
         Draws the labels to show.
     uniforms : ndarray of shape (n_samples, sampler.n_uniforms)
         Random numbers in [0, 1).
-    rates : ndarray of shape (n_samples,) or None
-        Amount of exploration for each sample. If None, it is that of the sampler.
+    rates : ndarray of shape (n_samples,)
+        Amount of exploration for each sample.
     indptr, labels : ndarrays of shape (n_samples + 1,) and (n_relevant,)
         Relevant labels of each sample, as in a CSR matrix with sorted indices.
     min_propensity, max_propensity, *args
@@ -280,7 +280,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
 
     def __init__(
         self, TopKSampler sampler not None, const double[:, ::1] uniforms not None,
-        const double[::1] rates, const Py_ssize_t[::1] indptr not None,
+        const double[::1] rates not None, const Py_ssize_t[::1] indptr not None,
         const Py_ssize_t[::1] labels not None, double min_propensity, double max_propensity, *args,
     ):
         cdef Py_ssize_t n = indptr.shape[0] - 1, k = sampler.k
@@ -288,7 +288,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
         check_lists(indptr, labels, n, sampler.n_labels)
         if (uniforms.shape[0], uniforms.shape[1]) != (n, sampler.n_uniforms):
             raise ValueError("uniforms do not match the samples")
-        if rates is not None and rates.shape[0] != n:
+        if rates.shape[0] != n:
             raise ValueError("rates do not match the samples")
         self.drawn_actions = actions = np.zeros((n, k), dtype=np.intp)
         self.drawn_propensities = propensities = np.ones((n, k, k))
@@ -303,8 +303,7 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
     ) except -1 nogil:
         cdef Py_ssize_t i
-        if self.rates is not None:
-            self.sampler.set_exploration(self.rates[t])
+        self.sampler.set_exploration(self.rates[t])
         self.sampler.draw_labels(
             scores, NULL, mask_of(self.available, t), &self.uniforms[t, 0],
             &self.drawn_actions[t, 0], &self.drawn_propensities[t, 0, 0],

@@ -111,13 +111,8 @@ cdef class Rounds(ThreadTeam):
         if not rule.n_learners == len(learners) == len(columns):
             raise ValueError("learners, columns and rule differ in number")
         self.columns = [np.ascontiguousarray(part, dtype=np.intp) for part in columns]
-        self.column_addresses = np.zeros(len(columns), dtype=np.intp)
-        for i, part in enumerate(self.columns):
-            if i and part is self.columns[i - 1]:
-                self.column_addresses[i] = self.column_addresses[i - 1]
-            else:
-                self.column_addresses[i] = checked_address(part)
-                self.n_columns = max(self.n_columns, part[len(part) - 1] + 1)
+        self.column_addresses = np.array([checked_address(part) for part in self.columns], np.intp)
+        self.n_columns = max([part[len(part) - 1] + 1 for part in self.columns])
         self.starts = np.cumsum([0] + [len(part) for part in columns], dtype=np.intp)
         self.seen_memory = np.zeros(len(columns) * sizeof(Row), dtype=np.int8)
         self.seen = <Row*>&self.seen_memory[0]

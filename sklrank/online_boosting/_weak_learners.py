@@ -18,11 +18,9 @@ from sklrank.online_boosting._learner_kinds import (
 )
 from sklrank.tree import HoeffdingTreeClassifier
 
-# Number of trees, and of features of each tree, in the experiments of the papers. "auto" for trees
-# means these values.
-N_TREES, TREE_FEATURES = 100, 20
-# Number of clones of one estimator that "auto" means.
-N_CLONES = 100
+# What "auto" means: the number of trees, or of clones of one estimator, and the number of features
+# of each tree. For trees, these are the values of the experiments of the papers.
+N_LEARNERS, TREE_FEATURES = 100, 20
 
 
 def resolve_parameters(estimator, n_estimators, max_features, feedback):
@@ -38,7 +36,7 @@ def resolve_parameters(estimator, n_estimators, max_features, feedback):
     """
     auto_features = None
     if are_trees(estimator):
-        templates, auto_number, auto_features = None, N_TREES, TREE_FEATURES
+        templates, auto_number, auto_features = None, N_LEARNERS, TREE_FEATURES
     elif estimator is None:
         templates = recommended_learners(
             None if n_estimators == "auto" else n_estimators, feedback=feedback
@@ -46,7 +44,7 @@ def resolve_parameters(estimator, n_estimators, max_features, feedback):
         auto_number = len(templates)
     else:
         templates = _check_templates(estimator)
-        auto_number = len(templates) if isinstance(estimator, Sequence) else N_CLONES
+        auto_number = len(templates) if isinstance(estimator, Sequence) else N_LEARNERS
     return (
         templates,
         auto_number if n_estimators == "auto" else int(n_estimators),

@@ -52,7 +52,7 @@ cdef class KernelMap(MirrorMap):
         self.points = archive.floats("points", saved.points[:n], (-1, -1))
         n = self.points.shape[0]
         self.coefficients = archive.floats("coefficients", saved.coefficients[:n], (n, LABELS))
-        self.n_supports, self.n_features = self.points.shape[0], self.points.shape[1]
+        self.n_supports, self.n_features = n, self.points.shape[1]
         self.n_classes, self.is_rbf = self.coefficients.shape[1], self.kernel == "rbf"
         archive.require(self.n_classes > 0, "there are no classes")
         if archive.loads:

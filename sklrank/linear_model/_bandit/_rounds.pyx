@@ -104,7 +104,7 @@ cdef class BanditRounds(Persistent):
             If `means`, the scores and their standard errors, which are 1 for models that have none;
             otherwise the values of showing each class, and errors of no meaning.
         """
-        values = np.zeros((2, rows.n_rows, self.model.n_classes))
+        values = np.ones((2, rows.n_rows, self.model.n_classes))
         cdef double[:, :, ::1] out = values
         cdef Row row
         cdef Py_ssize_t i
@@ -118,8 +118,6 @@ cdef class BanditRounds(Persistent):
                 out[0, i] = self.model.estimates if means else self.model.values
                 if self.model.has_errors:
                     out[1, i] = self.model.errors
-                else:
-                    out[1, i] = 1.0
         return values
 
     def learn_feedback(

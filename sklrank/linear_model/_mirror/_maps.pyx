@@ -13,7 +13,6 @@ some classes, Theta_k += size x. The maps of this file are
 (Valizadegan 2010, Algorithm 8 and Section 5.4). The entropic map is that of Algorithm 9, which
 starts from Theta = 1/d. This gives the same uniform weights as Theta = 0. `_norms.pyx` has the maps
 of other norms.
-
 """
 
 from libc.math cimport exp

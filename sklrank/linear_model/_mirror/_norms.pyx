@@ -31,6 +31,7 @@ and eigenvalues of the Gram matrix Theta Theta'.
 
 from libc.math cimport NAN, fabs, log, pow
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -233,13 +234,11 @@ cdef class SchattenMap(NormMap):
         self.ensure_left_factor()
         # Each call allocates its own memory, since two threads may compute scores with one map.
         products = <double*>malloc(n * sizeof(double))
-        for k in range(n):
-            if products == NULL:
-                scores[k] = NAN
-            else:
-                products[k] = scores[k]
         if products == NULL:
+            for k in range(n):
+                scores[k] = NAN
             return
+        memcpy(products, scores, n * sizeof(double))
         for k in range(n):
             scores[k] = 0.0
             for l in range(n):
