@@ -24,7 +24,6 @@ from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _sa
 from sklrank._validation import (
     MAX_FACTOR,
     check_outputs,
-    check_random_state,
     check_rows,
     input_tags_of,
     is_frame,
@@ -258,7 +257,7 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
         if isinstance(self.ranker, FrozenEstimator):
             return samples[:0], samples
         groups = queries.codes if queries.n_queries > 1 else samples
-        seed = draw_seed(check_random_state(self.random_state))
+        seed = draw_seed(self.random_state)
         splitter = GroupShuffleSplit(1, test_size=self.calibration_size, random_state=seed)
         [(train, held_out)] = splitter.split(samples, groups=groups)
         return train, held_out

@@ -14,7 +14,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
@@ -162,14 +161,15 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         """
         with unchanged_on_error(self):
             X, labels = self._check_X_y(X, y)
-            seed = draw_seed(check_random_state(self.random_state))
+            seed = draw_seed(self.random_state)
             pool = self._pool(X, labels, folds_of(labels, seed), seed)
             known = labels >= 0
             pool[known] = one_hot(labels[known], len(self.classes_))
             self.label_distributions_ = pool
-            self.transduction_ = self.classes_[pool.argmax(axis=1)]
+            best = pool.argmax(axis=1)
+            self.transduction_ = self.classes_[best]
             # All classes have a sample, a labeled one.
-            self.estimator_ = self._forest(seed).fit(X, pool.argmax(axis=1))
+            self.estimator_ = self._forest(seed).fit(X, best)
         return self
 
     def _forest(self, seed):
