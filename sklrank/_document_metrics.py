@@ -137,13 +137,11 @@ _GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda gr
 # The sum of gains above this value may overflow.
 _MAX_GAIN = 1e300
 
-
-def _letor_discount(ranks):
-    return 1 / np.log2(np.maximum(ranks, 2))
-
-
 # The factor by which the gain at a rank, counted from 1, is multiplied.
-_DISCOUNTS = {"log2": lambda ranks: 1 / np.log2(ranks + 1), "letor": _letor_discount}
+_DISCOUNTS = {
+    "log2": lambda ranks: 1 / np.log2(ranks + 1),
+    "letor": lambda ranks: 1 / np.log2(np.maximum(ranks, 2)),
+}
 
 # The score of a query without a relevant document. A query with score NaN is left out of the mean.
 EMPTY = {"drop": np.nan, "zero": 0.0, "one": 1.0}
@@ -153,18 +151,8 @@ SHORT_IS_ZERO = {"end": False, "zero": True}
 
 # The defaults of each convention, except for the gain, whose default does not depend on it.
 _CONVENTIONS = {
-    "standard": {
-        "discount": "log2",
-        "empty": "drop",
-        "short": "end",
-        "ties": "average",
-    },
-    "letor": {
-        "discount": "letor",
-        "empty": "zero",
-        "short": "zero",
-        "ties": "stable",
-    },
+    "standard": {"discount": "log2", "empty": "drop", "short": "end", "ties": "average"},
+    "letor": {"discount": "letor", "empty": "zero", "short": "zero", "ties": "stable"},
 }
 
 _OPTIONS = {
