@@ -9,14 +9,12 @@ class Display:
     def _start_plot(self, ax):
         """Set `ax_` and `figure_`, and return the axes: `ax` or, if None, those of a new figure."""
         if ax is None:
-            ax = _new_axes(type(self).__name__)
+            try:
+                from matplotlib import pyplot as plt
+            except ImportError as error:
+                raise ImportError(
+                    f"{type(self).__name__}.plot needs matplotlib: run `pip install matplotlib`."
+                ) from error
+            ax = plt.subplots()[1]
         self.ax_, self.figure_ = ax, ax.figure
         return ax
-
-
-def _new_axes(name):
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError(f"{name}.plot needs matplotlib: run `pip install matplotlib`.") from error
-    return plt.subplots()[1]

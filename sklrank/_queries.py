@@ -122,9 +122,8 @@ def distinct_ids(qid):
         if most - least < 2 * len(qid) and most <= np.iinfo(np.int64).max:
             shifted = qid.astype(np.int64) - least
             is_id = np.bincount(shifted) > 0
-            return (np.flatnonzero(is_id) + least).astype(qid.dtype), (np.cumsum(is_id) - 1)[
-                shifted
-            ]
+            codes = (np.cumsum(is_id) - 1)[shifted]
+            return (np.flatnonzero(is_id) + least).astype(qid.dtype), codes
     return np.unique(qid, return_inverse=True)
 
 

@@ -119,9 +119,8 @@ class PreferenceDisplay(Display):
                 np.asarray(table[name])[: len(labels)] for name in ("estimate", "quasi_std_error")
             )
             reach = norm.ppf(0.5 + options.get("confidence_level", 0.95) / 2) * errors
-            return cls(labels, estimates, estimates - reach, estimates + reach, "Log-worth").plot(
-                ax
-            )
+            bounds = estimates - reach, estimates + reach
+            return cls(labels, estimates, *bounds, "Log-worth").plot(ax)
         if X is None:
             raise ValueError(
                 f"X must be the samples whose preferences are averaged for kind={kind!r}"
