@@ -85,18 +85,18 @@ def check_scores(y_score):
 
 def as_relevant(y_true):
     """Convert a 0/1 indicator matrix to a dense array of bool."""
+    values = y_true
     if sparse.issparse(y_true):
         y_true = y_true.tocsr(copy=True)
         y_true.sum_duplicates()
-    values = y_true.data if sparse.issparse(y_true) else y_true
+        values = y_true.data
     bad = values[~((values == 0) | (values == 1))]
     if bad.size:
         raise ValueError(
             f"y_true must hold 0 or 1 if it is 2-d, got {bad[0]}: binarize it (lists of labels by "
             "sklearn.preprocessing.MultiLabelBinarizer), or pass class labels as a 1-d array."
         )
-    dense = y_true.toarray() if sparse.issparse(y_true) else y_true
-    return dense.astype(bool)
+    return (y_true.toarray() if sparse.issparse(y_true) else y_true).astype(bool)
 
 
 def _one_hot(y_true, labels, n_labels):

@@ -169,13 +169,11 @@ class MCSSBClassifier(SemiSupervisedBooster):
 
     def _make_objective(self, X, labels):
         similarity = make_similarity(X, self.similarity, self.n_neighbors)
-        if self.similarity == "diffusion":
-            affinities = diffused_affinities(similarity, labels, self._n_classes)
-        else:
-            affinities = labeled_affinities(similarity, labels, self._n_classes)
+        is_graph = self.similarity == "diffusion"
+        affinities_of = diffused_affinities if is_graph else labeled_affinities
         return MCSSBObjective(
             similarity,
-            affinities,
+            affinities_of(similarity, labels, self._n_classes),
             labels,
             self.labeled_weight,
             trains_labeled=self.train_on == "all",

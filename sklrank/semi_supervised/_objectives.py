@@ -1,6 +1,6 @@
 """Objectives of classifiers that are fitted to labeled and unlabeled samples.
 
-The module docstring of `_objectives.py` defines labels, weights, steps and their bound.
+The module docstring of `_boosting_rounds.py` defines labels, weights, steps and their bound.
 """
 
 import numpy as np
