@@ -503,8 +503,6 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 n_queries = target.queries.n_queries, target_val.queries.n_queries
                 warn_if_untransformed(X, X_val, n_queries, self.is_categorical_)
             self._start_rounds()
-            for name in ("click_model_", "position_propensities_", "position_intervals_"):
-                vars(self).pop(name, None)
             if position is not None:
                 if sample_weight is not None or query_weight is not None:
                     raise ValueError(
@@ -642,6 +640,8 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     def _start_rounds(self):
         self.validation_loss_curve_ = np.empty(0)
         self._stops_early = self.early_stopping is True
+        for name in ("click_model_", "position_propensities_", "position_intervals_"):
+            vars(self).pop(name, None)
         if not self._is_warm_start():
             super()._start_rounds()
             self._split_seed = draw_seed(self._random_state)

@@ -265,8 +265,6 @@ def fit_parts(ranker, source):
     rows = np.arange(len(y)) if rows is None else rows
     target.check_something_to_learn()
     ranker._start_rounds()
-    for name in ("click_model_", "position_propensities_", "position_intervals_"):
-        vars(ranker).pop(name, None)
     held_out, target_held_out, ranker._held_out_fraction = rows[:0], None, 0.0
     if ranker._stops_early:
         train, test = ranker._split(target)
