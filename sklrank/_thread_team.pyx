@@ -25,10 +25,11 @@ cdef enum:
 
 cdef void wait_for(PyThread_type_lock lock) noexcept nogil:
     """Take a lock that another thread is likely to release soon."""
-    cdef int attempt
-    for attempt in range(ATTEMPTS):
+    cdef int left = ATTEMPTS
+    while left > 0:
         if PyThread_acquire_lock(lock, NOWAIT_LOCK):
             return
+        left -= 1
     PyThread_acquire_lock(lock, WAIT_LOCK)
 
 
