@@ -18,8 +18,8 @@ from sklrank.online_boosting._learner_kinds import (
 )
 from sklrank.tree import HoeffdingTreeClassifier
 
-# What "auto" means: the number of trees, or of clones of one estimator, and the number of features
-# of each tree. For trees, these are the values of the experiments of the papers.
+# The values that "auto" stands for. The experiments of the papers have so many trees, each with so
+# many features; clones of an estimator have the same number.
 N_LEARNERS, TREE_FEATURES = 100, 20
 
 
