@@ -253,12 +253,11 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
             If the data are malformed. In this case, a fitted model does not change.
         """
         with unchanged_on_error(self):
-            if hasattr(y, "iloc") and hasattr(item_features, "iloc") and column_names(y) is None:
+            if hasattr(item_features, "iloc") and column_names(y) is None:
                 # Labels that are no strings, such as numbers, are not kept: match them here.
-                labels = list(getattr(y, "columns", ()))
-                if len(set(labels)) == len(labels) == len(item_features.index):
-                    if set(labels) == set(item_features.index):
-                        item_features = item_features.loc[labels]
+                labels, rows = list(getattr(y, "columns", ())), list(item_features.index)
+                if len(set(rows)) == len(rows) == len(labels) and set(rows) == set(labels):
+                    item_features = item_features.loc[labels]
             return self._fit(X, y, sample_weight, item_features=item_features)
 
     def _fit_rankings(self, X, positions, sample_weight, item_features):
