@@ -48,7 +48,7 @@ def centered_scores(scores, positions, sample_weight):
 
     Return the centered scores of all ranked labels of all samples, `(n_rankers, n_ranked)`, times
     the square roots of the weights, whose mean is 1, and their root mean squares, or 1 where that
-    is 0, `(n_rankers,)`.
+    is 0 up to rounding, `(n_rankers,)`.
     """
     ranked = ~np.isnan(positions)
     n_ranked = np.maximum(ranked.sum(axis=1, keepdims=True), 1)
@@ -56,7 +56,8 @@ def centered_scores(scores, positions, sample_weight):
     roots = np.sqrt(sample_weight / sample_weight.mean())[:, np.newaxis]
     centered = ((scores - means) * roots)[:, ranked]
     sizes = np.sqrt(np.mean(centered**2, axis=1)) if centered.size else np.zeros(len(scores))
-    return centered, np.where(sizes > 0, sizes, 1.0)
+    rounding = 1e-13 * np.abs(scores[:, ranked]).max(axis=1, initial=0.0)
+    return centered, np.where(sizes > rounding, sizes, 1.0)
 
 
 class PairCorrection:

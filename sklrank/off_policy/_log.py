@@ -70,8 +70,11 @@ def check_rewards(rewards, *dimensions):
     if rewards.ndim not in dimensions:
         wanted = " or ".join(map(str, dimensions))
         raise ValueError(f"rewards must have {wanted} dimensions, got shape {rewards.shape}")
-    if np.isinf(rewards).any() or np.isnan(rewards).all():
-        raise ValueError("rewards must be finite, or NaN if not known, and one must be known")
+    # The square of a larger reward, times that of a weight, could overflow.
+    if (np.abs(rewards) > 1e100).any() or np.isnan(rewards).all():
+        raise ValueError(
+            "rewards must be from -1e100 to 1e100, or NaN if not known, and one must be known"
+        )
     return rewards
 
 

@@ -360,6 +360,8 @@ def test_equal_shares_if_no_ranker_helps():
     ranker = stacked(linear=LINEAR, none=SAME_FOR_ALL).fit(X, nothing)
     assert ranker.shares_ == {"linear": 0.5, "none": 0.5}
     assert_array_equal(ranker.predict(X[:2]), [[1, 2, 3], [1, 2, 3]])
+    # Scores that differ by rounding are divided by 1, not by the size of the rounding.
+    assert max(StackedRanker(random_state=0).fit(X, nothing).weights_.values()) < 100
 
 
 # -- In typical use.

@@ -359,6 +359,7 @@ def test_invalid_arguments_are_named(problem):
         ("rewards", {"rewards": rewards + 1j}),
         ("rewards", {"rewards": np.full(400, np.nan)}),
         ("rewards", {"rewards": np.where(rewards > 1, np.inf, rewards)}),
+        ("rewards", {"rewards": np.where(rewards > 1, 1e200, rewards)}),
         ("rewards", {"rewards": np.ones((400, 2))}),
         ("policy", {"policy": policy / 2}),
         ("policy", {"policy": sick}),
