@@ -280,7 +280,7 @@ class DocumentRankerMixin:
                 "qid is None, but this ranker was fitted with queries: all samples would count as "
                 "one query. Pass qid=..., and let scikit-learn's tools pass it on by "
                 "sklearn.set_config(enable_metadata_routing=True); permutation_importance cannot: "
-                "use sklrank.model_selection.query_permutation_importance"
+                "use sklrank.model_selection.query_permutation_importance with scoring=ndcg_scorer"
             )
         scores = self.predict(X, **arguments)
         warn_without_qid(qid, len(scores))

@@ -44,7 +44,8 @@ def query_permutation_importance(
     scoring : callable, default=None
         Scorer, called as ``scoring(estimator, X, y, qid=qid)``, such as
         :data:`sklrank.metrics.ndcg_scorer`. Greater scores must be better. If None,
-        ``estimator.score(X, y, qid=qid)`` is used.
+        ``estimator.score(X, y, qid=qid)`` is used, which pipelines and searches accept only with
+        ``enable_metadata_routing=True``.
     n_repeats : int, default=5
         Number of times that each feature is shuffled.
     n_jobs : int or None, default=None
