@@ -138,12 +138,9 @@ class PairwiseRanker(DecompositionRanker):
                 f"{self.estimator!r}: use LabelwiseRanker for regressors"
             )
         pairs = pairs_of_labels(positions.shape[1])
-        wins, compared, frequencies = compare_pairs(positions, pairs, sample_weight)
+        wins, compared, frequencies, learned = compare_pairs(positions, pairs, sample_weight)
         # Wins are stored as integers because some classifiers misread boolean indicator matrices.
         wins = wins.astype(np.intp)
-        # Only pairs with samples of both classes are learned. The outcome of all other pairs is
-        # constant or unknown.
-        learned = (frequencies > 0) & (frequencies < 1) & compared.any(axis=0)
         missing = "" if compared[:, learned].all() else "not ranked (NaN) or tied"
         self._jointly = self._fits_jointly(learned.sum(), missing)
         template = self._template_of_fit(self._jointly)
@@ -251,6 +248,8 @@ def compare_pairs(positions, pairs, sample_weight=None):
         Whether the first label comes first, and whether one of the two comes first.
     frequencies : ndarray of shape (n_pairs,)
         Frequency of wins among comparisons; 1/2 if there are none.
+    in_both_orders : ndarray of bool of shape (n_pairs,)
+        Whether there is something to learn: the order of other pairs is constant or unknown.
     """
     first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
     wins = first < second
@@ -258,7 +257,7 @@ def compare_pairs(positions, pairs, sample_weight=None):
     weights = weights_or_ones(sample_weight, len(positions))
     total = weights @ compared
     frequencies = np.divide(weights @ wins, total, np.full(len(pairs), 0.5), where=total > 0)
-    return wins, compared, frequencies
+    return wins, compared, frequencies, (total > 0) & (frequencies > 0) & (frequencies < 1)
 
 
 def weights_or_ones(sample_weight, n_samples):
