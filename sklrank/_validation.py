@@ -445,13 +445,18 @@ def indices_of(values, classes, message):
 
     If some are not in `classes`, raise with the message, into which they are formatted.
     """
-    order = np.argsort(classes)
-    places = np.searchsorted(classes, values, sorter=order)
-    labels = order[np.minimum(places, len(classes) - 1)]
-    unseen = classes[labels] != values
+    labels, unseen = find_labels(values, classes)
     if np.any(unseen):
         raise ValueError(message.format(np.unique(values[unseen]).tolist()))
     return labels
+
+
+def find_labels(values, classes):
+    """Return the indices of `values` in `classes`, and a mask of those that are not in them."""
+    order = np.argsort(classes)
+    places = np.searchsorted(classes, values, sorter=order)
+    labels = order[np.minimum(places, len(classes) - 1)]
+    return labels, classes[labels] != values
 
 
 # -- Weights, other numbers, and failures.
