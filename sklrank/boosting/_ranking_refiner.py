@@ -395,7 +395,8 @@ def standard_deviation(values, weights, n_counted=10):
 
 def auto_noise(judgements, target):
     """Return the eta for which the judged pairs contribute half of the sum of T; 1 if none is."""
-    exp_zero = weighted_exp(np.ones((2, len(target.y))), target)
-    n_judged, _ = judgements.loss_and_negative_gradient(*exp_zero)
-    n_all, _ = AllPairLoss(target.queries).loss_and_negative_gradient(*exp_zero)
+    # The losses at scores of 0, where e^F and e^-F are 1.
+    weights = target.all_weights, target.weights
+    n_judged, _ = judgements.loss_and_negative_gradient(*weights)
+    n_all, _ = AllPairLoss(target.queries).loss_and_negative_gradient(*weights)
     return float(2 * n_judged / (2 * n_judged + n_all)) if n_judged else 1.0
