@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._document_metrics import sums_of_queries
+from sklrank._document_metrics import places, sums_of_queries
 from sklrank._estimator import BaseEstimator
 from sklrank._queries import Queries, qid_argument, warn_without_qid
 from sklrank._randomness import draw_seed
@@ -328,8 +328,7 @@ def discovery_threshold(scores, relevant, queries, alpha, delta):
     wrong = np.cumsum(~right[by_query])
     starts = queries.starts[:-1]
     before = np.repeat(wrong[starts] - ~right[by_query][starts], queries.sizes)
-    places = np.arange(1, len(order) + 1) - np.repeat(starts, queries.sizes)
-    risks = (wrong - before) / places
+    risks = (wrong - before) / places(queries)
     change = np.diff(risks, prepend=0.0)
     change[starts] = risks[starts]
     in_order = np.empty_like(change)
