@@ -6,6 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosting_rounds import Booster
@@ -132,6 +133,17 @@ class Target(NamedTuple):
     def check_something_to_learn(self, part="given", *, names=("y", "qid")):
         """Raise a ValueError if no query has documents of different relevance."""
         check_something_to_learn(self.y, self.queries, part, names=names)
+
+
+def split_queries(queries, fraction, seed):
+    """Return the samples of the queries to learn from, and those of the held-out queries.
+
+    A part of the documents of a single query is a query, too.
+    """
+    samples = np.arange(len(queries.codes))
+    groups = queries.codes if queries.n_queries > 1 else samples
+    splitter = GroupShuffleSplit(1, test_size=fraction, random_state=seed)
+    return next(splitter.split(samples, groups=groups))
 
 
 class DocumentRanker(DocumentRankerMixin, Booster):
@@ -277,7 +289,7 @@ class SupervisedDocumentRanker(DocumentRanker):
             self._boost(objective, learner, self._initial_scores(X))
         return self
 
-    def _check_training_set(self, X, y, qid, sample_weight=None, query_weight=None):
+    def _check_training_set(self, X, y, qid, sample_weight, query_weight):
         """Check the training samples; return those of positive weight with their target."""
         X = self._check_training_X(X)
         y = check_relevance(y, X.shape[0], signed=self._signed_relevance)

@@ -10,7 +10,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._queries import Queries
@@ -31,6 +30,7 @@ from sklrank.boosting._document_ranker import (
     SupervisedDocumentRanker,
     Target,
     of_documents,
+    split_queries,
 )
 from sklrank.boosting._feature_columns import (
     REMEDY,
@@ -665,11 +665,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 "learned from; for a warm start it must not exceed that of the fit before, "
                 f"{self._held_out_fraction}; use early_stopping='auto' or False, or pass X_val"
             )
-        codes = target.queries.codes
-        # A part of the documents of a single query is a query, too.
-        groups = codes if target.queries.n_queries > 1 else np.arange(len(codes))
-        splitter = GroupShuffleSplit(1, test_size=fraction, random_state=self._split_seed)
-        [(train, held_out)] = splitter.split(target.y, groups=groups)
+        train, held_out = split_queries(target.queries, fraction, self._split_seed)
         target.take(train).check_something_to_learn("to learn from")
         self._check_evaluated(target.take(held_out), "held out")
         return train, held_out
