@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosting_rounds import Booster
 from sklrank._docstrings import shares_text
+from sklrank._estimator import failed_weight_checks
 from sklrank._queries import Queries, check_query_weights
 from sklrank._relevance import check_relevance, check_something_to_learn
 from sklrank._sklearn import _fit_context
@@ -164,7 +165,6 @@ class DocumentRanker(DocumentRankerMixin, Booster):
 
     @property
     def _failed_checks(self):
-        # See `expected_failed_checks`.
         reason = "the weak learner counts samples, draws them, or raises them at random"
         given = (
             getattr(self._weak_learner(), "min_samples_leaf", None),
@@ -174,10 +174,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         # Parameters that were not checked yet may be arrays.
         if all(np.ndim(one) == 0 and one == exact for one, exact in zip(given, EXACT)):
             return {}
-        return {
-            f"check_sample_weight_equivalence_on_{kind}_data": reason
-            for kind in ("dense", "sparse")
-        }
+        return failed_weight_checks(reason)
 
     def _make_learner(self, X, objective):
         """Return the learner that fits weak learners to an objective on the samples `X`."""

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._estimator import failed_weight_checks
 from sklrank._queries import Queries
 from sklrank._randomness import draw_seed
 from sklrank._relevance import check_relevance
@@ -410,14 +411,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     @property
     def _failed_checks(self):
-        # See `expected_failed_checks`. The leaves of small data may have one sample.
+        # The leaves of small data may have one sample.
         reason = "in many rounds, rounding errors decide between splits of equal gain"
         if str(self.loss) in ("expected-ndcg", "lambda"):
             reason = "the ranks of copies of a document differ"
-        return {
-            f"check_sample_weight_equivalence_on_{kind}_data": reason
-            for kind in ("dense", "sparse")
-        }
+        return failed_weight_checks(reason)
 
     def _weak_learner(self):
         return HistogramTreeRegressor()
