@@ -13,11 +13,11 @@ from sklearn.utils.parallel import delayed
 
 from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
-from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing
+from sklrank._sklearn import StrOptions, _num_samples
 from sklrank._validation import check_outputs
 from sklrank.label_ranking._label_ranker import (
     DecompositionRanker,
-    fit_weighted,
+    fit_selected,
     in_one_process,
     of_rankers,
 )
@@ -131,7 +131,7 @@ class PairwiseRanker(DecompositionRanker):
     def _default_estimator(self, random_state, n_jobs):
         return RandomForestClassifier(random_state=random_state, n_jobs=n_jobs)
 
-    def _fit_rankings(self, X, positions, sample_weight=None):
+    def _fit_rankings(self, X, positions, sample_weight):
         if is_regressor(self._template()):
             raise ValueError(
                 "estimator must be a classifier, which learns comparisons; got the regressor "
@@ -280,18 +280,14 @@ def sum_votes(votes, pairs, n_labels):
 
 
 @in_one_process
-def fit_pair(estimator, X, compared, wins, sample_weight=None):
+def fit_pair(estimator, X, compared, wins, sample_weight):
     """Fit an estimator to the samples that rank one label of a pair before the other; return it.
 
     The mask `compared` marks these samples; `wins` is 1 where the first label comes first.
     """
     if sample_weight is not None:
         compared = compared & (sample_weight > 0)
-    chosen = np.flatnonzero(compared)
-    if len(chosen) < len(compared):
-        X, wins = _safe_indexing(X, chosen), wins[chosen]
-        sample_weight = None if sample_weight is None else sample_weight[chosen]
-    return fit_weighted(estimator, X, wins, sample_weight)
+    return fit_selected(estimator, X, wins, compared, sample_weight)
 
 
 def positive_probability(model, X, jointly=False):

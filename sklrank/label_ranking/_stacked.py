@@ -219,7 +219,7 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
         """
         return self._set_params("estimators", **params)
 
-    def _fit_rankings(self, X, positions, sample_weight=None):
+    def _fit_rankings(self, X, positions, sample_weight):
         seed = draw_seed(self.random_state)
         names, rankers = zip(*self._named_templates(seed))
         for ranker in rankers:
