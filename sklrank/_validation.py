@@ -532,6 +532,12 @@ def is_number(x) -> bool:
     return type(x) is float or (isinstance(x, Real) and not isinstance(x, bool))
 
 
+def check_level(level, name):
+    """Raise unless the confidence level of intervals is a number between 0 and 1."""
+    if not (is_number(level) and 0 < level < 1):
+        raise ValueError(f"{name} must be a number between 0 and 1, got {level!r}")
+
+
 def check_scalar(x, name, target_type, **bounds):
     """Check a number with scikit-learn's `check_scalar`, and raise if it is a boolean or NaN."""
     if isinstance(x, bool):
