@@ -463,7 +463,8 @@ def find_labels(values, classes):
 
 
 # Booleans are instances of `Integral` and `Real`, but no parameter of the package takes them as
-# numbers: the constraint `Interval` in `_sklearn.py` and these three functions do not accept them.
+# numbers: the constraint `Interval` in `_sklearn.py`, `is_integer`, `is_number` and `check_scalar`
+# do not accept them.
 
 
 def is_integer(x) -> bool:
