@@ -29,7 +29,7 @@ def standard_error(terms):
     return terms.std(ddof=1) / np.sqrt(len(terms)) if len(terms) > 1 else np.nan
 
 
-def normal_interval(terms_of_rows, n_samples, confidence, random_state=None):
+def normal_interval(terms_of_rows, n_samples, confidence, random_state):
     """Return the interval of the central limit theorem for the mean of the terms."""
     terms = terms_of_rows(slice(None))
     margin = norm.ppf((1 + confidence) / 2) * standard_error(terms)
