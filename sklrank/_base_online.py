@@ -23,7 +23,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._estimator import BaseEstimator
+from sklrank._estimator import BaseEstimator, failed_weight_checks
 from sklrank._label_axes import Relabeling
 from sklrank._merging import check_alike, check_kept, merge_models
 from sklrank._model_lock import ExclusiveCalls, LockedModel, exclusive_call, shared_call
@@ -78,11 +78,7 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
     # Whether the target has a column for each label, as an indicator matrix has. Otherwise, it
     # consists of class labels.
     _has_label_columns = False
-    # See `expected_failed_checks`.
-    _failed_checks = {
-        f"check_sample_weight_equivalence_on_{kind}_data": "samples are learned one after the other"
-        for kind in ("dense", "sparse")
-    }
+    _failed_checks = failed_weight_checks("samples are learned one after the other")
 
     @property
     def _accepts_nan(self):

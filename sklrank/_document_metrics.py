@@ -49,11 +49,7 @@ def list_best_first(queries, values):
 
 def _sort_in_groups(queries, scores, values):
     order = _sort_in_any_order(queries, -scores)
-    listed = scores[order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = listed[1:] != listed[:-1]
-    new[queries.starts[:-1]] = True
-    return Lists(order, np.flatnonzero(new))
+    return Lists(order, group_starts(queries, scores[order]))
 
 
 def _sort_stable(queries, scores, values):
@@ -88,6 +84,14 @@ TIES = {"average": _sort_in_groups, "stable": _sort_stable, "worst": _sort_worst
 def places(queries):
     """Return the rank of each entry of the lists within its query; the best rank is 1."""
     return np.arange(1, len(queries.order) + 1) - np.repeat(queries.starts[:-1], queries.sizes)
+
+
+def group_starts(queries, listed):
+    """Return the places at which a group of equal values starts in the lists of values."""
+    new = np.ones(len(listed), dtype=bool)
+    new[1:] = listed[1:] != listed[:-1]
+    new[queries.starts[:-1]] = True
+    return np.flatnonzero(new)
 
 
 def sums_of_queries(queries, terms):

@@ -10,6 +10,16 @@ from sklrank._state import with_format, without_format
 DOCUMENTATION = "https://sklrank.readthedocs.io/en/latest/"
 
 
+def failed_weight_checks(reason):
+    """Return the checks that a weight of 2 has the effect of two samples, which fail for a reason.
+
+    See `expected_failed_checks`.
+    """
+    return {
+        f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")
+    }
+
+
 class BaseEstimator(sklearn.base.BaseEstimator, metaclass=ABCMeta):
     """Base class of all estimators, which may have abstract methods.
 

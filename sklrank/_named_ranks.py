@@ -79,9 +79,9 @@ class NamedRanksMixin(LabelRankerMixin):
         0    2       1
         """
         containers = ("default", *sorted(ADAPTERS_MANAGER.adapters))
-        if predict is not None and predict not in containers:
-            raise ValueError(f"predict must be one of {containers}, got {predict!r}")
         if predict is not None:
+            if predict not in containers:
+                raise ValueError(f"predict must be one of {containers}, got {predict!r}")
             self._sklearn_output_config = {"predict": predict}
         return self
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils import check_array
 
-from sklrank._validation import aligned, is_missing
+from sklrank._validation import aligned, find_labels, is_missing
 
 # Tolerance for the sum of two probabilities, which may have been rounded to half precision.
 MAX_ERROR_OF_SUM = 1e-3
@@ -184,15 +184,12 @@ def invert_orderings(orderings: np.ndarray, classes: np.ndarray) -> np.ndarray:
         )
     rows, places = np.nonzero(listed)
     labels = listed_labels(orderings)
-    sorter = np.argsort(classes)
     try:
-        found = np.searchsorted(classes, labels, sorter=sorter)
+        columns, unknown = find_labels(labels, classes)
     except TypeError as error:
         raise ValueError(
             f"orderings lists labels of another kind than classes, {_shorten(classes)}: {error}"
         ) from error
-    columns = sorter[np.minimum(found, len(classes) - 1)]
-    unknown = classes[columns] != labels
     if np.any(unknown):
         label, row = labels[unknown].tolist()[0], rows[unknown][0]
         raise ValueError(

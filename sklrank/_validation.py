@@ -445,20 +445,26 @@ def indices_of(values, classes, message):
 
     If some are not in `classes`, raise with the message, into which they are formatted.
     """
-    order = np.argsort(classes)
-    places = np.searchsorted(classes, values, sorter=order)
-    labels = order[np.minimum(places, len(classes) - 1)]
-    unseen = classes[labels] != values
+    labels, unseen = find_labels(values, classes)
     if np.any(unseen):
         raise ValueError(message.format(np.unique(values[unseen]).tolist()))
     return labels
+
+
+def find_labels(values, classes):
+    """Return the indices of `values` in `classes`, and a mask of those that are not in them."""
+    order = np.argsort(classes)
+    places = np.searchsorted(classes, values, sorter=order)
+    labels = order[np.minimum(places, len(classes) - 1)]
+    return labels, classes[labels] != values
 
 
 # -- Weights, other numbers, and failures.
 
 
 # Booleans are instances of `Integral` and `Real`, but no parameter of the package takes them as
-# numbers: the constraint `Interval` in `_sklearn.py` and these three functions do not accept them.
+# numbers: the constraint `Interval` in `_sklearn.py`, `is_integer`, `is_number` and `check_scalar`
+# do not accept them.
 
 
 def is_integer(x) -> bool:
@@ -525,6 +531,12 @@ def is_number(x) -> bool:
     """Return True if `x` is a real number, and not a boolean."""
     # `isinstance` of an abstract class takes a microsecond.
     return type(x) is float or (isinstance(x, Real) and not isinstance(x, bool))
+
+
+def check_level(level, name):
+    """Raise unless the confidence level of intervals is a number between 0 and 1."""
+    if not (is_number(level) and 0 < level < 1):
+        raise ValueError(f"{name} must be a number between 0 and 1, got {level!r}")
 
 
 def check_scalar(x, name, target_type, **bounds):

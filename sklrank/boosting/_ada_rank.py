@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from sklrank._boosting_rounds import Objective, of_boosters
+from sklrank._boosting_rounds import ROUNDING, Objective, of_boosters
 from sklrank._document_metrics import average_precision_of_queries, choose, ndcg_of_queries
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import check_entries
@@ -160,7 +160,7 @@ class FeatureLearner(Learner):
         objective.
         """
         # A smaller relative decrease is rounding.
-        best, least = None, objective.value * (1 - 1e-12)
+        best, least = None, objective.value * (1 - ROUNDING)
         # If all scores are 0, all fractions of a feature give the same ranking.
         fractions = self.rule.fractions if objective.scores.any() else self.rule.fractions[:1]
         weighted = self.performances @ objective.query_weights

@@ -169,8 +169,6 @@ class ClickObjective(Objective):
     The scores are the logits of the relevance of the documents.
     """
 
-    leaf_step = 1.0
-
     def __init__(self, sessions, model, n_documents):
         self.sessions, self.model, self._n_documents = sessions, model, n_documents
 

@@ -10,10 +10,9 @@ import numpy as np
 from scipy.stats import binom
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._document_metrics import sums_of_queries
+from sklrank._document_metrics import places, sums_of_queries
 from sklrank._estimator import BaseEstimator
 from sklrank._queries import Queries, qid_argument, warn_without_qid
 from sklrank._randomness import draw_seed
@@ -27,6 +26,7 @@ from sklrank._validation import (
     is_frame,
     unchanged_on_error,
 )
+from sklrank.boosting._document_ranker import split_queries
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -253,14 +253,10 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
 
     def _split(self, queries):
         """Return the samples to which the ranker is fitted, and those of held-out queries."""
-        samples = np.arange(len(queries.codes))
         if isinstance(self.ranker, FrozenEstimator):
+            samples = np.arange(len(queries.codes))
             return samples[:0], samples
-        groups = queries.codes if queries.n_queries > 1 else samples
-        seed = draw_seed(self.random_state)
-        splitter = GroupShuffleSplit(1, test_size=self.calibration_size, random_state=seed)
-        [(train, held_out)] = splitter.split(samples, groups=groups)
-        return train, held_out
+        return split_queries(queries, self.calibration_size, draw_seed(self.random_state))
 
     def _centered_scores(self, X, queries):
         """Return the scores minus their means over the documents of each query."""
@@ -328,8 +324,7 @@ def discovery_threshold(scores, relevant, queries, alpha, delta):
     wrong = np.cumsum(~right[by_query])
     starts = queries.starts[:-1]
     before = np.repeat(wrong[starts] - ~right[by_query][starts], queries.sizes)
-    places = np.arange(1, len(order) + 1) - np.repeat(starts, queries.sizes)
-    risks = (wrong - before) / places
+    risks = (wrong - before) / places(queries)
     change = np.diff(risks, prepend=0.0)
     change[starts] = risks[starts]
     in_order = np.empty_like(change)

@@ -6,10 +6,12 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosting_rounds import Booster
 from sklrank._docstrings import shares_text
+from sklrank._estimator import failed_weight_checks
 from sklrank._queries import Queries, check_query_weights
 from sklrank._relevance import check_relevance, check_something_to_learn
 from sklrank._sklearn import _fit_context
@@ -134,6 +136,17 @@ class Target(NamedTuple):
         check_something_to_learn(self.y, self.queries, part, names=names)
 
 
+def split_queries(queries, fraction, seed):
+    """Return the samples of the queries to learn from, and those of the held-out queries.
+
+    A part of the documents of a single query is a query, too.
+    """
+    samples = np.arange(len(queries.codes))
+    groups = queries.codes if queries.n_queries > 1 else samples
+    splitter = GroupShuffleSplit(1, test_size=fraction, random_state=seed)
+    return next(splitter.split(samples, groups=groups))
+
+
 class DocumentRanker(DocumentRankerMixin, Booster):
     """Base class of boosters whose scores rank the documents of queries."""
 
@@ -152,7 +165,6 @@ class DocumentRanker(DocumentRankerMixin, Booster):
 
     @property
     def _failed_checks(self):
-        # See `expected_failed_checks`.
         reason = "the weak learner counts samples, draws them, or raises them at random"
         given = (
             getattr(self._weak_learner(), "min_samples_leaf", None),
@@ -162,10 +174,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         # Parameters that were not checked yet may be arrays.
         if all(np.ndim(one) == 0 and one == exact for one, exact in zip(given, EXACT)):
             return {}
-        return {
-            f"check_sample_weight_equivalence_on_{kind}_data": reason
-            for kind in ("dense", "sparse")
-        }
+        return failed_weight_checks(reason)
 
     def _make_learner(self, X, objective):
         """Return the learner that fits weak learners to an objective on the samples `X`."""
@@ -277,7 +286,7 @@ class SupervisedDocumentRanker(DocumentRanker):
             self._boost(objective, learner, self._initial_scores(X))
         return self
 
-    def _check_training_set(self, X, y, qid, sample_weight=None, query_weight=None):
+    def _check_training_set(self, X, y, qid, sample_weight, query_weight):
         """Check the training samples; return those of positive weight with their target."""
         X = self._check_training_X(X)
         y = check_relevance(y, X.shape[0], signed=self._signed_relevance)

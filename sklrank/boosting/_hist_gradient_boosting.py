@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._estimator import failed_weight_checks
 from sklrank._queries import Queries
 from sklrank._randomness import draw_seed
 from sklrank._relevance import check_relevance
@@ -31,6 +31,7 @@ from sklrank.boosting._document_ranker import (
     SupervisedDocumentRanker,
     Target,
     of_documents,
+    split_queries,
 )
 from sklrank.boosting._feature_columns import (
     REMEDY,
@@ -410,14 +411,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     @property
     def _failed_checks(self):
-        # See `expected_failed_checks`. The leaves of small data may have one sample.
+        # The leaves of small data may have one sample.
         reason = "in many rounds, rounding errors decide between splits of equal gain"
         if str(self.loss) in ("expected-ndcg", "lambda"):
             reason = "the ranks of copies of a document differ"
-        return {
-            f"check_sample_weight_equivalence_on_{kind}_data": reason
-            for kind in ("dense", "sparse")
-        }
+        return failed_weight_checks(reason)
 
     def _weak_learner(self):
         return HistogramTreeRegressor()
@@ -665,11 +663,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 "learned from; for a warm start it must not exceed that of the fit before, "
                 f"{self._held_out_fraction}; use early_stopping='auto' or False, or pass X_val"
             )
-        codes = target.queries.codes
-        # A part of the documents of a single query is a query, too.
-        groups = codes if target.queries.n_queries > 1 else np.arange(len(codes))
-        splitter = GroupShuffleSplit(1, test_size=fraction, random_state=self._split_seed)
-        [(train, held_out)] = splitter.split(target.y, groups=groups)
+        train, held_out = split_queries(target.queries, fraction, self._split_seed)
         target.take(train).check_something_to_learn("to learn from")
         self._check_evaluated(target.take(held_out), "held out")
         return train, held_out

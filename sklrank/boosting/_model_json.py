@@ -8,7 +8,7 @@ of which Shapley values are differences, do not change.
 """
 
 import json
-from itertools import groupby
+from itertools import compress, groupby
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -67,15 +67,20 @@ def tree_content(model, step, ranker):
         node["missing"] = left if arrays["missing_left"][index] else left + 1
         if arrays["categorical"][index]:
             categories = ranker._categories_of(feature, model.categories_[feature])
-            codes = np.arange(len(categories))
-            is_left = arrays["left_categories"][index][codes // 32] >> (codes % 32) & 1
-            for side, name in enumerate(["right_categories", "left_categories"]):
-                node[name] = [categories[code] for code in np.flatnonzero(is_left == side)]
+            is_left = mask_of_left(arrays["left_categories"][index], len(categories))
+            node["right_categories"] = list(compress(categories, ~is_left))
+            node["left_categories"] = list(compress(categories, is_left))
         else:
             threshold = float(arrays["threshold"][index])
             # Infinity is not a number of JSON: all values but the missing ones are sent left.
             node["threshold"] = threshold if np.isfinite(threshold) else None
     return content
+
+
+def mask_of_left(words, n_categories):
+    """Return which categories belong to the left child, given the words of their bits."""
+    codes = np.arange(n_categories)
+    return (words[codes // 32] >> (codes % 32) & 1).astype(bool)
 
 
 # Largest number of nodes of a converted tree, which takes about 100 MB.
@@ -103,9 +108,9 @@ class NumericalTree:
             return self._append([-1, -1, -1, -1, 0.0, nodes["value"][node], weight])
         feature, missing = nodes["feature"][node], left + 1 - nodes["missing_left"][node]
         if nodes["categorical"][node]:
-            codes = np.arange(len(self._categories[feature]))
-            words = nodes["left_categories"][node][codes // 32]
-            children = left + 1 - (words >> (codes % 32) & 1).astype(np.intp)
+            words, n_categories = nodes["left_categories"][node], len(self._categories[feature])
+            children = np.where(mask_of_left(words, n_categories), left, left + 1)
+            codes = range(n_categories)
             runs = [(child, [*run][-1]) for child, run in groupby(codes, key=children.__getitem__)]
             branches = [(child, last + 0.5) for child, last in runs]
         else:

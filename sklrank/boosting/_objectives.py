@@ -43,7 +43,7 @@ import numpy as np
 from scipy.special import expi, expit
 
 from sklrank._boosting_rounds import MAX_SCORE_GAP, ROUNDING, Objective
-from sklrank._document_metrics import gains_of
+from sklrank._document_metrics import gains_of, group_starts, places
 from sklrank._validation import as_numbers
 from sklrank.boosting import _ndcg_pairs
 from sklrank.boosting._pair_losses import exp_scores
@@ -202,11 +202,10 @@ class LogisticObjective(GainObjective):
 
     def __init__(self, gains, target, k=None):
         super().__init__(gains, target, k)
-        codes, gains = target.queries.codes[self._order], self._gains
-        starts = 1 + np.flatnonzero((gains[1:] != gains[:-1]) | (codes[1:] != codes[:-1]))
-        bounds = np.concatenate([[0], starts, [len(gains)]]).astype(np.intp)
+        starts = group_starts(target.queries, self._gains)
+        sizes = np.diff(starts, append=len(self._gains))
         # For each document, the index of the first one with a smaller gain.
-        self._ends = np.repeat(bounds[1:], np.diff(bounds))
+        self._ends = np.repeat(starts + sizes, sizes)
 
     def _layout(self):
         return (
@@ -300,7 +299,7 @@ class LambdaObjective(LogisticObjective):
         first = last - copies[listed]
         # The mean discount of the copies of a document.
         sums = sum_of_discounts(last, self._k) - sum_of_discounts(first, self._k)
-        ranks[listed] = 1 + np.arange(len(scores)) - np.repeat(queries.starts[:-1], queries.sizes)
+        ranks[listed] = places(queries)
         discounts = np.empty(len(scores))
         discounts[listed] = sums / copies[listed]
         self._discounts, self._ranks = discounts[self._order], ranks[self._order]
@@ -533,16 +532,15 @@ def centered_ranks(target):
     """
     queries, weights = target.queries, target.weights
     order = np.lexsort((target.y, queries.codes))
-    ordered, codes = target.y[order], queries.codes[order]
-    is_new = np.ones(len(order), dtype=bool)
-    is_new[1:] = (ordered[1:] != ordered[:-1]) | (codes[1:] != codes[:-1])
-    groups = np.cumsum(is_new) - 1
+    starts = group_starts(queries, target.y[order])
+    sizes = np.diff(starts, append=len(order))
+    groups = np.repeat(np.arange(len(starts)), sizes)
     sums = np.bincount(groups, weights[order])
     totals = np.bincount(queries.codes, weights)
     last = _ndcg_pairs.cumulative_sums(weights[order], queries.starts)
-    middle = last[np.append(np.flatnonzero(is_new)[1:], len(order)) - 1] - sums / 2
+    middle = last[starts + sizes - 1] - sums / 2
     ranks = np.empty(len(order))
-    ranks[order] = middle[groups] / totals[codes] - 0.5
+    ranks[order] = middle[groups] / totals[queries.codes[order]] - 0.5
     return ranks
 
 

@@ -31,9 +31,9 @@ class PairObjective(Objective):
     def __init__(self, target):
         self._target = target
         self._pairs = GradedPairLoss(target.y, target.queries)
-        ones = np.ones(len(target.y))
+        # The loss at scores of 0, where e^F and e^-F are 1.
         self._n_pairs, _ = self._pairs.loss_and_negative_gradient(
-            *weighted_exp((ones, ones), target)
+            target.all_weights, target.weights
         )
 
     def set_scores(self, scores):

@@ -36,10 +36,11 @@ class RefinementObjective(Objective):
     The product is L_p of Equation 4.10 (multiplicative ranking refinement). The weight of a pair is
     :math:`\gamma_{ij} = a_{ij} + b_{ij}`, its terms in the two losses, divided by the losses (4.11,
     4.12). The :math:`a_{ij}` sum to 1, and so do the :math:`b_{ij}`, so that no weight between the
-    losses is needed. The bound of `_objectives.py` holds for the logarithm. With the step weights
-    :math:`\mu = c` and :math:`\nu = w`, it decreases by at least :math:`(\sqrt\mu - \sqrt\nu)^2` in
-    a round (Theorem 9). Theorem 10 states a larger decrease, :math:`\eta = \mu - \nu`, which does
-    not always hold. A decrease of :math:`\eta^2 / 4` always holds, since :math:`\mu + \nu \leq 2`.
+    losses is needed. The bound of `_boosting_rounds.py` holds for the logarithm. With the step
+    weights :math:`\mu = c` and :math:`\nu = w`, it decreases by at least
+    :math:`(\sqrt\mu - \sqrt\nu)^2` in a round (Theorem 9). Theorem 10 states a larger decrease,
+    :math:`\eta = \mu - \nu`, which does not always hold. A decrease of :math:`\eta^2 / 4` always
+    holds, since :math:`\mu + \nu \leq 2`.
 
     The sum is L_a of Equation 4.9 (linear ranking refinement).
 
@@ -394,7 +395,8 @@ def standard_deviation(values, weights, n_counted=10):
 
 def auto_noise(judgements, target):
     """Return the eta for which the judged pairs contribute half of the sum of T; 1 if none is."""
-    exp_zero = weighted_exp(np.ones((2, len(target.y))), target)
-    n_judged, _ = judgements.loss_and_negative_gradient(*exp_zero)
-    n_all, _ = AllPairLoss(target.queries).loss_and_negative_gradient(*exp_zero)
+    # The losses at scores of 0, where e^F and e^-F are 1.
+    weights = target.all_weights, target.weights
+    n_judged, _ = judgements.loss_and_negative_gradient(*weights)
+    n_all, _ = AllPairLoss(target.queries).loss_and_negative_gradient(*weights)
     return float(2 * n_judged / (2 * n_judged + n_all)) if n_judged else 1.0

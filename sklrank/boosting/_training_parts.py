@@ -271,7 +271,6 @@ def fit_parts(ranker, source):
         held_out, target_held_out = rows[test], target.take(test)
         rows, target = rows[train], target.take(train)
         ranker._held_out_fraction = ranker.validation_fraction
-    target.check_something_to_learn()
     reader, bins = choose(ranker, source, target, rows, len(y), head)
     codes = target.queries.codes
     place = np.asarray(source.parts_of_queries(target.queries))[codes]
@@ -320,18 +319,18 @@ def choose(ranker, source, target, rows, n_rows, head):
     n_samples = len(rows)
     trees = ranker._make_trees(n_samples)
     is_categorical = trees[0]._categorical_mask(head.shape[1])
-    drawn = draw_samples(n_samples, ranker._random_state)
+    drawn = np.arange(n_samples)[draw_samples(n_samples, ranker._random_state)]
     data = ranker._race_data(head, target, trees[0])
     splits = data.splits()
-    drawn = np.arange(n_samples)[drawn]
     raced = [samples for split in splits for samples in split]
     needed = np.unique(np.concatenate([drawn, data.start_samples(), *raced]))
     is_seen = np.zeros(n_rows, dtype=bool)
     is_seen[rows] = True
     reader = Reader(ranker, is_categorical)
     X, summary = source.read(rows[needed], is_seen, reader)
-    columns = summary.columns(X[np.searchsorted(needed, drawn)])
+    known = KnownRows(needed, X)
+    columns = summary.columns(known[drawn])
     bins = FeatureBlocks.of_columns(columns, ranker.max_bins, is_categorical, summary.has_missing)
-    ranker._run_race(trees, data._replace(X=KnownRows(needed, X)), splits=splits)
+    ranker._run_race(trees, data._replace(X=known), splits=splits)
     reader.bins, reader.start = bins, ranker.init_
     return reader, bins

@@ -22,10 +22,10 @@ from sklrank._model_lock import shared_call
 from sklrank._validation import (
     as_names,
     check_k,
+    check_level,
     check_random_state,
     is_integer,
     is_missing,
-    is_number,
 )
 from sklrank.label_ranking._plackett_luce_likelihood import (
     expected_positions,
@@ -423,7 +423,7 @@ class PlackettLuceInference:
         of = kinds[-1] if of is None else of
         if of not in kinds:
             raise ValueError(f"of must be one of {kinds} of this model, got {of!r}")
-        _check_level(confidence_level)
+        check_level(confidence_level, "confidence_level")
         estimates, variances, of_ties = self._estimates(feature, of, **options)
         index = (self.classes_ if of == "labels" else self._item_names).tolist()
         columns = {}
@@ -581,7 +581,7 @@ class PlackettLuceInference:
             Columns `estimate`, `lower` and `upper`, with a row for each label, or for each pair of
             labels: the probability that the first is ranked before the second.
         """
-        _check_level(confidence_level)
+        check_level(confidence_level, "confidence_level")
         check_number(n_draws, "n_draws", 1)
         scores = self._label_scores(X)
         n_labels = scores.shape[1]
@@ -615,11 +615,6 @@ def check_number(n, name, least):
     """Raise a ValueError unless n is an integer of `least` or more."""
     if not is_integer(n) or n < least:
         raise ValueError(f"{name} must be an integer of {least} or more, got {n!r}")
-
-
-def _check_level(confidence_level):
-    if not (is_number(confidence_level) and 0.0 < confidence_level < 1.0):
-        raise ValueError(f"confidence_level must be between 0 and 1, got {confidence_level!r}")
 
 
 def _check_connected(problem, classes):

@@ -72,7 +72,7 @@ def decision_function(ranker, X):
 
 
 @in_one_process
-def fit_ranker(ranker, X, positions, rows=None, sample_weight=None):
+def fit_ranker(ranker, X, positions, rows, sample_weight):
     """Fit a ranker to the samples `rows`, or to all samples if that is None; return it."""
     if rows is not None:
         X, positions = _safe_indexing(X, rows), positions[rows]
@@ -179,7 +179,7 @@ class WrappedRanker(MetaLabelRanker):
     def _templates(self):
         return [self.ranker]
 
-    def _fit_rankings(self, X, positions, sample_weight=None):
+    def _fit_rankings(self, X, positions, sample_weight):
         if not is_ranker(self.ranker):
             raise ValueError(
                 "ranker must be a label ranker, whose targets are positions, such as "

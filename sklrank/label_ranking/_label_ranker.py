@@ -29,6 +29,7 @@ from sklrank._sklearn import (
     StrOptions,
     _fit_context,
     _num_samples,
+    _safe_indexing,
     check_parameters,
     one_blas_thread,
     parallel,
@@ -436,7 +437,16 @@ class DecompositionRanker(MetaLabelRanker):
         return self.multi_output and n_targets > 1
 
 
-def fit_weighted(estimator, X, y, sample_weight=None):
+def fit_selected(estimator, X, y, mask, sample_weight):
+    """Fit an estimator to the samples in a mask, which may have weights, and return it."""
+    if not mask.all():
+        rows = np.flatnonzero(mask)
+        X, y = _safe_indexing(X, rows), y[rows]
+        sample_weight = None if sample_weight is None else sample_weight[rows]
+    return fit_weighted(estimator, X, y, sample_weight)
+
+
+def fit_weighted(estimator, X, y, sample_weight):
     """Fit an estimator to samples, which may have weights, and return it."""
     if sample_weight is None:
         return estimator.fit(X, y)

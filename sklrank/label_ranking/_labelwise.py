@@ -14,7 +14,7 @@ from sklrank._sklearn import StrOptions, _safe_indexing
 from sklrank._validation import check_outputs
 from sklrank.label_ranking._label_ranker import (
     DecompositionRanker,
-    fit_weighted,
+    fit_selected,
     in_one_process,
     of_rankers,
 )
@@ -134,7 +134,7 @@ class LabelwiseRanker(DecompositionRanker):
     def _default_estimator(self, random_state, n_jobs):
         return LeafSizeForest(random_state=random_state, n_jobs=n_jobs)
 
-    def _fit_rankings(self, X, positions, sample_weight=None):
+    def _fit_rankings(self, X, positions, sample_weight):
         if is_classifier(self._template()):
             raise ValueError(
                 "estimator must be a regressor, which learns positions; got the classifier "
@@ -199,19 +199,16 @@ class LabelwiseRanker(DecompositionRanker):
 
 
 @in_one_process
-def fit_label(estimator, X, target, sample_weight=None):
+def fit_label(estimator, X, target, sample_weight):
     """Fit an estimator to the samples that rank a label, whose target is not NaN; return it.
 
     The returned estimator is a `DummyRegressor` if only one of several samples ranks the label.
     """
-    ranked = np.flatnonzero(~np.isnan(target))
-    if len(ranked) == 1 < len(target):
+    ranked = ~np.isnan(target)
+    if np.count_nonzero(ranked) == 1 < len(target):
         # A regressor that holds out samples, if fitted to a single sample, would predict NaN.
         estimator = DummyRegressor()
-    if len(ranked) < len(target):
-        X, target = _safe_indexing(X, ranked), target[ranked]
-        sample_weight = None if sample_weight is None else sample_weight[ranked]
-    return fit_weighted(estimator, X, target, sample_weight)
+    return fit_selected(estimator, X, target, ranked, sample_weight)
 
 
 def with_oob_score(estimator):

@@ -13,11 +13,11 @@ from sklearn.utils.parallel import delayed
 
 from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
-from sklrank._sklearn import StrOptions, _num_samples, _safe_indexing
+from sklrank._sklearn import StrOptions, _num_samples
 from sklrank._validation import check_outputs
 from sklrank.label_ranking._label_ranker import (
     DecompositionRanker,
-    fit_weighted,
+    fit_selected,
     in_one_process,
     of_rankers,
 )
@@ -131,19 +131,16 @@ class PairwiseRanker(DecompositionRanker):
     def _default_estimator(self, random_state, n_jobs):
         return RandomForestClassifier(random_state=random_state, n_jobs=n_jobs)
 
-    def _fit_rankings(self, X, positions, sample_weight=None):
+    def _fit_rankings(self, X, positions, sample_weight):
         if is_regressor(self._template()):
             raise ValueError(
                 "estimator must be a classifier, which learns comparisons; got the regressor "
                 f"{self.estimator!r}: use LabelwiseRanker for regressors"
             )
         pairs = pairs_of_labels(positions.shape[1])
-        wins, compared, frequencies = compare_pairs(positions, pairs, sample_weight)
+        wins, compared, frequencies, learned = compare_pairs(positions, pairs, sample_weight)
         # Wins are stored as integers because some classifiers misread boolean indicator matrices.
         wins = wins.astype(np.intp)
-        # Only pairs with samples of both classes are learned. The outcome of all other pairs is
-        # constant or unknown.
-        learned = (frequencies > 0) & (frequencies < 1) & compared.any(axis=0)
         missing = "" if compared[:, learned].all() else "not ranked (NaN) or tied"
         self._jointly = self._fits_jointly(learned.sum(), missing)
         template = self._template_of_fit(self._jointly)
@@ -251,6 +248,8 @@ def compare_pairs(positions, pairs, sample_weight=None):
         Whether the first label comes first, and whether one of the two comes first.
     frequencies : ndarray of shape (n_pairs,)
         Frequency of wins among comparisons; 1/2 if there are none.
+    in_both_orders : ndarray of bool of shape (n_pairs,)
+        Whether there is something to learn: the order of other pairs is constant or unknown.
     """
     first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
     wins = first < second
@@ -258,7 +257,7 @@ def compare_pairs(positions, pairs, sample_weight=None):
     weights = weights_or_ones(sample_weight, len(positions))
     total = weights @ compared
     frequencies = np.divide(weights @ wins, total, np.full(len(pairs), 0.5), where=total > 0)
-    return wins, compared, frequencies
+    return wins, compared, frequencies, (total > 0) & (frequencies > 0) & (frequencies < 1)
 
 
 def weights_or_ones(sample_weight, n_samples):
@@ -281,18 +280,14 @@ def sum_votes(votes, pairs, n_labels):
 
 
 @in_one_process
-def fit_pair(estimator, X, compared, wins, sample_weight=None):
+def fit_pair(estimator, X, compared, wins, sample_weight):
     """Fit an estimator to the samples that rank one label of a pair before the other; return it.
 
     The mask `compared` marks these samples; `wins` is 1 where the first label comes first.
     """
     if sample_weight is not None:
         compared = compared & (sample_weight > 0)
-    chosen = np.flatnonzero(compared)
-    if len(chosen) < len(compared):
-        X, wins = _safe_indexing(X, chosen), wins[chosen]
-        sample_weight = None if sample_weight is None else sample_weight[chosen]
-    return fit_weighted(estimator, X, wins, sample_weight)
+    return fit_selected(estimator, X, wins, compared, sample_weight)
 
 
 def positive_probability(model, X, jointly=False):

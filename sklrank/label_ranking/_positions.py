@@ -15,7 +15,14 @@ from sklrank._rankings import (
     invert_orderings,
     listed_labels,
 )
-from sklrank._validation import as_names, as_numbers, is_missing, names_of, sorted_classes
+from sklrank._validation import (
+    as_names,
+    as_numbers,
+    find_labels,
+    is_missing,
+    names_of,
+    sorted_classes,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -277,8 +284,7 @@ def positions_from_long(
             f"options must be in classes, got {option!r} of the respondent {respondent!r}: add it"
         )
     index, rows = np.unique(respondents, return_inverse=True)
-    order = np.argsort(classes)
-    columns = order[np.searchsorted(classes, options, sorter=order)]
+    columns, _ = find_labels(options, classes)
     _, first = np.unique(rows * len(classes) + columns, return_index=True)
     if len(first) < len(rows):
         twice = np.setdiff1d(np.arange(len(rows)), first)[0]
@@ -392,17 +398,14 @@ def orderings_from_positions(
 
 
 def _as_labels(orderings):
-    given = orderings
     try:
-        orderings = np.asarray(orderings)
+        # Without the conversion of NaN in a list of strings to the string "nan".
+        orderings = as_names(orderings)
     except ValueError as error:
         raise ValueError(
             "orderings must have the same number of places in each row, with one label at each: "
             "fill the end of shorter rows with None or NaN"
         ) from error
-    if orderings.dtype.kind == "U" and not isinstance(given, np.ndarray):
-        # NumPy converts NaN in a list of strings to the string "nan".
-        orderings = np.asarray(given, dtype=object)
     if orderings.ndim != 2 or orderings.size == 0:
         raise ValueError(
             "orderings must have the shape (n_samples, n_places), with at least one row and one "
@@ -428,6 +431,6 @@ def _check_names(values, name):
 
 def _check_classes(classes):
     names = names_of(classes)
-    if not len(names) == len(sorted_classes(names)) > 0:
-        raise ValueError(f"classes must name at least one label, and each once, got {classes!r}.")
+    if len(names) != len(sorted_classes(names)):
+        raise ValueError(f"classes must name labels, each once; got {classes!r}.")
     return names

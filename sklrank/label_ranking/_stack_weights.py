@@ -72,8 +72,9 @@ class PairCorrection:
         """Fit the models to scores and positions, each of shape `(n_samples, n_labels)`."""
         sample_weight = weights_or_ones(sample_weight, len(positions))
         self.pairs = pairs_of_labels(scores.shape[1])
-        wins, compared, self.frequencies = compare_pairs(positions, self.pairs, sample_weight)
-        in_both_orders = compared.any(axis=0) & (self.frequencies > 0) & (self.frequencies < 1)
+        wins, compared, self.frequencies, in_both_orders = compare_pairs(
+            positions, self.pairs, sample_weight
+        )
         self.models = {}
         for pair in np.flatnonzero(in_both_orders):
             rows = compared[:, pair]

@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _BaseComposition, one_blas_thread
-from sklrank._validation import check_outputs
 from sklrank.label_ranking._calibrated import fit_pair_scale
 from sklrank.label_ranking._inner_rankers import (
     check_frozen_labels,
+    decision_function,
     fit_and_score,
     fit_ranker,
     folds_of_held_out,
@@ -219,7 +219,7 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
         """
         return self._set_params("estimators", **params)
 
-    def _fit_rankings(self, X, positions, sample_weight=None):
+    def _fit_rankings(self, X, positions, sample_weight):
         seed = draw_seed(self.random_state)
         names, rankers = zip(*self._named_templates(seed))
         for ranker in rankers:
@@ -359,7 +359,7 @@ def stacked_scores(ranker, X):
     ranker, X = last_ranker(ranker, X)
     if isinstance(ranker, LabelRanker):
         return ranker._bounded_scores(X)
-    return check_outputs(ranker.decision_function(X), ranker)
+    return decision_function(ranker, X)
 
 
 def has_oob_scores(ranker):

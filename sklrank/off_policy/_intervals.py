@@ -7,16 +7,10 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 from sklearn.utils import Bunch
 
-from sklrank._validation import as_numbers, check_random_state, is_integer, is_number
+from sklrank._validation import as_numbers, check_level, check_random_state, is_integer
 
 # The Monte-Carlo error of a bound, in probability, is then at most 0.005 at the level 0.975.
 N_RESAMPLES = 1000
-
-
-def check_confidence(confidence):
-    """Raise if the level of an interval is not a number between 0 and 1."""
-    if not is_number(confidence) or not 0 < confidence < 1:
-        raise ValueError(f"confidence must be a number between 0 and 1, got {confidence!r}")
 
 
 def check_reward_range(reward_range):
@@ -35,7 +29,7 @@ def standard_error(terms):
     return terms.std(ddof=1) / np.sqrt(len(terms)) if len(terms) > 1 else np.nan
 
 
-def normal_interval(terms_of_rows, n_samples, confidence, random_state=None):
+def normal_interval(terms_of_rows, n_samples, confidence, random_state):
     """Return the interval of the central limit theorem for the mean of the terms."""
     terms = terms_of_rows(slice(None))
     margin = norm.ppf((1 + confidence) / 2) * standard_error(terms)
@@ -102,7 +96,7 @@ def confidence_sequence(
     >>> print(f"between {found.low[-1]:.2f} and {found.high[-1]:.2f}")
     between 0.47 and 0.56
     """
-    check_confidence(confidence)
+    check_level(confidence, "confidence")
     rewards, weights = as_numbers(rewards, "rewards"), as_numbers(weights, "weights")
     least, most = check_reward_range(reward_range)
     if horizon is not None and (not is_integer(horizon) or horizon < 1):

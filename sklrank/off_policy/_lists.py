@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from sklrank._sklearn import _num_samples, _safe_indexing
-from sklrank._validation import as_numbers, look_up
+from sklrank._validation import as_numbers, check_level, look_up
 from sklrank.feedback import Exploration, check_exploration
-from sklrank.off_policy._intervals import INTERVALS, check_confidence
+from sklrank.off_policy._intervals import INTERVALS
 from sklrank.off_policy._log import check_rewards, probabilities_of, warn_about_weights
 from sklrank.off_policy._values import summary
 
@@ -105,7 +105,7 @@ def list_policy_value(
     0.89 to 1.04
     """
     terms_of, dimensions = look_up("method", LIST_METHODS, method)
-    check_confidence(confidence)
+    check_level(confidence, "confidence")
     interval_of = look_up("interval", INTERVALS, interval)
     if isinstance(exploration, Exploration) and terms_of is not _of_record:
         raise ValueError(

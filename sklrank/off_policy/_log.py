@@ -42,7 +42,7 @@ def check_log(
     With `classes`, the actions are indices into these, also if the record has other names.
     """
     rewards = check_rewards(rewards, 1)
-    policy = check_policy(policy, len(rewards), X, exploration, available=available)
+    policy = check_policy(policy, len(rewards), X, exploration, "policy", available)
     n_labels = policy.shape[1]
     arrays = check_exploration(exploration, len(rewards), n_labels, classes=classes, single=True)
     known = ~np.isnan(rewards)
@@ -78,7 +78,7 @@ def check_rewards(rewards, *dimensions):
     return rewards
 
 
-def check_policy(policy, n_samples, X=None, exploration=None, name="policy", available=None):
+def check_policy(policy, n_samples, X, exploration, name, available):
     """Return the probabilities `(n_samples, n_labels)` of a policy; the array is not copied."""
     policy = np.asarray(probabilities_of(policy, X, exploration, name, available))
     if policy.ndim == 1 and policy.dtype.kind in "iu" and len(policy) and policy.min() >= 0:
@@ -103,7 +103,7 @@ def check_policy(policy, n_samples, X=None, exploration=None, name="policy", ava
     return policy
 
 
-def probabilities_of(policy, X, exploration=None, name="policy", available=None):
+def probabilities_of(policy, X, exploration, name="policy", available=None):
     """Return the probabilities of a policy, which is a model or an array of probabilities.
 
     Those of a model are returned in the order of the labels of the log, if both have names. The

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-from sklrank._validation import is_number, look_up
+from sklrank._validation import check_level, is_number, look_up
 from sklrank.feedback import Exploration
 from sklrank.off_policy import _intervals, _log, _methods
 
@@ -121,7 +121,7 @@ def policy_value(
     1.00, from 328 samples
     """
     rule = look_up("method", _methods.METHODS, method)
-    _intervals.check_confidence(confidence)
+    check_level(confidence, "confidence")
     if threshold != "auto" and not (is_number(threshold) and threshold >= 0):
         raise ValueError(f"threshold must be 'auto' or a number from 0, got {threshold!r}")
     if interval not in ("bernstein", "sequence"):

@@ -24,8 +24,8 @@ class AssembleObjective(Objective):
     :math:`\alpha^* = \log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)` for the weighted error
     :math:`\epsilon`. It minimizes the loss for fixed labels along the hypothesis, and no step
     between 0 and :math:`2 \alpha^*` increases the loss. With two classes, the bound of
-    `_objectives.py` is equal to this loss. With more classes, the bound does not hold in general,
-    and is not needed.
+    `_boosting_rounds.py` is equal to this loss. With more classes, the bound does not hold in
+    general, and is not needed.
 
     The label of an unlabeled sample is -1, and `pseudo_labels` are the labels as long as all scores
     are 0. `labeled_share` is the fraction of the sum of all initial weights that is given to the

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._binning import FeatureBlocks, codes_of_categories
 from sklrank._docstrings import shares_text
-from sklrank._estimator import BaseEstimator
+from sklrank._estimator import BaseEstimator, failed_weight_checks
 from sklrank._randomness import MAX_FEATURES, draw_features
 from sklrank._sklearn import N_JOBS, Interval, _fit_context
 from sklrank._validation import as_numbers, check_rows, check_weights, unchanged_on_error
@@ -91,10 +91,7 @@ class HistogramTree(BaseEstimator):
         "random_state": ["random_state"],
     }
 
-    _failed_checks = {
-        f"check_sample_weight_equivalence_on_{kind}_data": "min_samples_leaf counts samples"
-        for kind in ("dense", "sparse")
-    }
+    _failed_checks = failed_weight_checks("min_samples_leaf counts samples")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

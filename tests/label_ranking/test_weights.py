@@ -17,6 +17,7 @@ from sklrank.label_ranking import (
     PlackettLuceRanker,
     StackedRanker,
 )
+from sklrank.label_ranking._stack_weights import PairCorrection
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(90, 3))
@@ -119,6 +120,20 @@ def test_samples_of_weight_zero_are_left_out():
     expected = ranker.fit(X[:60], Y[:60]).decision_function(X)
     weights = np.repeat([1.0, 0.0], [60, 30])
     assert_array_equal(ranker.fit(X, Y, weights).decision_function(X), expected)
+
+
+def test_pairs_that_only_samples_of_weight_zero_compare():
+    known = Y.copy()
+    known[:60, 2] = np.nan
+    weights = np.repeat([1.0, 0.0], [60, 30])
+    ranker = PairwiseRanker(LOGISTIC, voting="soft")
+    expected = ranker.fit(X[:60], known[:60]).decision_function(X)
+    assert_array_equal(ranker.fit(X, known, weights).decision_function(X), expected)
+    corrections = [
+        PairCorrection().fit(X[:60], known[:60]),
+        PairCorrection().fit(X, known, weights),
+    ]
+    assert_array_equal(*(correction.votes(X) for correction in corrections))
 
 
 def test_the_default_stack_follows_heavy_samples():
