@@ -255,8 +255,8 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
         Raises
         ------
         ValueError
-            If there is no such parameter, or if the model is fitted and `random_state` is invalid.
-            Then nothing changes.
+            If the model is fitted and `random_state` is invalid, and then nothing changes; or if
+            there is no such parameter, and then those before it are set, as in scikit-learn.
         """
         generator = getattr(self, "_random_state", None)
         if generator is not None and "random_state" in params:

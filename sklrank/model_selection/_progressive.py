@@ -93,8 +93,9 @@ def progressive_val_score(
           ``t * F(t) - (t - 1) * F(t - 1)``, where F(t) is the F1 of the sets of the first t
           samples. So the mean of the first t values is F(t). The values of "psp@k", which is a
           ratio of sums too, are computed in the same way;
-        - a callable ``scoring(y_true, y_score)``, which is called once with all samples and returns
-          one value for each sample; `y_score` has a column for each label, also for two classes.
+        - a callable ``scoring(y_true, y_score)``, which is called once with all samples, or with
+          those of each batch of an iterator, and returns one value for each sample; `y_score` has a
+          column for each label, also for two classes.
     classes : array-like of shape (n_classes,), default=None
         All classes that may occur, passed to the estimator. If None, the distinct values of a 1-d
         `y` are passed if the estimator is not fitted yet and `partial_fit` accepts `classes`;
@@ -121,7 +122,7 @@ def progressive_val_score(
         lengths differ or there are no samples, if `y` has a class that is neither in `classes` nor
         known to a fitted estimator, if `classes` adds labels to a fitted estimator and `chunk_size`
         is not 1, or if `X` is an iterator and `scoring` needs all samples, as the F1 measures do.
-        In these cases, the estimator does not change.
+        In these cases, the estimator does not change; with an iterator, it keeps earlier batches.
     TypeError
         If the estimator cannot learn incrementally, or if `classes` or `sample_weight` is passed
         and the estimator does not accept it.
