@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sklrank._label_scores import as_relevant, check_relevance_and_scores
-from sklrank._validation import check_finite, check_k
+from sklrank._validation import check_finite, check_k, is_number
 from sklrank.metrics._averaging import check_weight, weighted_mean
 from sklrank.metrics._pairwise_loss import of_pairs
 from sklrank.metrics._scorers import LabelScorer
@@ -44,7 +44,8 @@ def label_propensities(y: ArrayLike, *, a: float = 0.55, b: float = 1.5) -> np.n
     Raises
     ------
     ValueError
-        If `y` is not a 0/1 indicator matrix with at least one sample.
+        If `y` is not a 0/1 indicator matrix with at least one sample, or if `a` or `b` is not a
+        positive number.
 
     References
     ----------
@@ -62,6 +63,9 @@ def label_propensities(y: ArrayLike, *, a: float = 0.55, b: float = 1.5) -> np.n
         raise ValueError(
             f"y must be a 0/1 indicator matrix with at least one sample, got shape {y.shape}."
         )
+    for name, value in (("a", a), ("b", b)):
+        if not (is_number(value) and 0 < value < np.inf):
+            raise ValueError(f"{name} must be a positive number, got {value!r}")
     scale = max(np.log(y.shape[0]) - 1.0, 0.0) * (b + 1.0) ** a
     return 1.0 / (1.0 + scale * (as_relevant(y).sum(axis=0) + b) ** -a)
 

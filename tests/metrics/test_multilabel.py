@@ -48,6 +48,13 @@ def test_propensities_of_few_samples():
     assert 1 > p[0] > p[1] > p[2] > 0
 
 
+@pytest.mark.parametrize("name", ["a", "b"])
+@pytest.mark.parametrize("value", [0.0, -2, np.nan, np.inf, "x", None])
+def test_parameters_of_propensities(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be a positive number"):
+        label_propensities(Y, **{name: value})
+
+
 @pytest.mark.parametrize("k", [1, 3, 7])
 def test_values(k):
     p = label_propensities(Y)
