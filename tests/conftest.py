@@ -1,6 +1,7 @@
 """Fixtures of several test files: data, outcomes of exploration, comparison of models; markers."""
 
 import os
+import sys
 from collections import defaultdict
 from itertools import permutations, product
 from pathlib import Path
@@ -13,6 +14,11 @@ from scipy.stats import norm
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 from threadpoolctl import threadpool_limits
+
+# `python -m pytest` puts the checkout on the path. The installed package is tested, unless the
+# modules of the checkout are compiled in place.
+if not any(Path(__file__).parents[1].glob("sklrank/_cyutility.*[od]")):  # .so or .pyd
+    sys.path[:] = [path for path in sys.path if Path(path).resolve() != Path(__file__).parents[1]]
 
 from sklrank.feedback import (
     InverseGapRandomization,
@@ -32,6 +38,13 @@ settings.register_profile("thorough", deadline=None, max_examples=250)
 settings.load_profile("short")
 
 
+# The ignored ones come from the oldest scikit-learn and matplotlib under newer other packages.
+WARNINGS = [
+    "error",
+    "ignore::DeprecationWarning:sklearn.*",
+    "ignore::DeprecationWarning:matplotlib.*",
+]
+
 # Arguments of tests that the threads of pytest-run-parallel cannot share.
 NOT_FOR_THREADS = {
     "model": "all threads would train one model",
@@ -43,11 +56,15 @@ NOT_FOR_THREADS = {
 
 
 def pytest_collection_modifyitems(items):
-    """Mark the tests that pytest-run-parallel must not run in several threads at the same time.
+    """Turn warnings into errors while a test runs, and mark the tests that threads cannot share.
 
-    It recognizes by itself tests that catch warnings, capture output or use `monkeypatch`.
+    Errors do not belong into the settings of pytest, where they would also concern the start of the
+    plugins that happen to be installed. The plugin pytest-run-parallel recognizes by itself tests
+    that catch warnings, capture output or use `monkeypatch`.
     """
     for item in items:
+        # Before the marks of the test, which have precedence.
+        item.add_marker(pytest.mark.filterwarnings(*WARNINGS), append=False)
         function = getattr(item, "function", None)
         reasons = [NOT_FOR_THREADS.get(name) for name in getattr(item, "fixturenames", ())]
         if getattr(function, "is_hypothesis_test", False):
