@@ -58,7 +58,7 @@ class Exploration:
 
     See Also
     --------
-    UniformRandomization.explore : Draws the labels to show, given scores.
+    explore : Draws the labels to show, given scores.
 
     Notes
     -----
