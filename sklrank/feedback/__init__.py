@@ -24,6 +24,7 @@ previous rounds: it may be a :class:`SelfTunedExploration`, or "ag1", "ag2" or "
 """
 
 from sklrank.feedback._exploration import Exploration
+from sklrank.feedback._exploration import arrays_of_record as arrays_of_record
 from sklrank.feedback._exploration import check_exploration as check_exploration
 from sklrank.feedback._exploration import check_rewards as check_rewards
 from sklrank.feedback._exploration import check_shown as check_shown
