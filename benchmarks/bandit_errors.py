@@ -80,7 +80,6 @@ LINUCB_POLICIES = {
     "thompson": {"randomization": "thompson"},
     "epsilon-greedy, 0.05": {"exploration": 0.05},
     "plackett-luce, 0.05": {"exploration": 0.05, "randomization": "plackett-luce"},
-    "softmax, 0.05": {"exploration": 0.05, "randomization": "softmax"},
 }
 N_PROBED = 200
 

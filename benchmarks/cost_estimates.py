@@ -14,7 +14,7 @@ import argparse
 import numpy as np
 from _common import MULTILABEL, load_multilabel, print_header, print_table
 
-from sklrank.feedback import LIST_RANDOMIZATIONS, RANDOMIZATIONS
+from sklrank.feedback import LIST_RANDOMIZATIONS, explore
 from sklrank.online_boosting import TopKAdaptive
 
 
@@ -64,7 +64,6 @@ def errors_of_estimate(name, seed, n_samples, randomization, rho, estimate):
     q = None
     if estimate == "doubly-robust":
         q = 1.0 / (1.0 + np.exp(-direct_margins(model, X[rounds])))
-    scheme = RANDOMIZATIONS[randomization](rho)
     errors = []
     for i, t in enumerate(rounds):
         y, s = Y[t], scores[i]
@@ -74,7 +73,7 @@ def errors_of_estimate(name, seed, n_samples, randomization, rho, estimate):
         full = costs_of(np.outer(y, 1 - y))
         size = np.linalg.norm(full)
         n_draws = 2000
-        record = scheme.explore(np.tile(s, (n_draws, 1)), 3, random_state=seed)
+        record = explore(np.tile(s, (n_draws, 1)), 3, randomization, rho, random_state=seed)
         base = np.zeros((len(y), len(y))) if q is None else np.outer(q[i], 1 - q[i])
         np.fill_diagonal(base, 0.0)
         direct = costs_of(base)

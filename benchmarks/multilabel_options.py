@@ -3,7 +3,7 @@
 1. Full information: `OnlineBMR` and `AdaOLMR` with each loss, over the default learners and over 20
    Hoeffding trees: rank loss, and NDCG@3 and precision@3 in brackets.
 2. Top-k feedback (k = 3): `TopKBBM` over the default learners and over ten Hoeffding trees, with
-   each estimate of the costs and each exploration scheme, at rho = .05 and .2: rank loss, and the
+   each estimate of the costs and three exploration schemes, at rho = .05 and .2: rank loss, and the
    relevant labels shown per round in brackets.
 
 The samples are shuffled, and at most --samples of them are used, of bibtex and delicious at most
@@ -24,23 +24,13 @@ from itertools import product
 import numpy as np
 from _common import MULTILABEL, load_multilabel, print_header, print_table
 
-from sklrank.feedback import (
-    PlackettLuceRandomization,
-    SingleSwapRandomization,
-    SoftmaxRandomization,
-    UniformRandomization,
-)
+from sklrank.feedback import explore
 from sklrank.metrics import ndcg_score, precision_at_k_score, rank_loss
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKBBM
 
 K = 3
 ESTIMATES = ("doubly-robust", "pairs", "labels")
-SCHEMES = {
-    "uniform": UniformRandomization,
-    "single-swap": SingleSwapRandomization,
-    "plackett-luce": PlackettLuceRandomization,
-    "softmax": SoftmaxRandomization,
-}
+SCHEMES = ("uniform", "single-swap", "plackett-luce")
 
 
 def load(name, seed, n_samples):
@@ -76,7 +66,7 @@ def top_k(X, Y, seed, exploration):
     """Yield the group and the name of each setting, its rank loss and its reward per round."""
     half = len(X) // 2
     for learners, estimate in product(("default", "trees"), ESTIMATES):
-        for scheme, make in SCHEMES.items():
+        for scheme in SCHEMES:
             model = TopKBBM(
                 k=K,
                 exploration=exploration,
@@ -86,7 +76,7 @@ def top_k(X, Y, seed, exploration):
                 **over(learners, 10),
             )
             scores = model.progressive_fit(X, Y, classes=range(Y.shape[1]))
-            shown = make(exploration).explore(scores, K, random_state=seed).actions
+            shown = explore(scores, K, scheme, exploration, random_state=seed).actions
             reward = np.take_along_axis(Y, shown, axis=1).sum(axis=1).mean()
             yield (
                 f"TopKBBM, {learners}",

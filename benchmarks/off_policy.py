@@ -190,8 +190,7 @@ def speed(quick):
     log, rewards = Exploration(actions, np.full(n_samples, 1 / n_labels)), random.random(n_samples)
     size = policy.nbytes + actions.nbytes + log.propensities.nbytes + rewards.nbytes
     even = np.broadcast_to(1 / n_labels, policy.shape)
-    groups = {"logging_policy": even, "action_features": np.arange(n_labels) % 10}
-    options = {"ips": {}, "snips": {}, "clipped": {}, "mips": groups}
+    options = {"ips": {}, "snips": {}, "clipped": {}}
     options["dr"] = options["dr-os"] = options["switch-dr"] = {"reward_model": even}
     rows = []
     for method, others in options.items():

@@ -27,7 +27,7 @@ import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
-from sklrank.feedback import Exploration, SoftmaxRandomization
+from sklrank.feedback import Exploration, explore
 from sklrank.linear_model import LinUCBClassifier
 from sklrank.off_policy import (
     OffPolicyClassifier,
@@ -66,8 +66,8 @@ def write_log(database, n, random):
     """Let the running policy show articles, and write what it showed."""
     X = draw_visitors(n, random)
     # It knows the mean click rates, and draws articles by them.
-    scores = np.tile(10 * click_rates(X).mean(axis=0), (n, 1))
-    shown = SoftmaxRandomization(0.3).explore(scores, k=1, random_state=random)
+    scores = np.tile(click_rates(X).mean(axis=0), (n, 1))
+    shown = explore(scores, k=1, scheme="inverse-gap", exploration=0.1, random_state=random)
     rates = np.take_along_axis(click_rates(X), shown.actions, axis=1)
     clicks = (random.random_sample((n, 1)) < rates).astype(float)
     clicks[-n // 50 :] = np.nan  # the last clicks have not arrived

@@ -19,7 +19,7 @@ import argparse
 import numpy as np
 
 from sklrank.datasets import make_multilabel_ranking_stream
-from sklrank.feedback import Exploration, UniformRandomization
+from sklrank.feedback import Exploration, explore
 from sklrank.linear_model import SemiBanditRanker
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import TopKAdaptive, TopKBBM
@@ -31,7 +31,7 @@ TAGS = np.array([f"tag {letter}" for letter in "ABCDEFGH"])
 def write_log(Y, exploration):
     """Return the log of a policy that ranks the tags by popularity."""
     scores = np.tile(Y.mean(axis=0), (len(Y), 1))
-    shown = UniformRandomization(exploration).explore(scores, K, random_state=0)
+    shown = explore(scores, K, exploration=exploration, random_state=0)
     clicks = np.take_along_axis(Y, shown.actions, axis=1)
     return shown.to_frame(rewards=clicks, classes=TAGS)
 

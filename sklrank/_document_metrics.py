@@ -170,7 +170,7 @@ _OPTIONS = {
 _FUNCTIONS = ("gain", "discount")
 
 
-def choose(convention, **choices):
+def metric_options(convention, **choices):
     """Check the options, and return the values of all options.
 
     An option that is None or not given has the value of the convention. The options are attributes
@@ -186,7 +186,7 @@ def choose(convention, **choices):
     return SimpleNamespace(**defaults | choices)
 
 
-def check_k(k):
+def check_cutoff(k):
     """Check the parameter `k`, the number of top-ranked documents to include, or None for all."""
     if k is not None and not (is_integer(k) and 1 <= k <= EVERY_PLACE):
         raise ValueError(

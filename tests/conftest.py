@@ -20,15 +20,6 @@ from threadpoolctl import threadpool_limits
 if not any(Path(__file__).parents[1].glob("sklrank/_cyutility.*[od]")):  # .so or .pyd
     sys.path[:] = [path for path in sys.path if Path(path).resolve() != Path(__file__).parents[1]]
 
-from sklrank.feedback import (
-    InverseGapRandomization,
-    PlackettLuceRandomization,
-    SingleSwapRandomization,
-    SoftmaxRandomization,
-    ThompsonRandomization,
-    UniformRandomization,
-)
-
 # The tests make thousands of small fits, for which several BLAS threads take longer than one.
 threadpool_limits(1, user_api="blas")
 
@@ -142,13 +133,13 @@ def routing():
 def law():
     """Return a function that computes the distribution of the labels that a scheme shows.
 
-    For an exploration scheme, scores `(n_labels,)` and k, it returns a dictionary of the tuples of
-    labels that may be shown, with their probabilities.
+    For the name of a scheme, scores `(n_labels,)`, k and the exploration, it returns a dictionary
+    of the tuples of labels that may be shown, with their probabilities.
     """
 
-    def probabilities_of(scheme, scores, k):
+    def probabilities_of(scheme, scores, k, rho):
         probabilities = defaultdict(float)
-        for shown, probability in OUTCOMES[type(scheme)](scores, k, scheme.exploration):
+        for shown, probability in OUTCOMES[scheme](scores, k, rho):
             probabilities[shown] += probability
         return probabilities
 
@@ -187,15 +178,11 @@ def greedy_mixture(explored):
 
 
 def plackett_luce_outcomes(scores, k, rho):
-    """The greedy top k, or labels drawn by their scores."""
-    greedy = (tuple(np.argsort(-scores, kind="stable")[:k]), 1 - rho)
-    return [greedy, *((shown, rho * p) for shown, p in softmax_outcomes(scores, k, 0.5))]
-
-
-def softmax_outcomes(scores, k, rho):
-    """Each label in proportion to its strength among the remaining labels."""
+    """The greedy top k, or labels drawn by the softmax of their scores and the uniform law."""
     softmax = np.exp(scores - scores.max())
-    return ordered_draws((1 - rho) * softmax / softmax.sum() + rho / len(scores), k)
+    drawn = ordered_draws((softmax / softmax.sum() + 1 / len(scores)) / 2, k)
+    greedy = (tuple(np.argsort(-scores, kind="stable")[:k]), 1 - rho)
+    return [greedy, *((shown, rho * p) for shown, p in drawn)]
 
 
 def inverse_gap_outcomes(scores, k, rho):
@@ -237,12 +224,11 @@ def ordered_draws(strengths, k):
 # For each scheme, a function of the scores, k and the exploration. It returns tuples of labels with
 # the probability that they are shown, in this order. A tuple may occur several times.
 OUTCOMES = {
-    UniformRandomization: greedy_mixture(uniform_outcomes),
-    SingleSwapRandomization: greedy_mixture(single_swap_outcomes),
-    PlackettLuceRandomization: plackett_luce_outcomes,
-    SoftmaxRandomization: softmax_outcomes,
-    InverseGapRandomization: inverse_gap_outcomes,
-    ThompsonRandomization: thompson_outcomes,
+    "uniform": greedy_mixture(uniform_outcomes),
+    "single-swap": greedy_mixture(single_swap_outcomes),
+    "plackett-luce": plackett_luce_outcomes,
+    "inverse-gap": inverse_gap_outcomes,
+    "thompson": thompson_outcomes,
 }
 
 

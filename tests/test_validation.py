@@ -25,7 +25,7 @@ from sklrank._validation import (
     is_number,
 )
 from sklrank.boosting import HistGradientBoostingRanker
-from sklrank.feedback import UniformRandomization
+from sklrank.feedback import explore
 from sklrank.label_ranking import PlackettLuceRanker
 from sklrank.linear_model import BanditronClassifier, OnlineRidgeClassifier, PredtronClassifier
 from sklrank.metrics import kendall_tau_distance, ndcg_score, rank_loss
@@ -41,8 +41,8 @@ CALLS = {
     "penalty": partial(kendall_tau_distance, SCORES, SCORES),
     "k": partial(ndcg_score, y, X[:, 0]),
     "k of labels": partial(TopKBBM(n_estimators=1).fit(X, np.eye(4)[y]).predict_topk, X),
-    "k of actions": partial(UniformRandomization().explore, SCORES),
-    "exploration": UniformRandomization,
+    "k of actions": partial(explore, SCORES),
+    "exploration": partial(explore, SCORES, 1),
     "theta": partial(datasets.sample_mallows, SCORES),
     "survival": partial(datasets.hide_labels, SCORES),
     "probability": partial(datasets.tie_labels, SCORES),
@@ -78,7 +78,7 @@ def test_sizes_of_generated_data_sets(name):
     "call",
     [
         partial(PlackettLuceRanker(alpha=1.0).fit(X, np.argsort(SCORES) + 1).sample_rankings, X),
-        partial(UniformRandomization().explore, SCORES, 1),
+        partial(explore, SCORES, 1),
         partial(query_train_test_split, X, qid=y),
         partial(datasets.hide_labels, SCORES),
         partial(datasets.tie_labels, SCORES),

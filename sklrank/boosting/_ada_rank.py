@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from sklrank._boosting_rounds import ROUNDING, Objective, of_boosters
-from sklrank._document_metrics import average_precision_of_queries, choose, ndcg_of_queries
+from sklrank._document_metrics import (
+    average_precision_of_queries,
+    metric_options,
+    ndcg_of_queries,
+)
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import check_entries
 from sklrank._weak_learners import Learner
@@ -69,7 +73,8 @@ class QueryObjective(Objective):
     def __init__(self, target, metric, k, step_weights, *, must_beat_chance=False):
         y, queries = target.y, target.queries
         self._queries = queries
-        self._metric = METRICS[metric](queries, y, choose("standard", gain="exponential"), k)
+        options = metric_options("standard", gain="exponential")
+        self._metric = METRICS[metric](queries, y, options, k)
         self._step_weights = step_weights
         self._must_beat_chance = must_beat_chance
         chance = self._metric(np.zeros(len(y)))

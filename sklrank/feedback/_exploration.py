@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 TOLERANCE, SUM_TOLERANCE = 1e-6, 2e-3
 # Gradient steps are divided by propensities; the squares of smaller ones would overflow.
 MIN_PROPENSITY = 1e-60
+# The square of a larger reward, times that of a weight, could overflow.
+MAX_REWARD = 1e100
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,7 +60,7 @@ class Exploration:
 
     See Also
     --------
-    UniformRandomization.explore : Draws the labels to show, given scores.
+    explore : Draws the labels to show, given scores.
 
     Notes
     -----
@@ -147,7 +149,7 @@ class Exploration:
         """
         import pandas as pd
 
-        actions, propensities = _as_pairs(self.actions, self.propensities)
+        actions, propensities = arrays_of_record(self)
         k = actions.shape[1]
         classes = self.classes if classes is None else classes
         if classes is not None:
@@ -227,8 +229,18 @@ def _columns(log):
     return {name: np.asarray([row[name] for row in log]) for name in log[0].keys()}
 
 
-def _as_pairs(actions, propensities):
-    """Return arrays `(n_samples, k)` and `(n_samples, k, k)`, with k = 1 for single actions."""
+def arrays_of_record(exploration):
+    """Return the actions `(n_samples, k)` and propensities `(n_samples, k, k)` of a record.
+
+    It may be any object with these attributes. For single actions, k is 1.
+    """
+    arrays = [getattr(exploration, name, None) for name in ("actions", "propensities")]
+    if arrays[0] is None:
+        raise ValueError(
+            "exploration must have actions and propensities, as explore returns; got "
+            f"{type(exploration).__name__}"
+        )
+    actions, propensities = map(np.asarray, arrays)
     if actions.ndim == 1 and propensities.size == len(actions):
         return actions[:, np.newaxis], propensities.reshape(-1, 1, 1)
     if actions.ndim == 2 and propensities.shape == (*actions.shape, actions.shape[1]):
@@ -283,19 +295,12 @@ def check_exploration(
     named = None if classes is None else getattr(exploration, "classes", None)
     renames = named is not None and named is not classes and not np.array_equal(named, classes)
     n_labels = len(named) if renames else n_labels
-    arrays = [getattr(exploration, name, None) for name in ("actions", "propensities")]
-    if arrays[0] is None:
-        raise ValueError(
-            "exploration must have actions and propensities, as explore returns; got "
-            f"{type(exploration).__name__}"
-        )
-    shape = np.shape(arrays[0])
-    actions, propensities = _as_pairs(*map(np.asarray, arrays))
+    actions, propensities = arrays_of_record(exploration)
     if len(actions) != n_samples or not 1 <= actions.shape[1] <= (1 if single else n_labels):
         one = "one label" if single else f"1 to {n_labels} labels"
         raise ValueError(
             f"actions of exploration must be {one} for each of {n_samples} samples, got an array "
-            f"of shape {shape}"
+            f"of shape {np.shape(exploration.actions)}"
         )
     record, fault = (actions, propensities), (0, 0, 0)
     if actions.dtype.kind in "iu" and propensities.dtype.kind in "biuf":
@@ -355,27 +360,31 @@ def check_shown(actions, available):
         )
 
 
-def check_rewards(rewards, shape, *, refused=None):
-    """Check that rewards are from 0 to 1, or NaN, and have the shape of the actions.
+def check_rewards(rewards, shape, *, bounded=True, refused=None):
+    """Check that rewards are numbers, or NaN if not known, of this shape. Return them as float64.
 
-    Return them as float64. For a single action per sample, (n_samples,) and (n_samples, 1) are both
-    accepted. `refused` is the reason why numbers other than 0 and 1 are refused, if they are.
+    The shape is that of the actions, or of pairs of them. For a single action per sample,
+    (n_samples,) and (n_samples, 1) are both accepted. If `bounded`, rewards must be from 0 to 1.
+    `refused` is the reason why numbers other than 0 and 1 are refused, if they are.
     """
     rewards = np.asarray(rewards)
     if (len(shape) == 1 and rewards.shape == (*shape, 1)) or shape == (*rewards.shape, 1):
         rewards = rewards.reshape(shape)
     if rewards.shape != shape:
-        raise ValueError(f"rewards must have the shape {shape} of the actions, got {rewards.shape}")
+        of = "pairs of actions" if len(shape) == 3 else "the actions"
+        raise ValueError(f"rewards must have the shape {shape} of {of}, got {rewards.shape}")
     if rewards.dtype == object:
         # Columns of a nullable type in data frames are converted to arrays of objects.
         with suppress(TypeError, ValueError):
             missing = is_missing(rewards)
             rewards = np.where(missing, np.nan, rewards).astype(np.float64)
+    least, most = (0, 1) if bounded else (-MAX_REWARD, MAX_REWARD)
     # The comparison is written so that NaN passes.
-    if rewards.dtype.kind not in "biuf" or np.any((rewards < 0) | (rewards > 1)):
+    if rewards.dtype.kind not in "biuf" or np.any((rewards < least) | (rewards > most)):
+        remedy = " (1 if the label shown is relevant): divide others by the largest one possible"
         raise ValueError(
-            "rewards must be numbers from 0 to 1 (1 if the label shown is relevant), or NaN if not "
-            "known: divide other rewards by the largest one that is possible"
+            f"rewards must be numbers from {least:g} to {most:g}, or NaN if not known"
+            f"{remedy if bounded else ''}"
         )
     rewards = np.ascontiguousarray(rewards, dtype=np.float64)
     if refused is not None and np.any((rewards > 0) & (rewards < 1)):

@@ -2,9 +2,8 @@
 """Samplers, which draw the labels to show.
 
 The random numbers are passed as an array with one row per sample, so the draw for a sample does not
-depend on how the samples are divided among calls. `_randomization` documents the exploration
-schemes, explains how to add a scheme, and checks the arguments: the number of labels to show, the
-shape of the scores, and random numbers for each sample.
+depend on how the samples are divided among calls. `_randomization` has the names of the schemes,
+documents them in `explore`, and checks the arguments.
 
 If only some of the labels of a sample are available, their scores are gathered, and the n available
 labels are numbered 0, ..., n - 1 in the draw. So a label that is not available has the same effect
@@ -15,8 +14,8 @@ from libc.math cimport erfc, exp
 
 import numpy as np
 
-# Smallest share of the uniform distribution in the strengths of `SoftmaxSampler`. With smaller
-# ones, the last labels arrive so late that more nodes would be needed.
+# Smallest share of the uniform distribution in the strengths. With smaller ones, the last labels
+# arrive so late that more nodes would be needed.
 cdef double SMALLEST_SHARE = 1e-4
 
 cdef double ROOT_HALF = 0.7071067811865476
@@ -48,8 +47,16 @@ cdef class TopKSampler:
     `cdef double propensity(self, Py_ssize_t a, Py_ssize_t b)`
         Return the probability that both labels are shown, or that label a is shown if a = b.
 
-    A sampler whose scores must be expected rewards, without a bonus, sets `needs_means`. Labels are
-    sorted by `sort_items` of `sklrank._sorting`, if needed.
+    A sampler whose scores must be expected rewards, without a bonus, sets `needs_means`. One that
+    draws a single label only has ``shows_lists = False``. Labels are sorted by `sort_items` of
+    `sklrank._sorting`, if needed.
+
+    Propensities must be accurate to 1e-12, those of two labels positive for each k of at least 2
+    (boosters clip them from below), and all exactly 1 if k is the number of labels. As the
+    exploration approaches 0, which is possible, too, a sampler should show the greedy top k. The
+    theoretical learning rate of `TopKAdaptive` is right if the propensities of two labels are not
+    below the order of ``exploration / n_labels**2`` (Raman et al. 2020, Lemmas 6 and 10): otherwise
+    state so in `explore`.
 
     Parameters
     ----------
@@ -60,6 +67,8 @@ cdef class TopKSampler:
     exploration : float
         Amount of exploration.
     """
+
+    shows_lists = True
 
     def __init__(
         self, Py_ssize_t n_labels, Py_ssize_t k, Py_ssize_t n_uniforms, double exploration
@@ -432,16 +441,6 @@ cdef class PlackettLuceSampler(TopKSampler):
         return total
 
 
-cdef class SoftmaxSampler(PlackettLuceSampler):
-    """Sampler that always draws labels, and whose exploration is the share of the uniform one."""
-
-    def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, double exploration):
-        super().__init__(n_labels, k, exploration, SMALLEST_SHARE)
-
-    cdef void set_exploration(self, double exploration) noexcept nogil:
-        self.drawn, self.share = 1.0, max(exploration, SMALLEST_SHARE)
-
-
 cdef class InverseGapSampler(PlackettLuceSampler):
     """Sampler whose strengths outside of the greedy top k are the inverses of gaps between scores.
 
@@ -482,6 +481,8 @@ cdef class ThompsonSampler(PlackettLuceSampler):
     logarithms of the standard errors had a deviation of 1/2, and 0.04 if it was 1.
     """
 
+    shows_lists = False
+
     cdef double noise                       # the exploration
     # Working memory.
     cdef double[::1] ends                   # (N_CELLS + 1,) ends of the cells
@@ -489,11 +490,6 @@ cdef class ThompsonSampler(PlackettLuceSampler):
     cdef double[::1] products               # (N_CELLS + 1,) product of all F_l
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t k, double exploration):
-        if k != 1:
-            raise ValueError(
-                "randomization='thompson' draws a single label, since the propensities of several "
-                f"labels are not known, and k={k}: use 'softmax' or 'inverse-gap'"
-            )
         self.cdf, self.ends = np.empty((n_labels, N_CELLS + 1)), np.empty(N_CELLS + 1)
         self.products = np.empty(N_CELLS + 1)
         self.needs_means = True

@@ -17,13 +17,13 @@ from sklrank._docstrings import shares_text
 from sklrank._document_metrics import (
     NoRelevantDocumentError,
     average_precision_of_queries,
-    check_k,
-    choose,
+    check_cutoff,
     count_relevant,
     dcg_of_queries,
     expected_values,
     last_place,
     list_documents,
+    metric_options,
     ndcg_of_queries,
     places,
     sums_of_queries,
@@ -550,8 +550,8 @@ def _first_hit_of_queries(queries, grades, chosen, k, factors):
 
 def _evaluate(of_queries, y_true, y_score, qid, k, average, sample_weight, convention, **options):
     """Check the arguments, and return the metric of each query or the mean over queries."""
-    check_k(k)
-    chosen = choose(convention, **options)
+    check_cutoff(k)
+    chosen = metric_options(convention, **options)
     grades, scores = check_relevance_of_metric(y_true), check_scores(y_score)
     if grades.shape != scores.shape:
         raise ValueError(

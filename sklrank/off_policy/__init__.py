@@ -3,7 +3,7 @@
 from sklrank.off_policy._classifier import OffPolicyClassifier
 from sklrank.off_policy._display import OffPolicyDisplay
 from sklrank.off_policy._intervals import confidence_sequence
-from sklrank.off_policy._lists import list_policy_value, list_propensities
+from sklrank.off_policy._lists import list_policy_value
 from sklrank.off_policy._log import OffPolicyWarning
 from sklrank.off_policy._values import policy_value, policy_value_score
 
@@ -13,7 +13,6 @@ __all__ = [
     "OffPolicyWarning",
     "confidence_sequence",
     "list_policy_value",
-    "list_propensities",
     "policy_value",
     "policy_value_score",
 ]

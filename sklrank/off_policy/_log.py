@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklrank._validation import as_numbers
-from sklrank.feedback import check_exploration
+from sklrank.feedback import arrays_of_record, check_exploration, check_rewards
 
 # Rounding to six decimals changes the sum of 1000 probabilities by at most this.
 TOLERANCE = 1e-3
@@ -27,36 +26,24 @@ class Log(NamedTuple):
     propensities: np.ndarray  # (n_samples,)
     policy: np.ndarray  # (n_samples, n_labels) probabilities of the policy to evaluate
     known: np.ndarray  # (n_rows,) mask of these samples among all rows of the log
-    logging_policy: np.ndarray | None  # (n_samples, n_labels)
 
     def of_shown(self, values):
         """Return the values `(n_samples,)` of the labels shown, given those of all labels."""
         return values[np.arange(len(self.actions)), self.actions]
 
 
-def check_log(
-    rewards, exploration, policy, X=None, logging_policy=None, classes=None, available=None
-):
+def check_log(rewards, exploration, policy, X=None, classes=None, available=None):
     """Return the `Log` of the samples whose reward is not NaN.
 
     With `classes`, the actions are indices into these, also if the record has other names.
     """
-    rewards = check_rewards(rewards, 1)
-    policy = check_policy(policy, len(rewards), X, exploration, "policy", available)
+    n_samples = len(arrays_of_record(exploration)[0])
+    rewards = check_rewards(rewards, (n_samples,), bounded=False)
+    known = known_samples(rewards)
+    policy = check_policy(policy, n_samples, X, exploration, available)
     n_labels = policy.shape[1]
-    arrays = check_exploration(exploration, len(rewards), n_labels, classes=classes, single=True)
-    known = ~np.isnan(rewards)
-    log = Log(*(of_known(array, known) for array in (rewards, *arrays, policy)), known, None)
-    if logging_policy is None:
-        return log
-    if not hasattr(logging_policy, "propensities"):
-        available = None
-    arguments = X, exploration, "logging_policy", available
-    logging_policy = check_policy(logging_policy, len(rewards), *arguments)
-    log = log._replace(logging_policy=of_known(logging_policy, known))
-    if logging_policy.shape != policy.shape or not log.of_shown(log.logging_policy).all():
-        raise ValueError("logging_policy must have the shape of policy, and show what the log has")
-    return log
+    shown = check_exploration(exploration, n_samples, n_labels, classes=classes, single=True)
+    return Log(*(of_known(array, known) for array in (rewards, *shown, policy)), known)
 
 
 def of_known(array, known):
@@ -64,46 +51,40 @@ def of_known(array, known):
     return array if known.all() else array[known]
 
 
-def check_rewards(rewards, *dimensions):
-    """Return rewards as an array with one of these numbers of dimensions; NaN means unknown."""
-    rewards = as_numbers(rewards, "rewards", "real numbers, NaN if not known")
-    if rewards.ndim not in dimensions:
-        wanted = " or ".join(map(str, dimensions))
-        raise ValueError(f"rewards must have {wanted} dimensions, got shape {rewards.shape}")
-    # The square of a larger reward, times that of a weight, could overflow.
-    if (np.abs(rewards) > 1e100).any() or np.isnan(rewards).all():
-        raise ValueError(
-            "rewards must be from -1e100 to 1e100, or NaN if not known, and one must be known"
-        )
-    return rewards
+def known_samples(rewards):
+    """Return a mask of the samples all of whose rewards are known; raise if there is none."""
+    known = ~np.isnan(rewards).any(axis=tuple(range(1, rewards.ndim)))
+    if not known.any():
+        raise ValueError("rewards must be known, not NaN, for at least one sample")
+    return known
 
 
-def check_policy(policy, n_samples, X, exploration, name, available):
+def check_policy(policy, n_samples, X, exploration, available):
     """Return the probabilities `(n_samples, n_labels)` of a policy; the array is not copied."""
-    policy = np.asarray(probabilities_of(policy, X, exploration, name, available))
+    policy = np.asarray(probabilities_of(policy, X, exploration, available))
     if policy.ndim == 1 and policy.dtype.kind in "iu" and len(policy) and policy.min() >= 0:
         names = np.asarray(getattr(exploration, "classes", None))
         if names.dtype.kind in "iu" and not np.array_equal(names, np.arange(len(names))):
             raise ValueError(
-                f"{name} must be probabilities or a model, as integers may be indices of labels or "
+                "policy must be probabilities or a model, as integers may be indices of labels or "
                 f"their names in exploration, {names[:5].tolist()}: np.eye(n_labels)[indices]"
             )
-        largest = np.max(getattr(exploration, "actions", 0), initial=0)
+        largest = np.max(exploration.actions, initial=0)
         labels = np.arange(max(int(largest), policy.max()) + 1)
         policy = (policy[:, None] == labels).astype(np.int8)
     elif policy.ndim == 1 and policy.dtype.kind == "f":
         policy = np.column_stack([1 - policy, policy])
     if policy.ndim != 2 or policy.dtype.kind not in "iuf" or len(policy) != n_samples:
         raise ValueError(
-            f"{name} must be probabilities of shape ({n_samples}, n_labels), {n_samples} labels, "
+            f"policy must be probabilities of shape ({n_samples}, n_labels), {n_samples} labels, "
             f"or a model with `propensities`; got shape {policy.shape}, {policy.dtype}"
         )
     if not (policy.min() >= 0 and np.abs(policy.sum(axis=1) - 1).max() <= TOLERANCE):
-        raise ValueError(f"{name} must be probabilities that are not negative and sum to 1")
+        raise ValueError("policy must be probabilities that are not negative and sum to 1")
     return policy
 
 
-def probabilities_of(policy, X, exploration, name="policy", available=None):
+def probabilities_of(policy, X, exploration, available):
     """Return the probabilities of a policy, which is a model or an array of probabilities.
 
     Those of a model are returned in the order of the labels of the log, if both have names. The
@@ -111,27 +92,25 @@ def probabilities_of(policy, X, exploration, name="policy", available=None):
     """
     if not hasattr(policy, "propensities"):
         if available is not None:
-            raise ValueError(
-                f"available must be None, as {name} is no model: let it be 0 elsewhere"
-            )
+            raise ValueError("available must be None, as policy is no model: let it be 0 elsewhere")
         return policy
     if X is None:
-        raise ValueError(f"{name} is a model, so `X`, the samples of the log, is needed")
+        raise ValueError("policy is a model, so `X`, the samples of the log, is needed")
     options = {} if available is None else {"available": available}
     found = policy.propensities(X, **options)
     names, known = getattr(exploration, "classes", None), getattr(policy, "classes_", None)
     if names is None or known is None or np.array_equal(names, known):
         return found
-    return in_order_of(names, known, found, name)
+    return in_order_of(names, known, found)
 
 
-def in_order_of(names, known, probabilities, name):
+def in_order_of(names, known, probabilities):
     """Return the probabilities of named labels, then those of other labels; of labels or pairs."""
     place = {label: i for i, label in enumerate(np.asarray(names).tolist())}
     known = np.asarray(known).tolist()
     if not any(label in place for label in known):
         raise ValueError(
-            f"{name} has the labels {known[:5]}, and the log has others, {list(place)[:5]}: name "
+            f"policy has the labels {known[:5]}, and the log has others, {list(place)[:5]}: name "
             "the labels of the log as in `classes_`, by Exploration.from_frame(log, classes=...)"
         )
     places = np.array([place.setdefault(label, len(place)) for label in known])
@@ -144,12 +123,9 @@ def in_order_of(names, known, probabilities, name):
 def warn_about_log(log):
     """Warn if the log cannot say what the policy would earn."""
     certain = log.propensities == 1
-    if log.logging_policy is None:
-        never = np.bincount(log.actions, minlength=log.policy.shape[1]) == 0
-        missing = np.einsum("ij,j->i", log.policy, never.astype(float))
-        missing = np.where(certain, 1 - log.of_shown(log.policy), missing).mean()
-    else:
-        missing = np.einsum("ij,ij->", log.policy, log.logging_policy == 0) / len(log.policy)
+    never = np.bincount(log.actions, minlength=log.policy.shape[1]) == 0
+    missing = np.einsum("ij,j->i", log.policy, never.astype(float))
+    missing = np.where(certain, 1 - log.of_shown(log.policy), missing).mean()
     if certain.any():
         _warn(f"{certain.mean():.0%} of the propensities are 1 and say nothing about other labels")
     if missing > TOLERANCE:

@@ -41,7 +41,6 @@ METHODS = {
     "ips": Method(_keep, has_model=False),
     "snips": Method(_keep, has_model=False, normalizes=True),
     "clipped": Method(np.minimum, has_model=False, has_threshold=True),
-    "mips": Method(_keep, has_model=False),
     "dm": Method(lambda w, _: np.zeros_like(w), has_model=True),
     "dr": Method(_keep, has_model=True),
     "sndr": Method(_keep, has_model=True, normalizes=True),
@@ -75,25 +74,6 @@ def choose_threshold(method, weights, residuals, baseline):
         low, high = max(low, mean - FACTOR * width), min(high, mean + FACTOR * width)
         chosen = threshold
     return float(chosen)
-
-
-def group_weights(log, action_features):
-    """Return the weights of the groups, labels with equal features, of the labels shown."""
-    n_labels = log.policy.shape[1]
-    if action_features is None or log.logging_policy is None or len(action_features) != n_labels:
-        raise ValueError(
-            f"method='mips' needs action_features of {n_labels} labels, and logging_policy, the "
-            "probabilities of all labels under the policy that wrote the log"
-        )
-    features = np.asarray(action_features).reshape(n_labels, -1)
-    groups = np.unique(features, axis=0, return_inverse=True)[1].ravel()
-    weights = np.empty(len(log.actions))
-    for group in np.unique(groups):
-        members = groups == group
-        rows = np.flatnonzero(members[log.actions])
-        new, old = (array[np.ix_(rows, members)] for array in (log.policy, log.logging_policy))
-        weights[rows] = new.sum(axis=1) / old.sum(axis=1)
-    return weights
 
 
 def cross_fitted(model, log, X, cv):

@@ -24,8 +24,6 @@ def policy_value(
     available: ArrayLike | None = None,
     cv: Any = 5,
     threshold: float | Literal["auto"] = "auto",
-    action_features: ArrayLike | None = None,
-    logging_policy: Any = None,
     interval: Literal["normal", "bootstrap", "bernstein", "sequence"] = "normal",
     confidence: float = 0.95,
     reward_range: tuple[float, float] = (0.0, 1.0),
@@ -33,8 +31,7 @@ def policy_value(
 ) -> Bunch:
     r"""Estimate the value of a policy from the log of another one.
 
-    The value is the mean reward if the policy chose the labels to show. A method is a function h of
-    the importance weights w, and may have a model of the rewards; see the formula in the guide.
+    The value is the mean reward if the policy chose the labels to show.
 
     Parameters
     ----------
@@ -47,11 +44,7 @@ def policy_value(
         it; its `classes_` are matched with the names in `exploration`. Also (n_samples,) indices of
         the labels to show, or probabilities of the second of two labels.
     method : str, default="dr"
-        Without a model, "ips", h(w) = w; "snips", w / mean(w); "clipped", min(w, threshold); and
-        "mips", weights of groups of labels [3]_. With one, "dm", 0; "dr", w [1]_; "sndr",
-        w / mean(w); "switch-dr", 0 above the threshold; "dr-os", w / (1 + w^2 / threshold) [2]_.
-        The intervals of "dm", "switch-dr" and "dr-os" do not contain the bias of the reward model,
-        nor that of "clipped" its own: report those of "snips", "dr" or "sndr".
+        Name of the estimator; see Notes.
     reward_model : estimator, or array-like of shape (n_samples, n_labels), default=None
         Classifier or regressor of the reward given the features and an indicator of the label, or
         predicted rewards of all labels. If None, gradient boosted trees of scikit-learn.
@@ -64,16 +57,11 @@ def policy_value(
     cv : int, cross-validation generator or iterable, default=5
         Folds of cross-fitting of the reward model, each sample in one of them.
     threshold : float or "auto", default="auto"
-        Threshold of the weights, or the parameter of "dr-os". "auto" chooses it by SLOPE [4]_ among
-        infinity and 10, 50, 100, 500, and so on up to about the square of the largest weight.
-    action_features : array-like of shape (n_labels,) or (n_labels, n_features), default=None
-        Features of the labels, for "mips". Labels with equal features are a group.
-    logging_policy : array-like of shape (n_samples, n_labels), or a model, default=None
-        Probability that the logging policy shows each label, needed by "mips". By default, labels
-        that are not in the log are assumed to be those that it cannot show.
+        The threshold t in Notes. "auto" chooses it by SLOPE [3]_ among infinity and 10, 50, 100,
+        500, and so on up to about the square of the largest weight.
     interval : {"normal", "bootstrap", "bernstein", "sequence"}, default="normal"
-        Interval of the central limit theorem, percentiles of 1000 resamples or, for "ips" and
-        "mips", :func:`confidence_sequence` for one number of samples or at every time at once.
+        Interval of the central limit theorem, percentiles of 1000 resamples or, for "ips",
+        :func:`confidence_sequence` for one number of samples or at every time at once.
     confidence : float, default=0.95
         Probability that the interval contains the value.
     reward_range : tuple of two floats, default=(0, 1)
@@ -98,15 +86,35 @@ def policy_value(
         If the weights, propensities of 1, or labels that are not in the log make the estimate
         doubtful; see the guide.
 
+    Notes
+    -----
+    With the importance weights w, the policy's probability of the label shown divided by its
+    propensity, the estimate is the mean of h(w) times the rewards. With a reward model, it is the
+    mean of the rewards predicted for the policy, plus h(w) times the errors of the prediction.
+
+    =========== =================== ========
+    Method      h(w)                Model
+    =========== =================== ========
+    "ips"       w                   no
+    "snips"     w / mean(w)         no
+    "clipped"   min(w, t)           no
+    "dm"        0                   yes
+    "dr"        w                   yes [1]_
+    "sndr"      w / mean(w)         yes
+    "switch-dr" w if w <= t, else 0 yes
+    "dr-os"     w / (1 + w^2 / t)   yes [2]_
+    =========== =================== ========
+
+    The intervals of "dm", "switch-dr" and "dr-os" do not contain the bias of the reward model, nor
+    that of "clipped" its own: report those of "snips", "dr" or "sndr".
+
     References
     ----------
     .. [1] M. Dudik et al., "Doubly robust policy evaluation and optimization",
        Stat. Science 2014.
     .. [2] Y. Su et al., "Doubly robust off-policy evaluation with shrinkage",
        ICML 2020.
-    .. [3] Y. Saito and T. Joachims, "Off-policy evaluation for large action spaces via embeddings",
-       ICML 2022.
-    .. [4] Y. Su et al., "Adaptive estimator selection for off-policy evaluation",
+    .. [3] Y. Su et al., "Adaptive estimator selection for off-policy evaluation",
        ICML 2020.
 
     Examples
@@ -126,16 +134,13 @@ def policy_value(
         raise ValueError(f"threshold must be 'auto' or a number from 0, got {threshold!r}")
     if interval not in ("bernstein", "sequence"):
         look_up("interval", _intervals.INTERVALS, interval, "'bernstein', 'sequence' or ")
-    elif method not in ("ips", "mips"):
+    elif method != "ips":
         raise ValueError(
-            f"interval={interval!r} needs method='ips' or 'mips', not {method!r}: others are "
-            "biased, or depend on later samples by a cross-fitted model"
+            f"interval={interval!r} needs method='ips', not {method!r}: others are biased, or "
+            "depend on later samples by a cross-fitted model"
         )
-    log = _log.check_log(rewards, exploration, policy, X, logging_policy, available=available)
-    if method == "mips":
-        weights = _methods.group_weights(log, action_features)
-    else:
-        weights = log.of_shown(log.policy) / log.propensities
+    log = _log.check_log(rewards, exploration, policy, X, available=available)
+    weights = log.of_shown(log.policy) / log.propensities
     residuals, baseline = log.rewards, np.zeros(len(weights))
     if rule.has_model:
         of_shown, baseline = _methods.predicted_rewards(reward_model, log, X, cv)

@@ -184,10 +184,9 @@ exploration : float, str or callable, default=0.05
     decrease fastest, up to a constant factor, and "ag0" is ``t ** (-1 / 3) / 2``. A callable maps
     t to the amount. `explore` uses the amount of the next round for all samples.
 randomization : str, default="uniform"
-    Name of an exploration scheme of :mod:`sklrank.feedback`, such as "uniform" (a sample that
-    explores shows k random labels) or "single-swap" (it shows the k best labels after up to two
-    of them were swapped with random others). "plackett-luce" shows k labels drawn by the
-    softmax of their scores, and "softmax" always does so.
+    Scheme of :func:`sklrank.feedback.explore` that draws several labels, such as "uniform" (a
+    sample that explores shows k random labels) or "single-swap" (it shows the k best labels
+    after up to two of them were swapped with random others).
 """,
     estimates="""
 cost_estimate : {"pairs", "labels", "doubly-robust"}, default="doubly-robust"

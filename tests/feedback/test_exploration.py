@@ -13,15 +13,12 @@ from sklearn.utils import _safe_indexing, indexable
 
 from sklrank.feedback import (
     Exploration,
-    SingleSwapRandomization,
-    UniformRandomization,
     check_exploration,
     check_rewards,
+    explore,
 )
 
-SHOWN = UniformRandomization(0.5).explore(
-    np.random.RandomState(0).normal(size=(6, 5)), 3, random_state=0
-)
+SHOWN = explore(np.random.RandomState(0).normal(size=(6, 5)), 3, exploration=0.5, random_state=0)
 
 
 def assert_same(a, b):
@@ -93,7 +90,7 @@ def test_data_frames_of_logs():
 def test_logs_of_other_libraries_and_databases(k):
     """A log with a missing reward and other columns, read from tables and from rows."""
     scores = np.random.RandomState(0).normal(size=(5, 4))
-    shown = UniformRandomization(0.5).explore(scores, k, random_state=0)
+    shown = explore(scores, k, exploration=0.5, random_state=0)
     names, rewards = np.array(["a", "b", "c", "d"]), np.ones((5, k))
     rewards[2, 0] = np.nan
     frame = shown.to_frame(rewards, classes=names).assign(visitor=range(100, 105), version="v1")
@@ -127,7 +124,7 @@ def test_logs_in_parquet_files(k, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     pyarrow = pytest.importorskip("pyarrow")
     scores = np.random.RandomState(1).normal(size=(5, 4))
-    shown = UniformRandomization(0.3).explore(scores, k, random_state=1)
+    shown = explore(scores, k, exploration=0.3, random_state=1)
     names, rewards = np.array(["a", "b", "c", "d"]), np.arange(5.0 * k).reshape(5, k)
     rewards[3, 0] = np.nan
     frame = shown.to_frame(rewards, classes=names).assign(visitor=range(5), version="v2")
@@ -229,13 +226,13 @@ def test_invalid_records_are_refused(message, actions, propensities):
 
 
 @pytest.mark.parametrize("decimals", [None, 3, 4, 6])
-@pytest.mark.parametrize("randomization", [UniformRandomization, SingleSwapRandomization])
-def test_records_of_randomizations_are_possible(randomization, decimals):
+@pytest.mark.parametrize("scheme", ["uniform", "single-swap"])
+def test_records_of_schemes_are_possible(scheme, decimals):
     """Also if their propensities were rounded, as in a log."""
     scores = np.random.RandomState(0).normal(size=(300, 7))
     for k in range(2, 7):
         for rate in (0.05, 0.5, 1.0):
-            shown = randomization(rate).explore(scores, k, random_state=0)
+            shown = explore(scores, k, scheme, rate, random_state=0)
             propensities = shown.propensities
             if decimals is not None:
                 propensities = np.round(propensities, decimals)

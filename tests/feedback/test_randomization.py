@@ -8,87 +8,105 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank.feedback import (
-    LIST_RANDOMIZATIONS,
-    RANDOMIZATIONS,
-    SoftmaxRandomization,
-    ThompsonRandomization,
-    make_sampler,
-)
+from sklrank.feedback import LIST_RANDOMIZATIONS, RANDOMIZATIONS, explore, make_sampler
 
-SCHEMES = list(RANDOMIZATIONS.values())
 # Those that draw several labels, and those that sometimes show the greedy top k on purpose.
-LIST_SCHEMES = [make for name, make in RANDOMIZATIONS.items() if name in LIST_RANDOMIZATIONS]
-GREEDY_SCHEMES = [make for make in SCHEMES if make(1e-4).propensities([[0, 0]], 1)[0, 0, 0] > 0.9]
+LIST_SCHEMES = [scheme for scheme in RANDOMIZATIONS if scheme in LIST_RANDOMIZATIONS]
+GREEDY_SCHEMES = [
+    scheme
+    for scheme in RANDOMIZATIONS
+    if make_sampler(scheme, 2, 1, 1e-4).propensities(np.zeros((1, 2)))[0, 0, 0] > 0.9
+]
 SIZES = [(2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (4, 4), (5, 2), (5, 3), (6, 3), (6, 5)]
-CASES = [(make, m, k) for make in SCHEMES for m, k in SIZES if k == 1 or make in LIST_SCHEMES]
+CASES = [
+    (scheme, m, k)
+    for scheme in RANDOMIZATIONS
+    for m, k in SIZES
+    if k == 1 or scheme in LIST_SCHEMES
+]
 
 
-@pytest.mark.parametrize("make, m, k", CASES)
+def propensities_of(outcomes, m):
+    """Return the probabilities that two labels are both shown: sums over all outcomes."""
+    both = np.zeros((m, m))
+    for shown, probability in outcomes.items():
+        both[np.ix_(shown, shown)] += probability
+    return both
+
+
+@pytest.mark.parametrize("scheme, m, k", CASES)
 @pytest.mark.parametrize("rho", [0.05, 0.3, 1.0])
-def test_propensities_are_exact(make, m, k, rho, law):
-    """They are sums over all outcomes that show both labels."""
-    scheme = make(rho)
+def test_propensities_are_exact(scheme, m, k, rho, law):
     scores = np.random.RandomState(m).permutation(m).astype(float)
-    expected = np.zeros((m, m))
-    for shown, probability in law(scheme, scores, k).items():
-        expected[np.ix_(shown, shown)] += probability
-    found = scheme.propensities(scores[None], k)[0]
-    assert_allclose(found, expected, atol=1e-12)
+    found = make_sampler(scheme, m, k, rho).propensities(scores[None])[0]
+    assert_allclose(found, propensities_of(law(scheme, scores, k, rho), m), atol=1e-12)
     # The record has the propensities of the labels shown.
-    record = scheme.explore(np.tile(scores, (50, 1)), k, random_state=0)
+    record = explore(np.tile(scores, (50, 1)), k, scheme, rho, random_state=0)
     for actions, propensities in zip(record.actions, record.propensities):
         assert_array_equal(propensities, found[np.ix_(actions, actions)])
     # Each pair has a positive propensity, so that estimates are unbiased.
     assert k == 1 or found.min() > 0
 
 
-@pytest.mark.parametrize("rho", [1e-4, 1e-3, 0.05])
-@pytest.mark.parametrize("spread", [1, 30])
-def test_softmax_with_a_small_share_of_the_uniform_distribution(rho, spread, law):
-    """The strengths of labels differ by many powers of ten."""
-    scheme, scores = SoftmaxRandomization(rho), spread * np.array([0.0, 3.0, 1.0, -2.0, 1.5])
-    for k in (1, 2, 3, 4):
-        expected = np.zeros((5, 5))
-        for shown, probability in law(scheme, scores, k).items():
-            expected[np.ix_(shown, shown)] += probability
-        found = scheme.propensities(scores[None], k)[0]
+# The least propensities of two labels, as the notes of `explore` state them.
+BOUNDS = {
+    "uniform": lambda rho, k, m: rho * k * (k - 1) / (m * (m - 1)),
+    "single-swap": lambda rho, k, m: rho / m**2,
+    "plackett-luce": lambda rho, k, m: rho * k * (k - 1) / (2 * m) ** 2,
+    "inverse-gap": lambda rho, k, m: k * (k - 1) * (1e-4 / m) ** 2,
+}
+
+
+@pytest.mark.parametrize("scheme", LIST_SCHEMES)
+@pytest.mark.parametrize("rho", [1e-4, 0.05, 1.0])
+@pytest.mark.parametrize("spread", [1, 30, 1e6])
+def test_least_propensities(scheme, rho, spread, law):
+    """They are bounded and accurate if the strengths of labels differ by many powers of ten."""
+    scores = spread * np.array([0.0, 3.0, 1.0, -2.0, 1.5])
+    for k in (2, 3, 4):
+        found = make_sampler(scheme, 5, k, rho).propensities(scores[None])[0]
+        expected = propensities_of(law(scheme, scores, k, rho), 5)
         assert_allclose(found, expected, rtol=1e-8, atol=1e-12)
-        if k > 1:
-            assert found.min() >= k * (k - 1) * (rho / 5) ** 2
-    least = SoftmaxRandomization(1e-4).propensities(scores[None], 2)
-    assert_array_equal(SoftmaxRandomization(1e-9).propensities(scores[None], 2), least)
+        assert found.min() >= BOUNDS[scheme](rho, k, 5) * (1 - 1e-12)
 
 
-@pytest.mark.parametrize("make, m, k", CASES)
-def test_available_labels(make, m, k, law):
+def test_least_exploration_of_inverse_gaps():
+    scores = np.array([[0.0, 3.0, 1.0, -2.0, 1.5]])
+    least, less = (make_sampler("inverse-gap", 5, 2, rho) for rho in (1e-4, 1e-9))
+    assert_array_equal(less.propensities(scores), least.propensities(scores))
+
+
+@pytest.mark.parametrize("scheme, m, k", CASES)
+def test_available_labels(scheme, m, k, law):
     """The labels that are not available have no effect, as if they did not exist."""
-    random, scheme = np.random.RandomState(m), make(0.3)
+    random = np.random.RandomState(m)
     scores = random.normal(size=(20, m))
     available = np.arange(m) < random.randint(k, m + 1, size=(20, 1))
     available = np.array([random.permutation(row) for row in available])
-    shown = scheme.explore(scores, k, random_state=1, available=available)
+    shown = explore(scores, k, scheme, 0.3, random_state=1, available=available)
+    found = make_sampler(scheme, m, k, 0.3).propensities(scores, available.astype(np.int8))
     uniforms = np.random.RandomState(1)
-    for of_sample, mask, actions, of_shown in zip(
-        scores, available, shown.actions, shown.propensities
-    ):
-        labels = np.flatnonzero(mask)
-        alone = scheme.explore([of_sample[mask]], k, random_state=uniforms)
-        assert_array_equal(labels[alone.actions[0]], actions)
-        assert_array_equal(alone.propensities[0], of_shown)
-        expected = np.zeros((m, m))
-        for outcome, probability in law(scheme, of_sample[mask], k).items():
-            expected[np.ix_(labels[list(outcome)], labels[list(outcome)])] += probability
-        found = scheme.propensities([of_sample], k, available=mask)[0]
-        assert_allclose(found, expected, atol=1e-12)
-        assert not found[~mask].any() and not found[:, ~mask].any()
-    for bad, message in (
-        (np.arange(m) < k - 1, "at least"),
-        (np.ones((3, m), bool), "shape"),
+    for i, mask in enumerate(available):
+        labels, of_sample = np.flatnonzero(mask), scores[i, mask]
+        alone = explore([of_sample], k, scheme, 0.3, random_state=uniforms)
+        assert_array_equal(labels[alone.actions[0]], shown.actions[i])
+        assert_array_equal(alone.propensities[0], shown.propensities[i])
+        expected = propensities_of(law(scheme, of_sample, k, 0.3), len(labels))
+        assert_allclose(found[i][np.ix_(labels, labels)], expected, atol=1e-12)
+        assert not found[i, ~mask].any() and not found[i][:, ~mask].any()
+
+
+@pytest.mark.parametrize(
+    "available, message",
+    [
+        ([True, False, False], "at least"),
+        (np.ones((3, 3), bool), "shape"),
         (["no label"], "not in classes_"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            scheme.explore(scores, k, available=bad)
+    ],
+)
+def test_invalid_masks(available, message):
+    with pytest.raises(ValueError, match=message):
+        explore(np.zeros((2, 3)), 2, available=available)
 
 
 def test_thompson_sampling():
@@ -102,22 +120,21 @@ def test_thompson_sampling():
         assert_allclose(found, np.bincount(draws, minlength=8) / n, atol=tolerance)
         assert found.min() >= 1e-4 / 8
         assert_allclose(found.sum(), 1)
-    with pytest.raises(ValueError, match="draws a single label"):
-        ThompsonRandomization().explore([[1.0, 2.0]], 2)
+    with pytest.raises(ValueError, match="scheme='thompson' draws a single label, and k=2"):
+        explore([[1.0, 2.0]], 2, "thompson")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", LIST_SCHEMES)
+@pytest.mark.parametrize("scheme", LIST_SCHEMES)
 @pytest.mark.parametrize("m, k", [(3, 2), (4, 2), (4, 3), (4, 4)])
-def test_draws_have_the_law(make, m, k, law):
+def test_draws_have_the_law(scheme, m, k, law):
     """Frequencies of the tuples shown are within five standard deviations."""
-    scheme, n = make(0.6), 200_000
-    scores = np.random.RandomState(m).permutation(m).astype(float)
-    shown = scheme.explore(np.tile(scores, (n, 1)), k, random_state=1).actions
+    n, scores = 200_000, np.random.RandomState(m).permutation(m).astype(float)
+    shown = explore(np.tile(scores, (n, 1)), k, scheme, 0.6, random_state=1).actions
     found = defaultdict(int)
     for outcome, count in zip(*np.unique(shown, axis=0, return_counts=True)):
         found[tuple(outcome)] = count
-    expected = law(scheme, scores, k)
+    expected = law(scheme, scores, k, 0.6)
     assert set(found) == {outcome for outcome, p in expected.items() if p > 0}
     for outcome, p in expected.items():
         assert abs(found[outcome] - n * p) < 5 * np.sqrt(n * p * (1 - p)) + 1
@@ -129,45 +146,42 @@ def test_draws_are_rankings(data):
     m = data.draw(st.integers(1, 8))
     k = data.draw(st.integers(1, m))
     scores = data.draw(st.lists(st.integers(-2, 2), min_size=m, max_size=m))
-    make = data.draw(st.sampled_from(SCHEMES if k == 1 else LIST_SCHEMES))
-    shown = make(1.0).explore([scores] * 20, k, random_state=data.draw(st.integers(0, 99))).actions
+    scheme = data.draw(st.sampled_from(list(RANDOMIZATIONS) if k == 1 else LIST_SCHEMES))
+    seed = data.draw(st.integers(0, 99))
+    shown = explore([scores] * 20, k, scheme, 1.0, random_state=seed).actions
     assert shown.shape == (20, k)
     assert shown.min() >= 0 and shown.max() < m
     assert all(len(set(row)) == k for row in shown)
-    if make not in GREEDY_SCHEMES:
-        return
-    greedy = make(1e-12).explore([scores], k, random_state=0).actions[0]
-    assert list(greedy) == sorted(range(m), key=lambda label: (-scores[label], label))[:k]
+    if scheme in GREEDY_SCHEMES:
+        greedy = explore([scores], k, scheme, 1e-12, random_state=0).actions[0]
+        assert list(greedy) == sorted(range(m), key=lambda label: (-scores[label], label))[:k]
 
 
-@pytest.mark.parametrize("make", LIST_SCHEMES)
-def test_draws_do_not_depend_on_the_chunks(make):
+@pytest.mark.parametrize("scheme", LIST_SCHEMES)
+def test_draws_do_not_depend_on_the_chunks(scheme):
     """One RandomState gives the same draws for each sample alone and for all at once."""
     scores = np.random.RandomState(0).normal(size=(40, 5))
-    at_once = make(0.5).explore(scores, 3, random_state=7)
+    at_once = explore(scores, 3, scheme, 0.5, random_state=7)
     random_state = np.random.RandomState(7)
     for i in range(len(scores)):
-        row = make(0.5).explore(scores[i : i + 1], 3, random_state=random_state)
+        row = explore(scores[i : i + 1], 3, scheme, 0.5, random_state=random_state)
         assert_array_equal(row.actions[0], at_once.actions[i])
         assert_array_equal(row.propensities[0], at_once.propensities[i])
 
 
-@pytest.mark.parametrize("make", SCHEMES)
 @pytest.mark.parametrize("rho", [0, -0.1, 1.1, float("nan"), "much", True, None])
-def test_exploration_outside_its_range(make, rho):
+def test_exploration_outside_its_range(rho):
     with pytest.raises(ValueError, match=r"exploration must be a number in \(0, 1\]"):
-        make(rho)
+        explore([[1.0, 2.0]], 1, exploration=rho)
 
 
-@pytest.mark.parametrize("make", SCHEMES)
-def test_bad_scores_and_k(make):
-    scheme = make(0.2)
+def test_bad_schemes_scores_and_k():
+    for scheme in ("softmax", None, ["uniform"]):
+        with pytest.raises(ValueError, match="scheme must be one of .*'inverse-gap'"):
+            explore([[1.0, 2.0]], 1, scheme)
     for k in (0, 4, 1.5, True):
         with pytest.raises(ValueError, match="k must be an integer from 1 to"):
-            scheme.explore([[1.0, 2.0, 3.0]], k)
-        with pytest.raises(ValueError, match="k must be an integer from 1 to"):
-            scheme.propensities([[1.0, 2.0, 3.0]], k)
+            explore([[1.0, 2.0, 3.0]], k)
     for scores in ([1.0, 2.0], [[np.nan, 1.0]], [[]], np.empty((0, 3))):
         with pytest.raises(ValueError):
-            scheme.explore(scores, 1)
-    assert repr(scheme) == f"{make.__name__}(exploration=0.2)"
+            explore(scores, 1)

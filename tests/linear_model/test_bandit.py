@@ -26,6 +26,7 @@ from sklrank.feedback import (
     SCHEDULES,
     Exploration,
     exploration_rates,
+    make_sampler,
     make_schedule,
 )
 from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
@@ -248,8 +249,8 @@ def test_policies(model, randomization):
     )
     for i in range(8):
         shown, more = model.explore(X0[[i]], classes=range(4)), model.explore(X0)
-        scheme = RANDOMIZATIONS[randomization](1 / (2 + i))
-        laws = scheme.propensities(model.decision_function(X0).reshape(len(X0), -1), 1)
+        scores = model.decision_function(X0).reshape(len(X0), -1)
+        laws = make_sampler(randomization, 4, 1, 1 / (2 + i)).propensities(scores)
         chances = model.propensities(X0)[np.arange(len(X0)), more.actions]
         assert_allclose(more.propensities, chances, rtol=1e-9)
         if i and isinstance(model, BanditronClassifier):

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.utils import shuffle
 
-from sklrank.feedback import Exploration, UniformRandomization
+from sklrank.feedback import Exploration, make_sampler
 from sklrank.linear_model import SemiBanditRanker
 from sklrank.metrics import rank_loss
 
@@ -115,7 +115,7 @@ def test_replay_of_the_default_learners():
         shown = model.explore(X[[t]], classes=range(M))
         assert_allclose(model.decision_function(X[[t]])[0], scores, atol=1e-9)
         # The propensities are those of the policy at these scores.
-        law = UniformRandomization(0.3).propensities(scores[np.newaxis], K)[0]
+        law = make_sampler("uniform", M, K, 0.3).propensities(scores[np.newaxis])[0]
         a = shown.actions[0]
         assert_allclose(shown.propensities[0], law[np.ix_(a, a)], rtol=1e-12)
         rewards = rewards_of(shown, Y[[t]])
@@ -132,10 +132,10 @@ def test_replay_of_the_default_learners():
 @pytest.fixture(
     params=[
         SemiBanditRanker(k=2, exploration=0.3, random_state=0),
-        SemiBanditRanker(k=3, exploration="decay", randomization="softmax", random_state=0),
+        SemiBanditRanker(k=3, exploration="decay", randomization="plackett-luce", random_state=0),
         SemiBanditRanker(k=1, random_state=0),
     ],
-    ids=["uniform", "softmax", "one label"],
+    ids=["uniform", "plackett-luce", "one label"],
 )
 def model(request):
     return clone(request.param)

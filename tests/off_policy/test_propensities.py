@@ -12,7 +12,7 @@ from sklrank.online_boosting import TopKAdaptive, TopKBBM
 
 BANDITS = [
     BanditronClassifier(exploration=0.3, random_state=0),
-    BanditronClassifier(exploration="ag3", randomization="softmax", random_state=0),
+    BanditronClassifier(exploration="ag3", randomization="plackett-luce", random_state=0),
     BanditronClassifier(kernel="rbf", exploration=0.2, random_state=0),
     LinUCBClassifier(random_state=0),
     LinUCBClassifier(kernel="linear", exploration=0.2, random_state=0),

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
 from sklrank.online_boosting._pair_feedback import ESTIMATES
 
-from sklrank.feedback import LIST_RANDOMIZATIONS, RANDOMIZATIONS, Exploration
+from sklrank.feedback import LIST_RANDOMIZATIONS, Exploration, make_sampler
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.online_boosting import TopKAdaptive, TopKBBM
 
@@ -140,13 +140,13 @@ def test_estimates_are_unbiased(randomization, make, estimate, k, law):
     m = Y.shape[1]
     model = make_model(make, estimate, k, exploration=0.4, randomization=randomization)
     model.fit(X, Y)
-    scheme, rule = RANDOMIZATIONS[randomization](0.4), RULES[make](m, 3)
+    rule, sampler = RULES[make](m, 3), make_sampler(randomization, m, k, 0.4)
     for row in np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))[:3]:
         x, y = X[row : row + 1], Y[row]
         ranking = model.decision_function(x)
-        both = scheme.propensities(ranking, k)[0]
+        both = sampler.propensities(ranking)[0]
         mean = np.zeros((3, m))
-        for shown, probability in law(scheme, ranking[0], k).items():
+        for shown, probability in law(randomization, ranking[0], k, 0.4).items():
             record = Exploration([shown], both[np.ix_(shown, shown)][None])
             after = deepcopy(model).partial_fit_feedback(x, record, y[list(shown)][None])
             for i in (1, 2):

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklrank.feedback import LIST_RANDOMIZATIONS, Exploration, UniformRandomization
+from sklrank.feedback import LIST_RANDOMIZATIONS, Exploration, explore
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import TopKAdaptive, TopKBBM
@@ -162,7 +162,7 @@ def test_explore_learns_nothing(model, fingerprint):
 
 def test_hedge_does_not_overflow():
     """Importance-weighted losses may be so large that their exponentials underflow."""
-    shown = UniformRandomization(1.0).explore(np.zeros(Y.shape), 3, random_state=0)
+    shown = explore(np.zeros(Y.shape), 3, exploration=1.0, random_state=0)
     rare = Exploration(shown.actions, np.full(shown.propensities.shape, 1e-6))
     model = TopKAdaptive(
         "trees", n_estimators=5, cost_estimate="pairs", propensity_clip=0, random_state=0
@@ -221,7 +221,7 @@ def test_class_labels():
 
 def test_logs_of_another_policy():
     """A model can learn from the log of a policy that shows four random labels."""
-    log = UniformRandomization(1.0).explore(np.zeros(Y.shape), 4, random_state=0)
+    log = explore(np.zeros(Y.shape), 4, exploration=1.0, random_state=0)
     model = TopKBBM("trees", n_estimators=20, random_state=0)
     model.partial_fit_feedback(X[:200], log[:200], rewards_of(log, Y)[:200], classes=list("abcde"))
     assert model.classes_.tolist() == list("abcde")
@@ -234,7 +234,7 @@ def test_logs_of_another_policy():
 
 def test_sample_weights_multiply_the_pairs(fingerprint):
     """A weight of 2 has the effect of half the propensity; weight zero is not a round."""
-    shown = UniformRandomization(1.0).explore(np.zeros(Y.shape), 3, random_state=0)
+    shown = explore(np.zeros(Y.shape), 3, exploration=1.0, random_state=0)
     rewards = rewards_of(shown, Y)
     model = TopKBBM(
         "trees", n_estimators=3, cost_estimate="pairs", propensity_clip=0, random_state=0

@@ -10,7 +10,7 @@ from recording_learners import Recorder, check_calls, make_rows
 from sklearn.base import clone
 from sklrank.online_boosting._costs import LogisticCosts
 
-from sklrank.feedback import LIST_RANDOMIZATIONS, RANDOMIZATIONS, Exploration, UniformRandomization
+from sklrank.feedback import LIST_RANDOMIZATIONS, Exploration, explore, make_sampler
 from sklrank.linear_model import OnlineRidgeClassifier
 from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM
 from sklrank.tree import HoeffdingTreeClassifier
@@ -94,16 +94,16 @@ def slow_rounds(X, record, rewards, tilts, m, of_pair, rate=None, clip=np.inf, s
     return calls, alpha, log_v
 
 
-def shown_and_clicked(X, Y, scheme, k, seed=0):
-    record = scheme.explore(np.random.RandomState(seed).normal(size=Y.shape), k, random_state=seed)
+def shown_and_clicked(Y, k, scheme="uniform", rho=0.5):
+    record = explore(np.random.RandomState(0).normal(size=Y.shape), k, scheme, rho, random_state=0)
     return record, np.take_along_axis(Y, record.actions, axis=1)
 
 
-@pytest.mark.parametrize("make", [RANDOMIZATIONS[name] for name in sorted(LIST_RANDOMIZATIONS)])
+@pytest.mark.parametrize("scheme", sorted(LIST_RANDOMIZATIONS))
 @pytest.mark.parametrize("k", [2, 3])
-def test_top_k_bbm_is_algorithm_2(make, k):
+def test_top_k_bbm_is_algorithm_2(scheme, k):
     X, Y = make_rows(30)
-    record, rewards = shown_and_clicked(X, Y, make(0.5), k)
+    record, rewards = shown_and_clicked(Y, k, scheme)
     tilts = [0.5, -0.5, 1.0]
     model = TopKBBM([Recorder(t) for t in tilts], n_estimators=3, edge=0.3, random_state=0, **EXACT)
     model.partial_fit_feedback(X, record, rewards, classes=range(4))
@@ -117,7 +117,7 @@ def test_top_k_bbm_is_algorithm_2(make, k):
 def test_top_k_adaptive_is_algorithm_3(rate, clip):
     """With the step of line 13 or another one, and with gradients clipped at 1 (Appendix C.2)."""
     X, Y = make_rows(60)
-    record, rewards = shown_and_clicked(X, Y, UniformRandomization(0.4), 3)
+    record, rewards = shown_and_clicked(Y, 3, rho=0.4)
     tilts = [0.5, -0.5, 1.0]
     model = TopKAdaptive(
         [Recorder(t) for t in tilts],
@@ -149,7 +149,7 @@ def test_top_k_adaptive_is_algorithm_3(rate, clip):
 def test_propensities_are_clipped_at_the_bounds():
     """For the weights, not in the record (Appendix C.2)."""
     X, Y = make_rows(30)
-    record, rewards = shown_and_clicked(X, Y, UniformRandomization(0.2), 2)
+    record, rewards = shown_and_clicked(Y, 2, rho=0.2)
     cut = Exploration(record.actions, np.clip(record.propensities, 0.3, 0.7))
     assert not np.array_equal(cut.propensities, record.propensities)
     of = TopKBBM([Recorder()], n_estimators=2, cost_estimate="pairs", random_state=0)
@@ -174,7 +174,7 @@ def state(model):
     )
 
 
-@pytest.mark.parametrize("make", [RANDOMIZATIONS[name] for name in sorted(LIST_RANDOMIZATIONS)])
+@pytest.mark.parametrize("scheme", sorted(LIST_RANDOMIZATIONS))
 @pytest.mark.parametrize(
     "m, k, rho",
     [
@@ -185,7 +185,7 @@ def state(model):
     ],
 )
 @pytest.mark.parametrize("adaptive", [True, False])
-def test_estimates_are_unbiased(make, m, k, rho, adaptive, law):
+def test_estimates_are_unbiased(scheme, m, k, rho, adaptive, law):
     """The mean change of the model, over all outcomes of a round, is that of full information.
 
     A ridge regression moves its weights in proportion to the costs, the booster its alpha to the
@@ -200,15 +200,15 @@ def test_estimates_are_unbiased(make, m, k, rho, adaptive, law):
     model.set_params(exploration=rho, random_state=0, max_features=None, **EXACT)
     # Fit first, so that weights and votes are not trivial.
     model.fit(X, Y)
-    scheme = make(rho)
+    sampler = make_sampler(scheme, m, k, rho)
     everything = Exploration([np.arange(m)], np.ones((1, m, m)))
     moved = set()
     for row in np.flatnonzero(Y.any(axis=1) & ~Y.all(axis=1))[:4]:
         x, y = X[row : row + 1], Y[row]
         scores = model.decision_function(x)
-        both = scheme.propensities(scores, k)[0]
+        both = sampler.propensities(scores)[0]
         means = [np.zeros_like(part) for part in state(model)]
-        for shown, probability in law(scheme, scores[0], k).items():
+        for shown, probability in law(scheme, scores[0], k, rho).items():
             record = Exploration([shown], both[np.ix_(shown, shown)][None])
             after = deepcopy(model).partial_fit_feedback(x, record, y[list(shown)][None])
             for mean, part in zip(means, state(after)):

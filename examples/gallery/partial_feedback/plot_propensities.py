@@ -12,18 +12,15 @@ their scores, of which three are shown.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sklrank.feedback import SingleSwapRandomization, UniformRandomization
+from sklrank.feedback import explore
 
-scores = -np.arange(8.0)[np.newaxis]
-schemes = {
-    "uniform": UniformRandomization(0.3),
-    "single-swap": SingleSwapRandomization(0.3),
-}
+scores, exact = np.tile(-np.arange(8.0), (4000, 1)), np.zeros(8)
 figure, axes = plt.subplots(1, 2, figsize=(8.5, 3.6), sharey=True)
-for ax, (name, scheme) in zip(axes, schemes.items()):
-    exact = scheme.propensities(scores, k=3)[0].diagonal()
-    shown = scheme.explore(np.repeat(scores, 4000, axis=0), k=3, random_state=0)
+for ax, name in zip(axes, ("uniform", "single-swap")):
+    shown = explore(scores, 3, name, exploration=0.3, random_state=0)
     observed = np.bincount(shown.actions.ravel(), minlength=8) / 4000
+    # The record has the exact propensities of the labels that were shown, here each of them.
+    exact[shown.actions] = np.diagonal(shown.propensities, axis1=1, axis2=2)
     ax.bar(np.arange(1, 9), exact, width=0.7, label="exact")
     ax.plot(np.arange(1, 9), observed, "D", color="black", markersize=4, label="4000 draws")
     ax.set(title=f'"{name}", exploration=0.3', xlabel="label, by score")

@@ -13,13 +13,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from sklrank.datasets import make_multilabel_ranking_stream
-from sklrank.feedback import UniformRandomization
+from sklrank.feedback import explore
 from sklrank.linear_model import SemiBanditRanker
 from sklrank.metrics import rank_loss
 
 X, Y = make_multilabel_ranking_stream(8000, n_labels=8, random_state=0)
 popularity = np.tile(Y.mean(axis=0), (len(Y), 1))
-shown = UniformRandomization(0.5).explore(popularity, k=3, random_state=0)
+shown = explore(popularity, k=3, exploration=0.5, random_state=0)
 clicks = np.take_along_axis(Y, shown.actions, axis=1)
 
 

@@ -53,9 +53,8 @@ learns from their rewards.
 """,
     "randomization": """
 randomization : str, default="uniform"
-    Name of an exploration policy of :mod:`sklrank.feedback`, which draws the class to show:
-    "uniform" is that of the papers. "plackett-luce" explores by the softmax of the scores, or of
-    the confidence bounds of LinUCB, and "softmax" always draws the class in this way.
+    Scheme of :func:`sklrank.feedback.explore`, which draws the class to show by the scores, or by
+    the confidence bounds of LinUCB. "uniform" is that of the papers.
 """,
     "max_iter": """
 max_iter : int, default=5

@@ -156,8 +156,8 @@ class LinUCBClassifier(BaseBanditClassifier):
         class shown is drawn uniformly at random from all classes. If "auto", it is
         ``t ** (-1 / 2) / 4`` in round t for "inverse-gap", 1/4 for "thompson", and 0 for others.
     randomization : str, default="uniform"
-        Name of an exploration policy of :mod:`sklrank.feedback`, which draws the class to show by
-        the confidence bounds. With "uniform" and no exploration, the class of the largest bound is
+        Scheme of :func:`sklrank.feedback.explore`, which draws the class to show by the
+        confidence bounds. With "uniform" and no exploration, the class of the largest bound is
         shown, and its propensity is 1. For logs in which each class must have a positive
         propensity, use "inverse-gap": it makes about as few mistakes, and draws the others in
         inverse proportion to the gaps between the bounds (as SquareCB [4]_ does with the estimated

@@ -72,7 +72,7 @@ class SemiBanditRanker(ShownLabelsRanker):
         :class:`~sklrank.feedback.DecayingExploration`, maps t to the amount. `explore` uses the
         amount of the next round for all samples.
     randomization : str, default="uniform"
-        Name of an exploration policy of :mod:`sklrank.feedback` that draws several labels.
+        Scheme of :func:`sklrank.feedback.explore` that draws several labels.
     max_iter : int, default=1
         Number of passes over the samples in `fit`, in their order. Samples that are sorted by their
         labels should be shuffled first, for example by :func:`sklearn.utils.shuffle`.
