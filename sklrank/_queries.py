@@ -15,7 +15,6 @@ documents of a query are contiguous: ::
     restored[queries.order] = grouped  # in the order of the samples again
 """
 
-import sys
 import warnings
 from dataclasses import dataclass
 
@@ -171,25 +170,3 @@ def _is_routed(ranker):
         return bool(get_routing_for_object(ranker).consumes("fit", {"qid"}))
     except NotImplementedError:  # Some estimators do not support metadata routing.
         return False
-
-
-def check_scorer_gets_qid() -> None:
-    """Raise if `fit` gets `qid` from scikit-learn's cross-validation, whose scorer will not get it.
-
-    Without metadata routing, only `fit` gets it. The scorer would raise an error, but scikit-learn
-    replaces errors of scorers by NaN; errors of `fit` are raised if it fails on all folds. `fit`
-    is not told who calls it, so the function that calls both is looked up among the callers.
-    Scorers that do not request `qid`, such as functions that know the queries, are left alone.
-    """
-    if get_config()["enable_metadata_routing"]:
-        return
-    frame = sys._getframe()
-    while frame is not None and frame.f_code.co_name != "_fit_and_score":
-        frame = frame.f_back
-    scorer = None if frame is None else frame.f_locals.get("scorer")
-    if get_routing_for_object(scorer).consumes("score", {"qid"}):
-        raise ValueError(
-            "qid reaches fit, but not the scorer, as metadata routing is disabled: call "
-            "sklearn.set_config(enable_metadata_routing=True), and use cv=QueryKFold(), so that no "
-            "query is divided"
-        )

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._document_metrics import NoRelevantDocumentError, gain_by_order, has_gains
 from sklrank._model_lock import shared_call
-from sklrank._queries import check_scorer_gets_qid, warn_without_qid
+from sklrank._queries import warn_without_qid
 from sklrank._rankings import strict_positions
 from sklrank._relevance import check_relevance
 from sklrank._validation import check_available, check_k, only_available
@@ -268,8 +268,6 @@ class DocumentRankerMixin:
         If the call continues the training with samples of other queries, there are several.
         """
         warn_without_qid(qid, n_samples)
-        if qid is not None:
-            check_scorer_gets_qid()
         self._fitted_with_qid = continues or qid is not None
 
     def _scores_by_query(self, X, qid, **arguments):
