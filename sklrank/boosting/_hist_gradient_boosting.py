@@ -239,15 +239,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     is_categorical_ : ndarray of bool of shape (n_features,), or None
         Mask of the categorical features; None if there are none.
     click_model_ : str
-        Model of the user: "position" or "cascade"; see the notes. It and the next two attributes
+        Model of the user: "position" or "cascade"; see the notes. It and the next attribute
         are defined only after a fit with `position`.
     position_propensities_ : ndarray of shape (n_positions,)
         Probability that the user examines each position, relative to the largest one; NaN for
-        positions that do not occur.
-    position_intervals_ : ndarray of shape (n_positions, 2)
-        Bounds of 95 % intervals of the propensities. They are from the jackknife, which leaves out
-        each fifth of the lists in turn, and do not include errors of the models of users and
-        relevance; with few clicks, propensities are too even.
+        positions that do not occur. With few clicks, propensities are too even.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -559,7 +555,6 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         )
         self.click_model_ = estimate.model
         self.position_propensities_ = estimate.propensities
-        self.position_intervals_ = estimate.intervals
         target = Target.of(
             estimate.relevance, estimate.queries, query_weights=estimate.query_weights
         )
@@ -638,7 +633,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     def _start_rounds(self):
         self.validation_loss_curve_ = np.empty(0)
         self._stops_early = self.early_stopping is True
-        for name in ("click_model_", "position_propensities_", "position_intervals_"):
+        for name in ("click_model_", "position_propensities_"):
             vars(self).pop(name, None)
         if not self._is_warm_start():
             super()._start_rounds()
