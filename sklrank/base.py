@@ -9,9 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._document_metrics import NoRelevantDocumentError, gain_by_order, has_gains
 from sklrank._model_lock import shared_call
-from sklrank._queries import warn_without_qid
+from sklrank._queries import check_relevance, warn_without_qid
 from sklrank._rankings import strict_positions
-from sklrank._relevance import check_relevance
 from sklrank._validation import check_available, check_k, only_available
 from sklrank.metrics import ndcg_score
 

@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._document_metrics import places, sums_of_queries
 from sklrank._estimator import BaseEstimator
-from sklrank._queries import Queries, qid_argument, warn_without_qid
+from sklrank._queries import Queries, check_relevance, qid_argument, warn_without_qid
 from sklrank._randomness import draw_seed
-from sklrank._relevance import check_relevance
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _safe_indexing
 from sklrank._validation import (
     MAX_FACTOR,

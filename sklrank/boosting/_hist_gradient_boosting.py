@@ -13,9 +13,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import failed_weight_checks
-from sklrank._queries import Queries
+from sklrank._queries import Queries, check_relevance
 from sklrank._randomness import draw_seed
-from sklrank._relevance import check_relevance
 from sklrank._sklearn import (
     HasMethods,
     Interval,
@@ -30,6 +29,7 @@ from sklrank.boosting._click_models import relevance_from_clicks
 from sklrank.boosting._document_ranker import (
     SupervisedDocumentRanker,
     Target,
+    explains_peer_names,
     of_documents,
     split_queries,
 )
@@ -47,7 +47,6 @@ from sklrank.boosting._objectives import (
     loss_gains,
     mean_rank_correlation,
 )
-from sklrank.boosting._peer_names import explains_peer_names
 from sklrank.boosting._training_parts import CodedRows, fit_parts
 from sklrank.boosting._tree_race import (
     LEAF_NUMBERS,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sklrank._boosting_rounds import Objective, of_boosters
-from sklrank._queries import Queries
-from sklrank._relevance import check_relevance
+from sklrank._queries import Queries, check_relevance
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import is_integer, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners

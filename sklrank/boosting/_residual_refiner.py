@@ -11,8 +11,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
-from sklrank._queries import Queries
-from sklrank._relevance import check_relevance
+from sklrank._queries import Queries, check_relevance
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners

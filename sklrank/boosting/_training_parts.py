@@ -30,8 +30,7 @@ import numpy as np
 from sklearn.base import clone
 
 from sklrank._binning import FeatureBlocks, distinct_values, draw_samples
-from sklrank._queries import Queries
-from sklrank._relevance import check_relevance
+from sklrank._queries import Queries, check_relevance
 from sklrank._sklearn import print_progress
 from sklrank._validation import check_numeric
 from sklrank._weak_learners import Learner

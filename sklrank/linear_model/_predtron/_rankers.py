@@ -11,8 +11,7 @@ import numpy as np
 from sklrank._base_online import ChangingClasses, lists_of
 from sklrank._docstrings import shares_text
 from sklrank._named_ranks import NamedRanksMixin, with_names
-from sklrank._queries import Queries, check_query_weights
-from sklrank._relevance import check_label_relevance, check_relevance
+from sklrank._queries import Queries, check_label_relevance, check_query_weights, check_relevance
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _num_samples
 from sklrank._validation import (
     check_columns,
