@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Method = TypeVar("Method", bound=Callable[..., Any])
 
 # Texts that the methods `fit` of document rankers share.
-of_documents = shares_text(
+of_document_rankers = shares_text(
     documents="""
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Documents. The features describe how a document matches its query. A sparse matrix is
@@ -107,7 +107,7 @@ EXACT = (1, "auto", "predict")
 MIN_WEIGHT = 1e-90
 
 
-class Target(NamedTuple):
+class DocumentTarget(NamedTuple):
     """The target of document rankers: relevance, queries and weights.
 
     The weights are positive; :meth:`check` leaves out documents of weight 0.
@@ -169,7 +169,7 @@ class Target(NamedTuple):
         codes = self.queries.codes[samples]
         queries = Queries.from_qid(codes, len(samples))
         weights = self.weights[samples], self.query_weights[queries.names]
-        return Target(self.y[samples], queries, *weights)
+        return DocumentTarget(self.y[samples], queries, *weights)
 
     def check_something_to_learn(self, part="given", *, names=("y", "qid")):
         """Raise a ValueError if no query has documents of different relevance."""
@@ -300,11 +300,11 @@ class SupervisedDocumentRanker(DocumentRanker):
 
     @abstractmethod
     def _make_objective(self, target):
-        """Return the objective for this :class:`Target`."""
+        """Return the objective for this :class:`DocumentTarget`."""
 
     @explains_peer_names
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_documents
+    @of_document_rankers
     def fit(
         self,
         X: ArrayLike,
@@ -350,5 +350,5 @@ class SupervisedDocumentRanker(DocumentRanker):
         y = check_relevance(y, X.shape[0], signed=self._signed_relevance)
         queries = Queries.from_qid(qid, len(y))
         self._set_fitted_with_qid(qid, len(y))
-        target, samples = Target.check(y, queries, sample_weight, query_weight)
+        target, samples = DocumentTarget.check(y, queries, sample_weight, query_weight)
         return X if samples is None else X[samples], target

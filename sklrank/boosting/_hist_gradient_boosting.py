@@ -27,10 +27,10 @@ from sklrank._validation import check_rows, check_weights, is_frame, unchanged_o
 from sklrank._weak_learners import TreeLearner
 from sklrank.boosting._click_models import relevance_from_clicks
 from sklrank.boosting._document_ranker import (
+    DocumentTarget,
     SupervisedDocumentRanker,
-    Target,
     explains_peer_names,
-    of_documents,
+    of_document_rankers,
     split_queries,
 )
 from sklrank.boosting._feature_columns import (
@@ -430,7 +430,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     @explains_peer_names
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_documents
+    @of_document_rankers
     def fit(
         self,
         X: ArrayLike,
@@ -554,7 +554,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         )
         self.click_model_ = estimate.model
         self.position_propensities_ = estimate.propensities
-        target = Target.of(
+        target = DocumentTarget.of(
             estimate.relevance, estimate.queries, query_weights=estimate.query_weights
         )
         return X[estimate.samples], target
@@ -614,7 +614,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         names = "y_val", "X_val"
         y_val = check_relevance(y_val, X_val.shape[0], signed=True, names=names)
         queries = Queries.from_qid(qid_val, len(y_val), "qid_val")
-        target = Target.of(y_val, queries)
+        target = DocumentTarget.of(y_val, queries)
         self._check_evaluated(target, "of X_val", names=("y_val", "qid_val"))
         return X_val, target
 
@@ -744,7 +744,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         """
         scores = self._scores_by_query(X, qid)
         y = check_relevance(y, len(scores), signed=True)
-        target = Target.of(y, Queries.from_qid(qid, len(y)))
+        target = DocumentTarget.of(y, Queries.from_qid(qid, len(y)))
         if self.loss == "spearman":
             weights = check_weights(sample_weight, len(y), positive=True)
             return mean_rank_correlation(target, scores, weights)

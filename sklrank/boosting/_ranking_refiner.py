@@ -12,7 +12,7 @@ from sklrank._queries import Queries, check_relevance
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import is_integer, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
-from sklrank.boosting._document_ranker import DocumentRanker, Target, of_documents
+from sklrank.boosting._document_ranker import DocumentRanker, DocumentTarget, of_document_rankers
 from sklrank.boosting._pair_losses import (
     MAX_PAIR_SCORE_GAP,
     AllPairLoss,
@@ -244,7 +244,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_documents
+    @of_document_rankers
     @of_refiners
     def fit(
         self,
@@ -293,7 +293,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
             judgements = check_judgements(y, pairs, queries)
             base_scores = self._base_scores(X_given, X, base_scores)
             grades = np.zeros(X.shape[0]) if y is None else judgements.grades
-            target, seen = Target.check(grades, queries, sample_weight, query_weight)
+            target, seen = DocumentTarget.check(grades, queries, sample_weight, query_weight)
             if seen is not None:
                 if pairs is not None:
                     raise ValueError(

@@ -15,7 +15,7 @@ from sklrank._queries import Queries, check_relevance
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
-from sklrank.boosting._document_ranker import Target, of_documents
+from sklrank.boosting._document_ranker import DocumentTarget, of_document_rankers
 from sklrank.boosting._pair_losses import GradedPairLoss
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         self.base_ranker = base_ranker
 
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_documents
+    @of_document_rankers
     @of_refiners
     def fit(
         self,
@@ -161,7 +161,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
             grades = check_relevance(y, X.shape[0], judgements=True)
             base_scores = self._base_scores(X_given, X, base_scores)
             self._set_fitted_with_qid(qid, X.shape[0])
-            target, seen = Target.check(grades, queries, sample_weight, query_weight)
+            target, seen = DocumentTarget.check(grades, queries, sample_weight, query_weight)
             if seen is not None:
                 X, base_scores = X[seen], base_scores[seen]
             judged, wins = standardized_wins(target)

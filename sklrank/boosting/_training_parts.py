@@ -34,7 +34,7 @@ from sklrank._queries import Queries, check_relevance
 from sklrank._sklearn import print_progress
 from sklrank._validation import check_numeric
 from sklrank._weak_learners import Learner
-from sklrank.boosting._document_ranker import Target
+from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._objectives import LOSSES
 from sklrank.boosting._tree_race import scores_of
 
@@ -131,7 +131,7 @@ class Part:
     ----------
     ranker : HistGradientBoostingRanker
         Ranker with the parameters of the objective.
-    target : Target
+    target : DocumentTarget
         Target of the documents.
 
     Attributes
@@ -260,7 +260,7 @@ def fit_parts(ranker, source):
     y = check_relevance(y, len(y), signed=True)
     queries = Queries.from_qid(qid, len(y))
     ranker._set_fitted_with_qid(qid, len(y))
-    target, rows = Target.check(y, queries, sample_weight)
+    target, rows = DocumentTarget.check(y, queries, sample_weight)
     rows = np.arange(len(y)) if rows is None else rows
     target.check_something_to_learn()
     ranker._start_rounds()

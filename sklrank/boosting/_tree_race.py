@@ -20,7 +20,7 @@ from sklearn.utils.validation import has_fit_parameter
 from sklrank._queries import qid_argument
 from sklrank._validation import check_outputs
 from sklrank._weak_learners import TreeLearner
-from sklrank.boosting._document_ranker import Target
+from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._linear_scores import fit_linear
 
 # Numbers of leaves: a stump, the default of scikit-learn and LightGBM, and their geometric mean.
@@ -71,7 +71,7 @@ class RaceData(NamedTuple):
     """Training samples, of which folds are made and to which linear scores are fitted."""
 
     X: np.ndarray
-    target: Target
+    target: DocumentTarget
     make_bins: Callable
     """Function ``make_bins(X)`` that returns the codes of samples."""
     starts: tuple

@@ -21,7 +21,7 @@ from sklrank.boosting import (
     _hist_gradient_boosting,
     _tree_race,
 )
-from sklrank.boosting._document_ranker import Target
+from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._tree_race import run_race
 from sklrank.metrics import ndcg_score, ndcg_scorer
 from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, _histogram_tree
@@ -214,7 +214,7 @@ def test_validation_set():
     validation = {"X_val": X_val, "y_val": y_val, "qid_val": qid_val}
     ranker = HistGradientBoostingRanker(max_iter=12).fit(X, y, qid, **validation)
     objective = ranker._make_objective(
-        Target.of(y_val.astype(float), Queries.from_qid(qid_val, len(y_val)))
+        DocumentTarget.of(y_val.astype(float), Queries.from_qid(qid_val, len(y_val)))
     )
     stages = list(ranker.staged_predict(X_val))
     expected = [objective.value_at(scores) for scores in stages]
