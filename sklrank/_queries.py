@@ -36,6 +36,11 @@ from sklrank._validation import as_names, as_numbers, check_finite, check_sparse
 
 # Smallest number of samples for which a ranker warns if `qid` is None.
 MANY_SAMPLES = 500
+# The gain of a document as a function of its grade.
+GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda grades: grades}
+# The sum of gains above this value may overflow.
+_MAX_GAIN = 1e300
+
 NO_TARGET = "a ranker requires y to be passed, but the target y is None"
 NUMBERS = "relevance, numbers of 0 or more"
 
@@ -137,8 +142,8 @@ def distinct_ids(qid):
     return np.unique(qid, return_inverse=True)
 
 
-def warn_without_qid(qid, n_samples: int) -> None:
-    """Warn if `qid` is None for so many samples that it has probably been forgotten."""
+def is_qid_given(qid, n_samples: int) -> bool:
+    """Return whether `qid` is not None; warn if it has probably been forgotten, of many samples."""
     if qid is None and n_samples >= MANY_SAMPLES:
         warnings.warn(
             f"qid is None: all {n_samples} samples count as the documents of one query. Pass the "
@@ -147,6 +152,7 @@ def warn_without_qid(qid, n_samples: int) -> None:
             UserWarning,
             stacklevel=3,
         )
+    return qid is not None
 
 
 def check_query_weights(query_weight, queries) -> np.ndarray:
@@ -179,6 +185,24 @@ def _is_routed(ranker):
         return bool(get_routing_for_object(ranker).consumes("fit", {"qid"}))
     except NotImplementedError:  # Some estimators do not support metadata routing.
         return False
+
+
+def places(queries):
+    """Return the place of each sample in its query, from 1, if the samples are sorted by query."""
+    return np.arange(1, len(queries.order) + 1) - np.repeat(queries.starts[:-1], queries.sizes)
+
+
+def group_starts(queries, listed):
+    """Return the indices at which a group of equal values starts, of values sorted by query."""
+    new = np.ones(len(listed), dtype=bool)
+    new[1:] = listed[1:] != listed[:-1]
+    new[queries.starts[:-1]] = True
+    return np.flatnonzero(new)
+
+
+def sums_of_queries(queries, terms):
+    """Return the sum of the terms of each query, which are sorted by query."""
+    return np.add.reduceat(terms, queries.starts[:-1])
 
 
 # -- Relevance.
@@ -234,6 +258,52 @@ def check_relevance_of_metric(y_true):
     """Check that the relevance of documents or labels is finite; return it as a float64 array."""
     remedy = "leave out documents of unknown relevance"
     return check_finite(y_true, "y_true", "relevance", remedy)
+
+
+def gains_of(gain, grades):
+    """Return the gains of the documents, non-negative float64 values of shape `(n_samples,)`."""
+    gains = _evaluate_gain(gain, grades)
+    bad = ~_are_gains(gains)
+    if bad.any():
+        i = bad.argmax()
+        raise ValueError(
+            f"gain must be from 0 to {_MAX_GAIN:g}, got {gains[i]} for the grade {grades[i]} with "
+            f"gain={gain!r}: use grades from 0 (not relevant) up, and small numbers if the gain is "
+            "exponential."
+        )
+    return gains
+
+
+def has_gains(gain, grades):
+    """Return True if `gains_of` accepts the gains of the documents."""
+    return bool(_are_gains(_evaluate_gain(gain, grades)).all())
+
+
+def gain_by_order(grades):
+    """Return the number of distinct lower grades, a gain that depends on the order only."""
+    return np.unique(grades, return_inverse=True)[1]
+
+
+def _evaluate_gain(gain, grades):
+    if callable(gain):
+        return call_on_array("gain", gain, grades)
+    with np.errstate(over="ignore"):
+        return GAINS[gain](grades)
+
+
+def _are_gains(gains):
+    return (gains >= 0) & (gains <= _MAX_GAIN)
+
+
+def call_on_array(name, function, values):
+    """Return the results of a function, which is the argument `name`, for an array of values."""
+    results = np.asarray(function(values.copy()), dtype=np.float64)
+    if results.shape != values.shape:
+        raise ValueError(
+            f"{name} must return a number for each entry of an array of shape {values.shape}, got "
+            f"shape {results.shape}."
+        )
+    return results
 
 
 def check_something_to_learn(y, queries, part="given", *, names=("y", "qid")):

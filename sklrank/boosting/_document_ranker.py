@@ -14,7 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._boosting_rounds import Booster
 from sklrank._docstrings import shares_text
 from sklrank._estimator import failed_weight_checks
-from sklrank._queries import Queries, check_query_weights, check_relevance, check_something_to_learn
+from sklrank._queries import (
+    Queries,
+    check_query_weights,
+    check_relevance,
+    check_something_to_learn,
+    is_qid_given,
+)
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, check_weights, input_tags_of, unchanged_on_error
 from sklrank._weak_learners import make_classifier_learner
@@ -349,6 +355,6 @@ class SupervisedDocumentRanker(DocumentRanker):
         X = self._check_training_X(X)
         y = check_relevance(y, X.shape[0], signed=self._signed_relevance)
         queries = Queries.from_qid(qid, len(y))
-        self._set_fitted_with_qid(qid, len(y))
+        self._fitted_with_qid = is_qid_given(qid, len(y))
         target, samples = DocumentTarget.check(y, queries, sample_weight, query_weight)
         return X if samples is None else X[samples], target

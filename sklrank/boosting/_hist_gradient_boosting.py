@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import failed_weight_checks
 from sklrank._queries import Queries, check_relevance
-from sklrank._randomness import draw_seed
 from sklrank._sklearn import (
     HasMethods,
     Interval,
@@ -636,7 +635,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             vars(self).pop(name, None)
         if not self._is_warm_start():
             super()._start_rounds()
-            self._split_seed = draw_seed(self._random_state)
+            self._split_seed = self._random_state.randint(np.iinfo(np.int32).max)
             return
         self.estimators_ = list(self.estimators_)
         if len(self.estimators_) > self.max_iter:

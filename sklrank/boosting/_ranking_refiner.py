@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sklrank._boosting_rounds import Objective, of_boosters
-from sklrank._queries import Queries, check_relevance
+from sklrank._boosting_rounds import Objective, exp_scores, of_boosters
+from sklrank._queries import Queries, check_relevance, is_qid_given
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import is_integer, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
@@ -20,7 +20,6 @@ from sklrank.boosting._pair_losses import (
     ExplicitPairLoss,
     GradedPairLoss,
     JudgementLoss,
-    exp_scores,
     weighted_exp,
 )
 
@@ -307,7 +306,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
                     "noise=0, but no query has documents of different judgements: there is nothing "
                     "to learn; judge more documents, or let noise be above 0"
                 )
-            self._set_fitted_with_qid(qid, X.shape[0])
+            self._fitted_with_qid = is_qid_given(qid, X.shape[0])
             self._start_rounds()
             self._response_method = self.response_method
             auto = self.noise == "auto"

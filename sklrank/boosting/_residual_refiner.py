@@ -11,7 +11,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
-from sklrank._queries import Queries, check_relevance
+from sklrank._queries import Queries, check_relevance, is_qid_given
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
@@ -160,7 +160,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
             queries = Queries.from_qid(qid, X.shape[0])
             grades = check_relevance(y, X.shape[0], judgements=True)
             base_scores = self._base_scores(X_given, X, base_scores)
-            self._set_fitted_with_qid(qid, X.shape[0])
+            self._fitted_with_qid = is_qid_given(qid, X.shape[0])
             target, seen = DocumentTarget.check(grades, queries, sample_weight, query_weight)
             if seen is not None:
                 X, base_scores = X[seen], base_scores[seen]

@@ -30,7 +30,7 @@ import numpy as np
 from sklearn.base import clone
 
 from sklrank._binning import FeatureBlocks, distinct_values, draw_samples
-from sklrank._queries import Queries, check_relevance
+from sklrank._queries import Queries, check_relevance, is_qid_given
 from sklrank._sklearn import print_progress
 from sklrank._validation import check_numeric
 from sklrank._weak_learners import Learner
@@ -259,7 +259,7 @@ def fit_parts(ranker, source):
     head = ranker._check_training_X(head, may_encode=False)
     y = check_relevance(y, len(y), signed=True)
     queries = Queries.from_qid(qid, len(y))
-    ranker._set_fitted_with_qid(qid, len(y))
+    ranker._fitted_with_qid = is_qid_given(qid, len(y))
     target, rows = DocumentTarget.check(y, queries, sample_weight)
     rows = np.arange(len(y)) if rows is None else rows
     target.check_something_to_learn()

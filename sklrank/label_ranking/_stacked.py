@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _BaseComposition, one_blas_thread
-from sklrank.label_ranking._calibrated import fit_pair_scale
 from sklrank.label_ranking._inner_rankers import (
     check_frozen_labels,
     decision_function,
     fit_and_score,
+    fit_pair_scale,
     fit_ranker,
     folds_of_held_out,
     held_out_positions,
