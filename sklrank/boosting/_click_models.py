@@ -34,7 +34,8 @@ from scipy.special import expit, logit
 from sklrank._boosting_rounds import Objective
 from sklrank._queries import Queries
 from sklrank._validation import as_numbers
-from sklrank._weak_learners import TreeLearner
+from sklrank.boosting._document_ranker import DocumentTarget
+from sklrank.boosting._tree_race import TreeLearner, make_trees
 
 # Rounds of the regression and their learning rate. The estimates of propensities and the NDCG of
 # the rankers change little from 20 to 60 rounds, on simulated clicks on two synthetic data sets
@@ -204,7 +205,7 @@ class ClickObjective(Objective):
 def fit_click_model(kind, X, bins, tree, sessions, seed):
     """Return the objective of a model of users, at the scores after the last round."""
     objective = ClickObjective(sessions, kind.start(sessions.clicks.shape[1]), len(X))
-    learner, random = TreeLearner(tree, tree._make_grower(bins)), np.random.RandomState(seed)
+    learner, random = TreeLearner(tree, bins), np.random.RandomState(seed)
     shown = sessions.shown * sessions.counts
     rate = np.sum(sessions.clicks * sessions.counts) / shown.sum()
     scores = np.full(len(X), logit(np.clip(rate, TINY, 0.5)))
@@ -219,25 +220,25 @@ def fit_click_model(kind, X, bins, tree, sessions, seed):
 
 
 class ClickEstimate(NamedTuple):
-    """Documents and queries from which a ranker learns, and the model of the user."""
+    """What a ranker learns from clicks."""
 
     samples: np.ndarray
     """Index of the sample of each document of each query."""
-    relevance: np.ndarray
-    """Estimate of the relevance of each of them."""
-    queries: Queries
-    query_weights: np.ndarray
-    """Number of sessions of each query."""
+    target: DocumentTarget
+    """Estimated relevance of the documents; the weight of a query is its number of sessions."""
     model: str
+    """Name of the model of the user."""
     propensities: np.ndarray
     """Probability of examination of each position, relative to the largest."""
 
 
-def relevance_from_clicks(X, clicks, sessions_of, position, make_tree, seed):
+def estimate_relevance(ranker, X, clicks, sessions_of, position):
     """Return the :class:`ClickEstimate`.
 
     Parameters
     ----------
+    ranker : HistGradientBoostingRanker
+        Ranker with the parameters of the trees, and their seed.
     X : ndarray of shape (n_samples, n_features)
         Documents shown.
     clicks : ndarray of shape (n_samples,)
@@ -246,10 +247,6 @@ def relevance_from_clicks(X, clicks, sessions_of, position, make_tree, seed):
         Sessions.
     position : array-like of shape (n_samples,)
         Position of each document in the list of its session.
-    make_tree : callable
-        Function that returns a HistogramTreeRegressor for a number of documents.
-    seed : int
-        Seed of the trees.
     """
     position = check_position(position, sessions_of)
     if not np.isin(clicks, (0, 1)).all():
@@ -273,8 +270,8 @@ def relevance_from_clicks(X, clicks, sessions_of, position, make_tree, seed):
     lists, list_of = np.unique(np.sort(shown, axis=1), axis=0, return_inverse=True)
     list_of = list_of.ravel()
 
-    X = X[samples]
-    tree = make_tree(len(X))
+    X, seed, trees = X[samples], ranker._split_seed, make_trees(ranker, len(samples))
+    tree = trees[len(trees) // 2]
     bins = tree._bin(X, np.random.RandomState(seed))
     fits = [
         fit_click_model(kind, X, bins, tree, sessions, seed)
@@ -284,14 +281,12 @@ def relevance_from_clicks(X, clicks, sessions_of, position, make_tree, seed):
     queries, in_list = np.nonzero(lists >= 0)
     documents = lists[queries, in_list]
     relevance = (best.n_relevant + PRIOR * best.relevance) / (best.n_examined + PRIOR)
-    return ClickEstimate(
-        samples[documents],
+    target = DocumentTarget.of(
         relevance[documents],
         Queries.from_qid(queries, len(queries)),
-        np.bincount(list_of, counts).astype(np.float64),
-        best.model.name,
-        best.propensities(),
+        query_weights=np.bincount(list_of, counts).astype(np.float64),
     )
+    return ClickEstimate(samples[documents], target, best.model.name, best.propensities())
 
 
 def distinct_rows(X):
