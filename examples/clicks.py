@@ -11,7 +11,7 @@ leave when they are satisfied. New rankers are fitted
 
 The table shows their NDCG@10 on new queries, the mean and the standard error over seeds, and the
 part of the gap between the first and the last one that positions close. The plot compares the
-estimated propensities of the positions, with their intervals, with the examination by the users.
+estimated propensities of the positions with the examination by the users.
 
 Run:  python examples/clicks.py [--plot FILE]
 """
@@ -62,8 +62,6 @@ def plot(rankers, file):
     figure, axes = plt.subplots(1, len(rankers), figsize=(10, 3), sharey=True)
     for axis, (model, ranker) in zip(axes, rankers.items()):
         propensities, position = ranker.position_propensities_, np.arange(1, 11)
-        low, high = ranker.position_intervals_.T
-        axis.fill_between(position, low, high, alpha=0.3)
         axis.plot(position, propensities, "o-", label="estimate")
         if model != "cascade":
             axis.plot(position, 1 / position, "k--", label="users")

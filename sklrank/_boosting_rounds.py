@@ -47,6 +47,19 @@ ROUNDING = 1e-12
 MAX_SCORE_GAP = 300.0
 
 
+def exp_scores(scores, queries, max_gap):
+    """Return e^F and e^-F, where the scores F of each query are shifted by a constant.
+
+    The shift moves the middle of the range of the scores of a query to 0. Shifted scores are
+    clipped to [-max_gap, max_gap], so that products of a few exponentials are finite.
+    """
+    first = queries.starts[:-1]
+    grouped = scores[queries.order]
+    middle = (np.maximum.reduceat(grouped, first) + np.minimum.reduceat(grouped, first)) / 2
+    exp_pos = np.exp(np.clip(scores - middle[queries.codes], -max_gap, max_gap))
+    return exp_pos, 1 / exp_pos
+
+
 # Texts that the docstrings of the boosters share.
 of_boosters = shares_text(
     weighting="""

@@ -11,7 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklrank._queries import sort_keys
+from sklrank._queries import (
+    GAINS,
+    call_on_array,
+    gains_of,
+    group_starts,
+    places,
+    sort_keys,
+    sums_of_queries,
+)
 from sklrank._validation import is_integer, look_up
 
 # Last rank that matters if all ranks matter.
@@ -81,24 +89,6 @@ def _without_groups(order):
 TIES = {"average": _sort_in_groups, "stable": _sort_stable, "worst": _sort_worst_first}
 
 
-def places(queries):
-    """Return the rank of each entry of the lists within its query; the best rank is 1."""
-    return np.arange(1, len(queries.order) + 1) - np.repeat(queries.starts[:-1], queries.sizes)
-
-
-def group_starts(queries, listed):
-    """Return the places at which a group of equal values starts in the lists of values."""
-    new = np.ones(len(listed), dtype=bool)
-    new[1:] = listed[1:] != listed[:-1]
-    new[queries.starts[:-1]] = True
-    return np.flatnonzero(new)
-
-
-def sums_of_queries(queries, terms):
-    """Return the sum of the terms of the entries of each query."""
-    return np.add.reduceat(terms, queries.starts[:-1])
-
-
 def expected_values(lists, values):
     """Return the expected value of the document at each place: the mean value in its group."""
     sizes = _group_sizes(lists)
@@ -136,11 +126,6 @@ def _group_sizes(lists):
 
 # -- Options on which papers and programs differ.
 
-# The gain of a document as a function of its grade.
-_GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda grades: grades}
-# The sum of gains above this value may overflow.
-_MAX_GAIN = 1e300
-
 # The factor by which the gain at a rank, counted from 1, is multiplied.
 _DISCOUNTS = {
     "log2": lambda ranks: 1 / np.log2(ranks + 1),
@@ -160,7 +145,7 @@ _CONVENTIONS = {
 }
 
 _OPTIONS = {
-    "gain": _GAINS,
+    "gain": GAINS,
     "discount": _DISCOUNTS,
     "empty": EMPTY,
     "short": SHORT_IS_ZERO,
@@ -195,47 +180,12 @@ def check_cutoff(k):
         )
 
 
-def gains_of(gain, grades):
-    """Return the gains of the documents, non-negative float64 values of shape `(n_samples,)`."""
-    gains = _evaluate_gain(gain, grades)
-    bad = ~_are_gains(gains)
-    if bad.any():
-        i = bad.argmax()
-        raise ValueError(
-            f"gain must be from 0 to {_MAX_GAIN:g}, got {gains[i]} for the grade {grades[i]} with "
-            f"gain={gain!r}: use grades from 0 (not relevant) up, and small numbers if the gain is "
-            "exponential."
-        )
-    return gains
-
-
-def has_gains(gain, grades):
-    """Return True if `gains_of` accepts the gains of the documents."""
-    return bool(_are_gains(_evaluate_gain(gain, grades)).all())
-
-
-def gain_by_order(grades):
-    """Return the number of distinct lower grades, a gain that depends on the order only."""
-    return np.unique(grades, return_inverse=True)[1]
-
-
-def _evaluate_gain(gain, grades):
-    if callable(gain):
-        return _call("gain", gain, grades)
-    with np.errstate(over="ignore"):
-        return _GAINS[gain](grades)
-
-
-def _are_gains(gains):
-    return (gains >= 0) & (gains <= _MAX_GAIN)
-
-
 def factors_of(discount, n_ranks):
     """Return the factors of the gains at the ranks 1, 2, ..., an array of shape `(n_ranks,)`."""
     ranks = np.arange(1.0, n_ranks + 1)
     if not callable(discount):
         return _DISCOUNTS[discount](ranks)
-    factors = _call("discount", discount, ranks)
+    factors = call_on_array("discount", discount, ranks)
     # Only if the factors do not increase, the ideal ranking is in descending order of the gains.
     if not (np.isfinite(factors) & (factors >= 0)).all() or (np.diff(factors) > 0).any():
         raise ValueError(
@@ -243,16 +193,6 @@ def factors_of(discount, n_ranks):
             f"rank, got {factors[:5].tolist()} for the first ranks."
         )
     return factors
-
-
-def _call(name, function, values):
-    results = np.asarray(function(values.copy()), dtype=np.float64)
-    if results.shape != values.shape:
-        raise ValueError(
-            f"{name} must return a number for each entry of an array of shape {values.shape}, got "
-            f"shape {results.shape}."
-        )
-    return results
 
 
 # -- Values of queries.

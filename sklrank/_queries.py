@@ -1,4 +1,4 @@
-"""Queries: the samples that are ranked against each other.
+"""Queries, the samples that are ranked against each other, and relevance, by which they are ranked.
 
 A query id is given for each sample, ``qid`` of shape `(n_samples,)`. Samples with the same id are
 the documents of one query; they need not be contiguous. Without ids, all samples belong to one
@@ -13,23 +13,36 @@ documents of a query are contiguous: ::
         grouped[first:last]  # one query
     restored = np.empty_like(grouped)
     restored[queries.order] = grouped  # in the order of the samples again
+
+*Relevance* is a number for each document of a query, in an array of shape `(n_samples,)`, or for
+each label of a sample, in an array of shape `(n_samples, n_labels)`. The value 0 means not
+relevant, and a higher value means more relevant. *Judgements* are relevance values for which only
+the order matters. They may be any numbers, and they are NaN for documents that were not judged.
 """
 
-import sys
 import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 from sklearn import get_config
 from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._rankings import is_missing
-from sklrank._validation import as_names, check_weights
+from sklrank._validation import as_names, as_numbers, check_finite, check_sparse, check_weights
 
 # Smallest number of samples for which a ranker warns if `qid` is None.
 MANY_SAMPLES = 500
+# The gain of a document as a function of its grade.
+GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda grades: grades}
+# The sum of gains above this value may overflow.
+_MAX_GAIN = 1e300
+
+NO_TARGET = "a ranker requires y to be passed, but the target y is None"
+NUMBERS = "relevance, numbers of 0 or more"
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +142,8 @@ def distinct_ids(qid):
     return np.unique(qid, return_inverse=True)
 
 
-def warn_without_qid(qid, n_samples: int) -> None:
-    """Warn if `qid` is None for so many samples that it has probably been forgotten."""
+def is_qid_given(qid, n_samples: int) -> bool:
+    """Return whether `qid` is not None; warn if it has probably been forgotten, of many samples."""
     if qid is None and n_samples >= MANY_SAMPLES:
         warnings.warn(
             f"qid is None: all {n_samples} samples count as the documents of one query. Pass the "
@@ -139,6 +152,7 @@ def warn_without_qid(qid, n_samples: int) -> None:
             UserWarning,
             stacklevel=3,
         )
+    return qid is not None
 
 
 def check_query_weights(query_weight, queries) -> np.ndarray:
@@ -173,23 +187,142 @@ def _is_routed(ranker):
         return False
 
 
-def check_scorer_gets_qid() -> None:
-    """Raise if `fit` gets `qid` from scikit-learn's cross-validation, whose scorer will not get it.
+def places(queries):
+    """Return the place of each sample in its query, from 1, if the samples are sorted by query."""
+    return np.arange(1, len(queries.order) + 1) - np.repeat(queries.starts[:-1], queries.sizes)
 
-    Without metadata routing, only `fit` gets it. The scorer would raise an error, but scikit-learn
-    replaces errors of scorers by NaN; errors of `fit` are raised if it fails on all folds. `fit`
-    is not told who calls it, so the function that calls both is looked up among the callers.
-    Scorers that do not request `qid`, such as functions that know the queries, are left alone.
+
+def group_starts(queries, listed):
+    """Return the indices at which a group of equal values starts, of values sorted by query."""
+    new = np.ones(len(listed), dtype=bool)
+    new[1:] = listed[1:] != listed[:-1]
+    new[queries.starts[:-1]] = True
+    return np.flatnonzero(new)
+
+
+def sums_of_queries(queries, terms):
+    """Return the sum of the terms of each query, which are sorted by query."""
+    return np.add.reduceat(terms, queries.starts[:-1])
+
+
+# -- Relevance.
+
+
+def check_relevance(y, n_samples, *, judgements=False, signed=False, names=("y", "X")):
+    """Check the relevance of documents; return it as float64 of shape `(n_samples,)`.
+
+    If `judgements` is True, negative numbers and NaN are allowed; if `signed` is True, negative
+    numbers. Error messages contain the `names` of the relevance and of the samples.
     """
-    if get_config()["enable_metadata_routing"]:
-        return
-    frame = sys._getframe()
-    while frame is not None and frame.f_code.co_name != "_fit_and_score":
-        frame = frame.f_back
-    scorer = None if frame is None else frame.f_locals.get("scorer")
-    if get_routing_for_object(scorer).consumes("score", {"qid"}):
+    name, of_samples = names
+    if y is None:
+        raise ValueError(NO_TARGET)
+    y = as_numbers(y, name, "numbers" if judgements or signed else NUMBERS)
+    finite = "allow-nan" if judgements else True
+    y = check_array(y, ensure_2d=False, ensure_all_finite=finite, input_name=name)
+    y = column_or_1d(y, warn=True)
+    if len(y) != n_samples:
         raise ValueError(
-            "qid reaches fit, but not the scorer, as metadata routing is disabled: call "
-            "sklearn.set_config(enable_metadata_routing=True), and use cv=QueryKFold(), so that no "
-            "query is divided"
+            f"{name} must have a value for each of the {n_samples} rows of {of_samples}, "
+            f"got {len(y)}"
         )
+    if np.isnan(y).all():
+        raise ValueError(
+            "y is NaN for all samples: nothing is judged; pass the relevance of some documents"
+        )
+    if not (judgements or signed):
+        _check_not_negative(y, name)
+    return y
+
+
+def check_label_relevance(y, n_samples):
+    """Check the relevance of labels; return it as float64 of shape `(n_samples, n_labels)`."""
+    if y is None:
+        raise ValueError(NO_TARGET)
+    check_sparse(y, "y")
+    y = as_numbers(y.toarray() if sparse.issparse(y) else y, "y", NUMBERS)
+    if y.ndim != 2:
+        raise ValueError(
+            "y must be the relevance of labels, of shape (n_samples, n_labels); got the shape "
+            f"{y.shape}. Reshape y: y.reshape(-1, 1) is one label; class labels are for "
+            "PredtronClassifier"
+        )
+    y = check_array(y, input_name="y")
+    if len(y) != n_samples:
+        raise ValueError(f"y has {len(y)} rows and X has {n_samples}")
+    _check_not_negative(y)
+    return y
+
+
+def check_relevance_of_metric(y_true):
+    """Check that the relevance of documents or labels is finite; return it as a float64 array."""
+    remedy = "leave out documents of unknown relevance"
+    return check_finite(y_true, "y_true", "relevance", remedy)
+
+
+def gains_of(gain, grades):
+    """Return the gains of the documents, non-negative float64 values of shape `(n_samples,)`."""
+    gains = _evaluate_gain(gain, grades)
+    bad = ~_are_gains(gains)
+    if bad.any():
+        i = bad.argmax()
+        raise ValueError(
+            f"gain must be from 0 to {_MAX_GAIN:g}, got {gains[i]} for the grade {grades[i]} with "
+            f"gain={gain!r}: use grades from 0 (not relevant) up, and small numbers if the gain is "
+            "exponential."
+        )
+    return gains
+
+
+def has_gains(gain, grades):
+    """Return True if `gains_of` accepts the gains of the documents."""
+    return bool(_are_gains(_evaluate_gain(gain, grades)).all())
+
+
+def gain_by_order(grades):
+    """Return the number of distinct lower grades, a gain that depends on the order only."""
+    return np.unique(grades, return_inverse=True)[1]
+
+
+def _evaluate_gain(gain, grades):
+    if callable(gain):
+        return call_on_array("gain", gain, grades)
+    with np.errstate(over="ignore"):
+        return GAINS[gain](grades)
+
+
+def _are_gains(gains):
+    return (gains >= 0) & (gains <= _MAX_GAIN)
+
+
+def call_on_array(name, function, values):
+    """Return the results of a function, which is the argument `name`, for an array of values."""
+    results = np.asarray(function(values.copy()), dtype=np.float64)
+    if results.shape != values.shape:
+        raise ValueError(
+            f"{name} must return a number for each entry of an array of shape {values.shape}, got "
+            f"shape {results.shape}."
+        )
+    return results
+
+
+def check_something_to_learn(y, queries, part="given", *, names=("y", "qid")):
+    """Raise a ValueError if no query has documents of different relevance.
+
+    The message calls the samples "the samples {part}", and contains the `names` of the relevance
+    and of the query ids.
+    """
+    name, of_queries = names
+    grouped = y[queries.order]
+    first = queries.starts[:-1]
+    if (np.maximum.reduceat(grouped, first) == np.minimum.reduceat(grouped, first)).all():
+        raise ValueError(
+            f"{name} has no query with documents of different relevance in the samples {part}: "
+            f"there is nothing to learn from n_samples={len(y)} in {queries.n_queries} queries; "
+            f"check {name}, and {of_queries}, which must be the same for the documents of a query"
+        )
+
+
+def _check_not_negative(y, name="y"):
+    if y.min() < 0:
+        raise ValueError(f"{name} must be relevance, 0 or more; got {y.min():g}")

@@ -11,8 +11,6 @@ The method `step(objective, hypothesis, learning_rate)` returns the step, which 
 hypothesis is no better than chance; boosting then ends.
 """
 
-from copy import copy
-
 import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyClassifier
@@ -186,43 +184,3 @@ class BinnedLearner(Learner):
         if self.n_classes is not None:
             return model, np.eye(self.n_classes)[outputs].take(leaves, axis=0)
         return model, outputs.astype(np.float64).take(leaves)
-
-
-class TreeLearner(Learner):
-    """Learner for regression trees, on features that are binned once for all rounds.
-
-    A leaf predicts the sum of the negative gradients of its samples divided by the sum of their
-    hessians. It does not read the samples: these are in the grower.
-
-    Parameters
-    ----------
-    tree : HistogramTreeRegressor
-        Tree with the parameters of all rounds.
-    grower : object
-        Grower of trees on binned samples, of which it has the histograms. Its method
-        ``grow(gradients, hessians, random_state)`` returns a tree, the values of its leaves and the
-        leaf of each sample, and ``set_fitted(model, tree)`` sets and returns a fitted model; see
-        :class:`~sklrank.tree._histogram_tree.HistogramGrower`.
-    """
-
-    def __init__(self, tree, grower):
-        self.tree, self.grower = tree, grower
-
-    def grow(self, objective, random_state):
-        """Return a tree and its hypothesis, or None if the tree has no split."""
-        tree, values, leaves = self.grower.grow(
-            -objective.negative_gradient, objective.hessians, random_state
-        )
-        return (tree, values[:, 0].take(leaves)) if tree.n_nodes > 1 else None
-
-    def fit(self, objective, random_state):
-        """Return a fitted model and its hypothesis, or None if the tree has no split."""
-        grown = self.grow(objective, random_state)
-        if grown is None:
-            return None
-        tree, hypothesis = grown
-        return self.grower.set_fitted(copy(self.tree), tree), hypothesis
-
-    def step(self, objective, hypothesis, learning_rate):
-        """Return the learning rate times the factor of the leaves."""
-        return learning_rate * objective.leaf_step

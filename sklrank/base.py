@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._document_metrics import NoRelevantDocumentError, gain_by_order, has_gains
+from sklrank._document_metrics import NoRelevantDocumentError
 from sklrank._model_lock import shared_call
-from sklrank._queries import check_scorer_gets_qid, warn_without_qid
+from sklrank._queries import check_relevance, gain_by_order, has_gains, is_qid_given
 from sklrank._rankings import strict_positions
-from sklrank._relevance import check_relevance
 from sklrank._validation import check_available, check_k, only_available
 from sklrank.metrics import ndcg_score
 
@@ -203,7 +202,7 @@ class DocumentRankerMixin:
     A sample is a document, whose features describe how it matches its query. Samples with the same
     `qid` belong to the same query. The estimator requests `qid` by default: if metadata routing is
     enabled in scikit-learn, pipelines and searches pass `qid` to the splitter, `fit` and `score`.
-    The estimator must call `_set_fitted_with_qid` in `fit`.
+    The estimator must set `_fitted_with_qid` in `fit`, whether there are several queries.
     """
 
     __metadata_request__fit = {"qid": True}
@@ -262,16 +261,6 @@ class DocumentRankerMixin:
         k, gain = getattr(self, "k", None), getattr(self, "gain", None)
         return mean_ndcg(y, scores, qid=qid, k=k, gain=gain, sample_weight=sample_weight)
 
-    def _set_fitted_with_qid(self, qid, n_samples, *, continues=False):
-        """Remember whether there are several queries, and warn if `qid` has been forgotten.
-
-        If the call continues the training with samples of other queries, there are several.
-        """
-        warn_without_qid(qid, n_samples)
-        if qid is not None:
-            check_scorer_gets_qid()
-        self._fitted_with_qid = continues or qid is not None
-
     def _scores_by_query(self, X, qid, **arguments):
         """Return the predictions; raise an error if `qid` is None, but must not be."""
         check_is_fitted(self)
@@ -283,5 +272,5 @@ class DocumentRankerMixin:
                 "use sklrank.model_selection.query_permutation_importance with scoring=ndcg_scorer"
             )
         scores = self.predict(X, **arguments)
-        warn_without_qid(qid, len(scores))
+        is_qid_given(qid, len(scores))
         return scores

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from sklrank._query_blocks import fit_blocks
 from sklrank._sklearn import print_progress
 from sklrank._validation import is_integer
+from sklrank.boosting._training_parts import fit_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

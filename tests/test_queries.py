@@ -165,26 +165,33 @@ QID = np.repeat(np.arange(20), 5)
 ROUTED = {"params": {"qid": QID}}
 PIPELINE = make_pipeline(StandardScaler(), RankBoost(n_estimators=1))
 CALLS = {
-    "score": lambda ranker, X, y: cross_val_score(ranker, X, y, **ROUTED),
-    "scorer": lambda ranker, X, y: cross_val_score(ranker, X, y, scoring=ndcg_scorer, **ROUTED),
-    "several": lambda ranker, X, y: cross_validate(
-        ranker, X, y, scoring={"ndcg": ndcg_scorer, "r2": "r2"}, **ROUTED
+    "score": lambda ranker, X, y, **error: cross_val_score(ranker, X, y, **ROUTED, **error),
+    "scorer": lambda ranker, X, y, **error: cross_val_score(
+        ranker, X, y, scoring=ndcg_scorer, **ROUTED, **error
     ),
-    "search": lambda ranker, X, y: GridSearchCV(ranker, {}).fit(X, y, qid=QID),
-    "pipeline": lambda ranker, X, y: cross_val_score(
-        PIPELINE, X, y, params={"rankboost__qid": QID}
+    "several": lambda ranker, X, y, **error: cross_validate(
+        ranker, X, y, scoring={"ndcg": ndcg_scorer, "r2": "r2"}, **ROUTED, **error
+    ),
+    "search": lambda ranker, X, y, **error: GridSearchCV(ranker, {}, **error).fit(X, y, qid=QID),
+    "pipeline": lambda ranker, X, y, **error: cross_val_score(
+        PIPELINE, X, y, params={"rankboost__qid": QID}, **error
     ),
 }
 
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("ranker", ["RankBoost", "ResidualRefiner", "PredtronQueryRanker"])
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
 def test_cross_validation_without_routing(name, ranker):
-    if name == "pipeline" and sklearn.__version__ < "1.9":
-        pytest.skip("scikit-learn scores pipelines by another function")
+    """Without metadata routing, `fit` gets qid, but `score` does not.
+
+    scikit-learn replaces errors of scorers by NaN, with a warning that has their text.
+    """
     X = np.random.RandomState(0).normal(size=(100, 2))
     y = (X[:, 0] > 0).astype(float)
     with pytest.raises(ValueError, match="enable_metadata_routing=True"):
+        CALLS[name](RANKERS[ranker], X, y, error_score="raise")
+    with pytest.warns(UserWarning, match="(?s)Scoring failed.*enable_metadata_routing=True"):
         CALLS[name](RANKERS[ranker], X, y)
     # Other scorers may know the queries.
     scores = cross_val_score(RANKERS[ranker], X, y, scoring=lambda *given: 0.5, **ROUTED)

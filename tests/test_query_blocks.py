@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from sklrank import _binning, _query_blocks
-from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost, _tree_race
+from sklrank import _binning
+from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost, _training_parts, _tree_race
 from sklrank.streaming import fit_blocks
 
 Ranker = partial(HistGradientBoostingRanker, random_state=0)
@@ -29,7 +29,7 @@ def blocks_of(*arrays):
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(_query_blocks, "PART_SIZE", 300)
+    monkeypatch.setattr(_training_parts, "PART_SIZE", 300)
 
 
 def assert_same_rankers(fitted, expected, documents=X):

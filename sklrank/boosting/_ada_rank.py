@@ -17,7 +17,7 @@ from sklrank._document_metrics import (
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import check_entries
 from sklrank._weak_learners import Learner
-from sklrank.boosting._document_ranker import SupervisedDocumentRanker, of_documents
+from sklrank.boosting._document_ranker import SupervisedDocumentRanker, of_document_rankers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -292,7 +292,7 @@ class AdaRank(SupervisedDocumentRanker):
         self.weighting = weighting
         self.random_state = random_state
 
-    @of_documents
+    @of_document_rankers
     def fit(
         self,
         X: ArrayLike,

@@ -30,12 +30,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
-from scipy.stats import t as student
 
 from sklrank._boosting_rounds import Objective
 from sklrank._queries import Queries
 from sklrank._validation import as_numbers
-from sklrank._weak_learners import TreeLearner
+from sklrank.boosting._document_ranker import DocumentTarget
+from sklrank.boosting._tree_race import TreeLearner, make_trees
 
 # Rounds of the regression and their learning rate. The estimates of propensities and the NDCG of
 # the rankers change little from 20 to 60 rounds, on simulated clicks on two synthetic data sets
@@ -69,42 +69,41 @@ class Sessions(NamedTuple):
         """True where a document is known."""
         return self.documents >= 0
 
-    def take(self, rows):
-        """Return some of the sessions."""
-        return Sessions(*(array[rows] for array in self))
-
 
 class PositionModel:
-    """Each position is examined with its own probability; there are mistakes."""
+    """Each position is examined with its own propensity; there are mistakes."""
 
     name = "position"
 
-    def __init__(self, n_positions):
-        # Small enough to grow: a propensity of 1 would remain 1.
-        self._theta = np.full(n_positions, 0.5)
-        self._mistakes = np.full(n_positions, 0.1)
+    def __init__(self, propensities, mistakes):
+        self.propensities, self.mistakes = propensities, mistakes
+
+    @classmethod
+    def start(cls, n_positions):
+        """Return the model from which EM starts; a propensity of 1 would remain 1."""
+        return cls(np.full(n_positions, 0.5), np.full(n_positions, 0.1))
 
     def expect(self, sessions, relevance):
         """Return the posterior probabilities of examination and of relevant clicks."""
         clicks, shown = sessions.clicks, sessions.shown
-        attractive = self._mistakes + (1 - self._mistakes) * relevance
-        clicked = np.clip(self._theta * attractive, TINY, 1 - TINY)
+        attractive = self.mistakes + (1 - self.mistakes) * relevance
+        clicked = np.clip(self.propensities * attractive, TINY, 1 - TINY)
         likelihood = np.log(np.where(clicks, clicked, 1 - clicked))
         self.log_likelihood = np.sum(likelihood * shown * sessions.counts)
-        examined = np.where(clicks, 1.0, (self._theta - clicked) / (1 - clicked)).clip(0, 1)
+        examined = np.where(clicks, 1.0, (self.propensities - clicked) / (1 - clicked)).clip(0, 1)
         return examined * shown, clicks * relevance / attractive
 
     def maximize(self, sessions, relevance, examined, relevant):
         """Update the probabilities."""
         counts, shown = sessions.counts, sessions.shown
-        theta = np.sum(counts * examined, axis=0) / np.maximum(np.sum(counts * shown, axis=0), 1)
-        self._theta = theta / (theta.max() or 1.0)
+        means = np.sum(counts * examined, axis=0) / np.maximum(np.sum(counts * shown, axis=0), 1)
+        self.propensities = means / (means.max() or 1.0)
         by_mistake = np.sum(counts * (sessions.clicks - relevant), axis=0)
         irrelevant = np.sum(counts * (examined - relevant), axis=0)
         mistakes = by_mistake / np.maximum(irrelevant, TINY)
         seen = shown.any(axis=0)
         smallest = min(mistakes[seen].min(), 1 - TINY)
-        self._mistakes = np.where(seen, (mistakes - smallest) / (1 - smallest), 0.0)
+        self.mistakes = np.where(seen, (mistakes - smallest) / (1 - smallest), 0.0)
 
 
 class CascadeModel:
@@ -112,11 +111,13 @@ class CascadeModel:
 
     name = "cascade"
 
-    def __init__(self, n_positions):
-        self._goes_on, self._odds_factor = 0.5, 0.5
+    def __init__(self, continuation, odds_factor):
+        self.continuation, self.odds_factor = continuation, odds_factor
 
-    def _after_click(self, relevance):
-        return np.clip(self._odds_factor * (1 / relevance - 1), TINY, 1 - TINY)
+    @classmethod
+    def start(cls, n_positions):
+        """Return the model from which EM starts."""
+        return cls(0.5, 0.5)
 
     def expect(self, sessions, relevance):
         """Return the posterior probabilities of examination and of relevant clicks."""
@@ -125,7 +126,7 @@ class CascadeModel:
         place = np.arange(n_positions)
         last = np.where(clicks, place, -1).max(axis=1)
         relevance = np.where(shown, np.clip(relevance, TINY, 1 - TINY), TINY)
-        after_click = self._after_click(relevance)
+        after_click = np.clip(self.odds_factor * (1 / relevance - 1), TINY, 1 - TINY)
         # Probability to reach a position after the last click without further clicks, and to end
         # there; the last position is the end.
         stops, reached = np.zeros(clicks.shape), np.zeros(len(clicks))
@@ -133,13 +134,13 @@ class CascadeModel:
             starts = last == p - 1
             reached[starts] = after_click[starts, p - 1] if p else 1.0
             ends = reached * (1 - relevance[:, p])
-            stops[:, p] = ends * (1.0 if p == n_positions - 1 else 1 - self._goes_on)
-            reached = ends * self._goes_on
+            stops[:, p] = ends * (1.0 if p == n_positions - 1 else 1 - self.continuation)
+            reached = ends * self.continuation
         at_click = np.where(last < 0, 0.0, 1 - after_click[np.arange(len(last)), last])
         total = np.where(last == n_positions - 1, 1.0, at_click + stops.sum(axis=1))
         before = place <= last[:, np.newaxis]
         later = np.cumsum(stops[:, ::-1], axis=1)[:, ::-1] / total[:, np.newaxis]
-        steps = np.where(clicks, after_click, self._goes_on)
+        steps = np.where(clicks, after_click, self.continuation)
         likelihood = np.log(np.where(clicks, relevance, 1 - relevance))
         likelihood[:, 1:] += np.log(steps[:, :-1])
         likelihood = np.sum(likelihood * before, axis=1) + np.log(total)
@@ -151,11 +152,11 @@ class CascadeModel:
         next_one = sessions.counts * examined[:, 1:]
         this_one = sessions.counts * examined[:, :-1]
         clicks = sessions.clicks[:, :-1]
-        self._goes_on = ratio(next_one[~clicks].sum(), this_one[~clicks].sum())
+        self.continuation = ratio(next_one[~clicks].sum(), this_one[~clicks].sum())
         odds = 1 / relevance[:, :-1] - 1
         # Where the probability to go on is 1, it does not depend on the factor.
-        free = clicks & (self._odds_factor * odds < 1)
-        self._odds_factor = ratio(next_one[free].sum(), (odds * this_one)[free].sum())
+        free = clicks & (self.odds_factor * odds < 1)
+        self.odds_factor = ratio(next_one[free].sum(), (odds * this_one)[free].sum())
 
 
 def ratio(part, whole):
@@ -203,8 +204,8 @@ class ClickObjective(Objective):
 
 def fit_click_model(kind, X, bins, tree, sessions, seed):
     """Return the objective of a model of users, at the scores after the last round."""
-    objective = ClickObjective(sessions, kind(sessions.clicks.shape[1]), len(X))
-    learner, random = TreeLearner(tree, tree._make_grower(bins)), np.random.RandomState(seed)
+    objective = ClickObjective(sessions, kind.start(sessions.clicks.shape[1]), len(X))
+    learner, random = TreeLearner(tree, bins), np.random.RandomState(seed)
     shown = sessions.shown * sessions.counts
     rate = np.sum(sessions.clicks * sessions.counts) / shown.sum()
     scores = np.full(len(X), logit(np.clip(rate, TINY, 0.5)))
@@ -219,27 +220,25 @@ def fit_click_model(kind, X, bins, tree, sessions, seed):
 
 
 class ClickEstimate(NamedTuple):
-    """Documents and queries from which a ranker learns, and the model of the user."""
+    """What a ranker learns from clicks."""
 
     samples: np.ndarray
     """Index of the sample of each document of each query."""
-    relevance: np.ndarray
-    """Estimate of the relevance of each of them."""
-    queries: Queries
-    query_weights: np.ndarray
-    """Number of sessions of each query."""
+    target: DocumentTarget
+    """Estimated relevance of the documents; the weight of a query is its number of sessions."""
     model: str
+    """Name of the model of the user."""
     propensities: np.ndarray
     """Probability of examination of each position, relative to the largest."""
-    intervals: np.ndarray
-    """Lower and upper bounds of 95 % intervals of the propensities, `(n_positions, 2)`."""
 
 
-def relevance_from_clicks(X, clicks, sessions_of, position, make_tree, seed):
+def estimate_relevance(ranker, X, clicks, sessions_of, position):
     """Return the :class:`ClickEstimate`.
 
     Parameters
     ----------
+    ranker : HistGradientBoostingRanker
+        Ranker with the parameters of the trees, and their seed.
     X : ndarray of shape (n_samples, n_features)
         Documents shown.
     clicks : ndarray of shape (n_samples,)
@@ -248,10 +247,6 @@ def relevance_from_clicks(X, clicks, sessions_of, position, make_tree, seed):
         Sessions.
     position : array-like of shape (n_samples,)
         Position of each document in the list of its session.
-    make_tree : callable
-        Function that returns a HistogramTreeRegressor for a number of documents.
-    seed : int
-        Seed of the trees.
     """
     position = check_position(position, sessions_of)
     if not np.isin(clicks, (0, 1)).all():
@@ -275,45 +270,23 @@ def relevance_from_clicks(X, clicks, sessions_of, position, make_tree, seed):
     lists, list_of = np.unique(np.sort(shown, axis=1), axis=0, return_inverse=True)
     list_of = list_of.ravel()
 
-    X = X[samples]
-    tree = make_tree(len(X))
+    X, seed, trees = X[samples], ranker._split_seed, make_trees(ranker, len(samples))
+    tree = trees[len(trees) // 2]
     bins = tree._bin(X, np.random.RandomState(seed))
     fits = [
         fit_click_model(kind, X, bins, tree, sessions, seed)
         for kind in (PositionModel, CascadeModel)
     ]
     best = min(fits, key=lambda fit: fit.value)
-    # The jackknife leaves out each fifth of the lists in turn.
-    propensities, n_parts = best.propensities(), min(5, len(lists))
-    others = [
-        fit_click_model(
-            type(best.model), X, bins, tree, sessions.take(list_of % n_parts != part), seed
-        ).propensities()
-        for part in range(n_parts if n_parts > 1 else 0)
-    ]
     queries, in_list = np.nonzero(lists >= 0)
     documents = lists[queries, in_list]
     relevance = (best.n_relevant + PRIOR * best.relevance) / (best.n_examined + PRIOR)
-    return ClickEstimate(
-        samples[documents],
+    target = DocumentTarget.of(
         relevance[documents],
         Queries.from_qid(queries, len(queries)),
-        np.bincount(list_of, counts).astype(np.float64),
-        best.model.name,
-        propensities,
-        jackknife_intervals(propensities, np.array(others)),
+        query_weights=np.bincount(list_of, counts).astype(np.float64),
     )
-
-
-def jackknife_intervals(values, others):
-    """Return 95 % intervals from the estimates `others` without one of the parts each."""
-    if not len(others):
-        return np.stack([np.zeros_like(values), np.ones_like(values)], axis=1)
-    n_parts = len(others)
-    deviations = others - others.mean(axis=0)
-    errors = np.sqrt((n_parts - 1) / n_parts * np.sum(deviations**2, axis=0))
-    reach = student.ppf(0.975, n_parts - 1) * errors
-    return np.stack([values - reach, values + reach], axis=1).clip(0, 1)
+    return ClickEstimate(samples[documents], target, best.model.name, best.propensities())
 
 
 def distinct_rows(X):

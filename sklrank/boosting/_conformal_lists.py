@@ -12,11 +12,16 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._document_metrics import places, sums_of_queries
 from sklrank._estimator import BaseEstimator
-from sklrank._queries import Queries, qid_argument, warn_without_qid
+from sklrank._queries import (
+    Queries,
+    check_relevance,
+    is_qid_given,
+    places,
+    qid_argument,
+    sums_of_queries,
+)
 from sklrank._randomness import draw_seed
-from sklrank._relevance import check_relevance
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _safe_indexing
 from sklrank._validation import (
     MAX_FACTOR,
@@ -190,8 +195,7 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
             X = self._check_rows(X, reset=True)
             y = check_relevance(y, X.shape[0])
             queries = Queries.from_qid(qid, len(y))
-            warn_without_qid(qid, len(y))
-            self._fitted_with_qid = qid is not None
+            self._fitted_with_qid = is_qid_given(qid, len(y))
             train, held_out = self._split(queries)
             self.ranker_ = clone(self.ranker)
             if len(train):

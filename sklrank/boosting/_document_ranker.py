@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import wraps
+from inspect import signature
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -12,23 +14,30 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._boosting_rounds import Booster
 from sklrank._docstrings import shares_text
 from sklrank._estimator import failed_weight_checks
-from sklrank._queries import Queries, check_query_weights
-from sklrank._relevance import check_relevance, check_something_to_learn
+from sklrank._queries import (
+    Queries,
+    check_query_weights,
+    check_relevance,
+    check_something_to_learn,
+    is_qid_given,
+)
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, check_weights, input_tags_of, unchanged_on_error
 from sklrank._weak_learners import make_classifier_learner
 from sklrank.base import DocumentRankerMixin
-from sklrank.boosting._peer_names import explains_peer_names
 from sklrank.tree import HistogramTreeClassifier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from typing import Any, TypeVar
 
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
+    Method = TypeVar("Method", bound=Callable[..., Any])
+
 # Texts that the methods `fit` of document rankers share.
-of_documents = shares_text(
+of_document_rankers = shares_text(
     documents="""
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Documents. The features describe how a document matches its query. A sparse matrix is
@@ -56,6 +65,43 @@ query_weight : array-like of shape (n_samples,), default=None
 """,
 )
 
+# Names of parameters of LightGBM and XGBoost, and what replaces them here.
+PEER_NAMES = {
+    "boosting_type": "no such argument: the trees are those of gradient boosting",
+    "bagging_fraction subsample subsample_freq": "max_features; trees use all documents",
+    "callbacks": "verbose, or set_callbacks with scikit-learn 1.9",
+    "categorical_feature feature_types": "categorical_features, or columns of type category",
+    "class_weight": "sample_weight or query_weight of fit",
+    "colsample_bytree feature_fraction": "max_features",
+    "device device_type": "n_jobs; there is no GPU support",
+    "early_stopping_round early_stopping_rounds": "early_stopping=True and n_iter_no_change",
+    "eta": "learning_rate",
+    "eval_at": "k of the constructor",
+    "eval_group eval_qid": "qid_val of fit",
+    "eval_names": "X_val of fit, a single set without a name",
+    "eval_metric metric": "scoring of the constructor",
+    "eval_sample_weight": "X_val of fit, without weights",
+    "eval_set eval_X eval_y": "X_val, y_val and qid_val of fit",
+    "feature_name": "a data frame X, whose columns have names",
+    "group": "qid, the query of each document: qid=np.repeat(np.arange(len(group)), group)",
+    "importance_type": "feature_importances_, which are decreases of the loss",
+    "init_model xgb_model": "warm_start=True",
+    "init_score": "init of the constructor, an estimator of the initial scores",
+    "label_gain": "gain, a function of the grades",
+    "lambda_l1 reg_alpha": "l2_regularization; there is no L1 penalty",
+    "lambda_l2 reg_lambda": "l2_regularization",
+    "lambdarank_truncation_level": "k",
+    "max_bin": "max_bins",
+    "min_child_samples min_data_in_leaf": "min_samples_leaf",
+    "min_child_weight min_split_gain": "min_samples_leaf or max_leaf_nodes",
+    "monotone_constraints": "monotonic_cst",
+    "n_estimators num_boost_round num_iterations": "max_iter",
+    "num_leaves max_leaves": "max_leaf_nodes",
+    "objective": "loss",
+    "seed": "random_state",
+    "verbose verbosity": "verbose of the constructor",
+}
+REPLACEMENTS = {name: text for names, text in PEER_NAMES.items() for name in names.split()}
 
 # Least number of samples of a leaf, weighting and response method with which a weight of 2 counts
 # as two samples.
@@ -67,7 +113,7 @@ EXACT = (1, "auto", "predict")
 MIN_WEIGHT = 1e-90
 
 
-class Target(NamedTuple):
+class DocumentTarget(NamedTuple):
     """The target of document rankers: relevance, queries and weights.
 
     The weights are positive; :meth:`check` leaves out documents of weight 0.
@@ -129,11 +175,29 @@ class Target(NamedTuple):
         codes = self.queries.codes[samples]
         queries = Queries.from_qid(codes, len(samples))
         weights = self.weights[samples], self.query_weights[queries.names]
-        return Target(self.y[samples], queries, *weights)
+        return DocumentTarget(self.y[samples], queries, *weights)
 
     def check_something_to_learn(self, part="given", *, names=("y", "qid")):
         """Raise a ValueError if no query has documents of different relevance."""
         check_something_to_learn(self.y, self.queries, part, names=names)
+
+
+def explains_peer_names(method: Method) -> Method:
+    """Decorate a method: its TypeError for such a name, if it has no such argument, helps."""
+    names = REPLACEMENTS.keys() - signature(method).parameters.keys()
+
+    # `inspect.signature`, by which scikit-learn finds the parameters, returns that of the method.
+    @wraps(method)
+    def call(self, *args, **kwargs):
+        for name in kwargs:
+            if name in names:
+                raise TypeError(
+                    f"{type(self).__name__}.{method.__name__}() got an unexpected keyword argument "
+                    f"{name!r}: use {REPLACEMENTS[name]}"
+                )
+        return method(self, *args, **kwargs)
+
+    return call
 
 
 def split_queries(queries, fraction, seed):
@@ -242,11 +306,11 @@ class SupervisedDocumentRanker(DocumentRanker):
 
     @abstractmethod
     def _make_objective(self, target):
-        """Return the objective for this :class:`Target`."""
+        """Return the objective for this :class:`DocumentTarget`."""
 
     @explains_peer_names
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_documents
+    @of_document_rankers
     def fit(
         self,
         X: ArrayLike,
@@ -291,6 +355,6 @@ class SupervisedDocumentRanker(DocumentRanker):
         X = self._check_training_X(X)
         y = check_relevance(y, X.shape[0], signed=self._signed_relevance)
         queries = Queries.from_qid(qid, len(y))
-        self._set_fitted_with_qid(qid, len(y))
-        target, samples = Target.check(y, queries, sample_weight, query_weight)
+        self._fitted_with_qid = is_qid_given(qid, len(y))
+        target, samples = DocumentTarget.check(y, queries, sample_weight, query_weight)
         return X if samples is None else X[samples], target

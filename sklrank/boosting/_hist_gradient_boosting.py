@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import failed_weight_checks
-from sklrank._queries import Queries
-from sklrank._randomness import draw_seed
-from sklrank._relevance import check_relevance
-from sklrank._sklearn import (
-    HasMethods,
-    Interval,
-    StrOptions,
-    _check_monotonic_cst,
-    _fit_context,
-    print_progress,
-)
+from sklrank._queries import Queries, check_relevance
+from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, print_progress
 from sklrank._validation import check_rows, check_weights, is_frame, unchanged_on_error
-from sklrank._weak_learners import TreeLearner
-from sklrank.boosting._click_models import relevance_from_clicks
+from sklrank.boosting._click_models import estimate_relevance
 from sklrank.boosting._document_ranker import (
+    DocumentTarget,
     SupervisedDocumentRanker,
-    Target,
-    of_documents,
+    explains_peer_names,
+    of_document_rankers,
     split_queries,
 )
 from sklrank.boosting._feature_columns import (
@@ -39,7 +30,8 @@ from sklrank.boosting._feature_columns import (
     find_categorical,
     warn_if_untransformed,
 )
-from sklrank.boosting._model_json import NumericalTree, write_model
+from sklrank.boosting._linear_scores import LinearScorer
+from sklrank.boosting._model_json import ModelExports
 from sklrank.boosting._objectives import (
     LOSSES,
     FunctionObjective,
@@ -47,24 +39,7 @@ from sklrank.boosting._objectives import (
     loss_gains,
     mean_rank_correlation,
 )
-from sklrank.boosting._peer_names import explains_peer_names
-from sklrank.boosting._training_parts import CodedRows, fit_parts
-from sklrank.boosting._tree_race import (
-    LEAF_NUMBERS,
-    RACE_BINS,
-    RaceData,
-    Winner,
-    run_race,
-    scores_of,
-)
-from sklrank.metrics import (
-    average_precision_scorer,
-    hit_rate_scorer,
-    ndcg_scorer,
-    precision_at_k_scorer,
-    recall_at_k_scorer,
-    reciprocal_rank_scorer,
-)
+from sklrank.boosting._tree_race import SCORERS, Race, TreeLearner, make_judge, scores_of
 from sklrank.tree import HistogramTreeRegressor
 
 if TYPE_CHECKING:
@@ -73,14 +48,6 @@ if TYPE_CHECKING:
 
     from sklrank._typing import MaxFeatures
 
-SCORERS = {
-    "ndcg": ndcg_scorer,
-    "average_precision": average_precision_scorer,
-    "precision_at_k": precision_at_k_scorer,
-    "recall_at_k": recall_at_k_scorer,
-    "hit_rate": hit_rate_scorer,
-    "reciprocal_rank": reciprocal_rank_scorer,
-}
 OF_TREES = HistogramTreeRegressor._parameter_constraints
 
 
@@ -89,7 +56,7 @@ def categorical_mask(given, n_features):
     return HistogramTreeRegressor(categorical_features=given)._categorical_mask(n_features)
 
 
-class HistGradientBoostingRanker(SupervisedDocumentRanker):
+class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     r"""Document ranker of boosted regression trees that are grown from histograms of the features.
 
     The scores :math:`F` of the documents are linear scores, if these help, plus the values of
@@ -239,15 +206,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     is_categorical_ : ndarray of bool of shape (n_features,), or None
         Mask of the categorical features; None if there are none.
     click_model_ : str
-        Model of the user: "position" or "cascade"; see the notes. It and the next two attributes
+        Model of the user: "position" or "cascade"; see the notes. It and the next attribute
         are defined only after a fit with `position`.
     position_propensities_ : ndarray of shape (n_positions,)
         Probability that the user examines each position, relative to the largest one; NaN for
-        positions that do not occur.
-    position_intervals_ : ndarray of shape (n_positions, 2)
-        Bounds of 95 % intervals of the propensities. They are from the jackknife, which leaves out
-        each fifth of the lists in turn, and do not include errors of the models of users and
-        relevance; with few clicks, propensities are too even.
+        positions that do not occur. With few clicks, propensities are too even.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -435,7 +398,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
 
     @explains_peer_names
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_documents
+    @of_document_rankers
     def fit(
         self,
         X: ArrayLike,
@@ -495,11 +458,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         with unchanged_on_error(self):
             X, target = self._check_training_set(X, y, qid, sample_weight, query_weight)
             self._check_function()
-            validation = self._check_validation_set(X_val, y_val, qid_val)
-            if validation is not None:
-                X_val, target_val = validation
-                n_queries = target.queries.n_queries, target_val.queries.n_queries
-                warn_if_untransformed(X, X_val, n_queries, self.is_categorical_)
+            validation = self._check_validation_set(X, target, X_val, y_val, qid_val)
             self._start_rounds()
             if position is not None:
                 if sample_weight is not None or query_weight is not None:
@@ -507,7 +466,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                         "sample_weight and query_weight must be None if position is passed: the "
                         "weight of a query is the number of its sessions"
                     )
-                X, target = self._learn_relevance(X, target, position)
+                clicks = estimate_relevance(self, X, target.y, target.queries, position)
+                self.click_model_, self.position_propensities_ = clicks.model, clicks.propensities
+                X, target = X[clicks.samples], clicks.target
             evaluated = validation
             fraction = self.validation_fraction if validation is None and self._stops_early else 0.0
             if fraction:
@@ -515,16 +476,17 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 evaluated = X[held_out], target.take(held_out)
                 X, target = X[train], target.take(train)
             target.check_something_to_learn()
-            bins = None if self.estimators_ else self._choose(X, target, validation)
-            n_rounds = len(self.estimators_)
-            after_round = self._after_round(evaluated)
+            n_rounds, race = len(self.estimators_), Race(self)
+            if not n_rounds:
+                bins = race.bins(X)
+                self._set_winner(race.winner(X, target, validation))
+            after_round = self._after_round(*self._evaluate_rounds(evaluated))
             # A warm start adds no rounds if boosting was stopped early before.
             if self._early_stopping_reason() is None:
-                objective = self._make_objective(target)
                 tree = self._winner.tree
-                bins = tree._bin(X, self._random_state) if bins is None else bins
-                learner = TreeLearner(tree, tree._make_grower(bins))
-                self._boost(objective, learner, self._scores(X), after_round)
+                bins = tree._bin(X, self._random_state) if n_rounds else bins
+                objective = self._make_objective(target)
+                self._boost(objective, TreeLearner(tree, bins), self._scores(X), after_round)
             if len(self.estimators_) > n_rounds or not n_rounds:
                 self._held_out_fraction = fraction
             if self.verbose:
@@ -547,31 +509,16 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
                 "derivatives only; for early stopping use a metric, such as scoring='ndcg'"
             )
 
-    def _learn_relevance(self, X, target, position):
-        """Return documents and their relevance, estimated from clicks."""
-
-        def make_tree(n_samples):
-            trees = self._make_trees(n_samples)
-            return trees[len(trees) // 2]
-
-        estimate = relevance_from_clicks(
-            X, target.y, target.queries, position, make_tree, self._split_seed
-        )
-        self.click_model_ = estimate.model
-        self.position_propensities_ = estimate.propensities
-        self.position_intervals_ = estimate.intervals
-        target = Target.of(
-            estimate.relevance, estimate.queries, query_weights=estimate.query_weights
-        )
-        return X[estimate.samples], target
-
     def _is_warm_start(self):
         return self.warm_start and hasattr(self, "estimators_")
 
     def _check_training_X(self, X, *, may_encode=True):
         if self._is_warm_start():
             return self._check_documents(X, reset=False)
-        given, self._encoder = find_categorical(X, self.categorical_features), None
+        given = self._encoder = None
+        # Arrays have no data types of features.
+        if is_frame(X) or not isinstance(self.categorical_features, str):
+            given = find_categorical(X, self.categorical_features)
         if may_encode and is_frame(X) and (mask := categorical_mask(given, X.shape[1])).any():
             self._encoder = CategoryEncoder(X, mask)
         X = self._check_documents(X, reset=True)
@@ -608,8 +555,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         X = check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
         return X.toarray() if sparse.issparse(X) else X
 
-    def _check_validation_set(self, X_val, y_val, qid_val):
-        """Return X and the target of the validation set, or None if there is none."""
+    def _check_validation_set(self, X, target, X_val, y_val, qid_val):
+        """Return the documents and the target of the validation set, or None if there is none.
+
+        `X` and `target` are those of the training documents.
+        """
         if X_val is None and y_val is None and qid_val is None:
             return None
         if X_val is None or y_val is None:
@@ -620,9 +570,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         names = "y_val", "X_val"
         y_val = check_relevance(y_val, X_val.shape[0], signed=True, names=names)
         queries = Queries.from_qid(qid_val, len(y_val), "qid_val")
-        target = Target.of(y_val, queries)
-        self._check_evaluated(target, "of X_val", names=("y_val", "qid_val"))
-        return X_val, target
+        target_val = DocumentTarget.of(y_val, queries)
+        self._check_evaluated(target_val, "of X_val", names=("y_val", "qid_val"))
+        n_queries = target.queries.n_queries, queries.n_queries
+        warn_if_untransformed(X, X_val, n_queries, self.is_categorical_)
+        return X_val, target_val
 
     def _check_evaluated(self, target, part, *, names=("y", "qid")):
         """Raise a ValueError if rounds cannot be evaluated on "the samples {part}"."""
@@ -638,11 +590,11 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
     def _start_rounds(self):
         self.validation_loss_curve_ = np.empty(0)
         self._stops_early = self.early_stopping is True
-        for name in ("click_model_", "position_propensities_", "position_intervals_"):
+        for name in ("click_model_", "position_propensities_"):
             vars(self).pop(name, None)
         if not self._is_warm_start():
             super()._start_rounds()
-            self._split_seed = draw_seed(self._random_state)
+            self._split_seed = self._random_state.randint(np.iinfo(np.int32).max)
             return
         self.estimators_ = list(self.estimators_)
         if len(self.estimators_) > self.max_iter:
@@ -668,23 +620,28 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         self._check_evaluated(target.take(held_out), "held out")
         return train, held_out
 
-    def _after_round(self, evaluated):
-        """Return the function that computes the loss of `evaluated`, if any, after each round.
+    def _evaluate_rounds(self, evaluated):
+        """Compute the losses of held-out documents after the rounds so far.
 
-        The losses of the rounds so far are computed now. `evaluated` holds X and a target.
+        Return what computes those of later rounds: the function of scores, the scores so far, and
+        the function that returns the hypothesis of a model; or nothing without such documents.
         """
-        if evaluated is not None:
-            X, target = evaluated
-            judge = self._make_judge(self._make_objective(target), X, target)
-            losses = []
-            for scores in self._staged_scores(X):
-                losses.append(judge(scores))
-            self.validation_loss_curve_ = np.array(losses)
+        if evaluated is None:
+            return ()
+        X, target = evaluated
+        judge, losses = make_judge(self, self._make_objective(target), X, target), []
+        for scores in self._staged_scores(X):
+            losses.append(judge(scores))
+        self.validation_loss_curve_ = np.array(losses)
+        return judge, scores, partial(self._hypothesis, X=X)
+
+    def _after_round(self, judge=None, scores=None, hypothesis_of=None):
+        """Return the function that is called after each round; see `_evaluate_rounds`."""
 
         def after_round(model, step):
             figures = {"objective": float(self.loss_curve_[-1]), "step": float(step)}
-            if evaluated is not None:
-                scores[:] += step * self._hypothesis(model, X)
+            if judge is not None:
+                scores[:] += step * hypothesis_of(model)
                 loss = figures["validation loss"] = float(judge(scores))
                 self.validation_loss_curve_ = np.append(self.validation_loss_curve_, loss)
             if self.verbose:
@@ -750,7 +707,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         """
         scores = self._scores_by_query(X, qid)
         y = check_relevance(y, len(scores), signed=True)
-        target = Target.of(y, Queries.from_qid(qid, len(y)))
+        target = DocumentTarget.of(y, Queries.from_qid(qid, len(y)))
         if self.loss == "spearman":
             weights = check_weights(sample_weight, len(y), positive=True)
             return mean_rank_correlation(target, scores, weights)
@@ -758,115 +715,9 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             y = from_smallest(target)
         return self._mean_ndcg(check_relevance(y, len(y)), scores, qid, sample_weight)
 
-    def _choose(self, X, target, validation):
-        """Choose the start, the size and the number of the trees; return the bins of `X`."""
-        trees = self._make_trees(len(target.y))
-        bins = trees[0]._bin(X, self._random_state)
-        self._run_race(trees, self._race_data(X, target, trees[0]), validation)
-        if self.linear_ is not None:
-            objective = self._make_objective(target)
-            self._keep_start(
-                objective.value_at(self.linear_.predict(X)),
-                objective.value_at(np.zeros(len(target.y))),
-            )
-        return bins
-
-    def _race_data(self, X, target, tree):
-        bounds = self._linear_bounds(tree, tree._categorical_mask(X.shape[1]))
-        is_auto = isinstance(self.init, str) and self.init == "auto"
-        starts = (None, "linear") if is_auto else (self.init,)
-        if is_auto and callable(self.loss):
-            starts = (None,)
-        choices = starts, self._make_objective, self._make_judge, bounds, self._split_seed
-        racer = clone(tree).set_params(max_bins=min(self.max_bins, RACE_BINS))
-        return RaceData(X, target, lambda X: racer._bin(X, self._random_state), *choices)
-
-    def _run_race(self, trees, data, validation=None, splits=None):
-        """Choose the start, the size and the number of the trees, and fit the start."""
-        self._winner = self._race(trees, data, validation, splits)
-        start = self._winner.start
-        self.init_ = data.fit_start(start, np.arange(len(data.target.y)))
-        self.linear_ = self.init_ if start == "linear" else None
-
-    def _keep_start(self, value, value_of_zeros):
-        """Start from scores of 0 if the value of the objective is not smaller with linear ones."""
-        # Linear scores that were fitted to a part of the queries could increase the loss.
-        if not value < value_of_zeros:
-            self.init_ = self.linear_ = None
-
-    def _make_judge(self, objective, X, target):
-        """Return the function of the scores of held-out queries that should be small."""
-        if self.scoring == "loss":
-            return objective.held_out_value
-        scorer, options = self.scoring, {}
-        if isinstance(scorer, str):
-            scorer = clone(SCORERS[scorer])
-            known = scorer.get_params()
-            given = {"k": self.k, "gain": self.gain}
-            scorer.set_params(**{n: v for n, v in given.items() if n in known and v is not None})
-        if (target.all_weights != 1).any():
-            options["sample_weight"] = target.all_weights
-        qid = target.queries.codes
-
-        def judge(scores):
-            value = scorer(FixedScores(scores), X, target.y, qid=qid, **options)
-            if not (isinstance(value, Real) and np.isfinite(value)):
-                raise ValueError(f"scoring must return a finite number, got {value!r}")
-            return -float(value)
-
-        return judge
-
-    def _make_trees(self, n_samples):
-        """Return a tree of each size that races."""
-        monotonic_cst = self.monotonic_cst
-        if isinstance(monotonic_cst, dict):
-            monotonic_cst = _check_monotonic_cst(self, monotonic_cst)
-        min_samples_leaf = self.min_samples_leaf
-        if min_samples_leaf == "auto":
-            min_samples_leaf = max(1, min(20, n_samples // 100))
-        return [
-            HistogramTreeRegressor(
-                max_leaf_nodes=number,
-                min_samples_leaf=min_samples_leaf,
-                max_depth=self.max_depth,
-                l2_regularization=self.l2_regularization,
-                max_features=self.max_features,
-                max_bins=self.max_bins,
-                categorical_features=self.is_categorical_,
-                monotonic_cst=monotonic_cst,
-                n_jobs=self.n_jobs,
-            )
-            for number in (LEAF_NUMBERS if self.max_leaf_nodes == "auto" else [self.max_leaf_nodes])
-        ]
-
-    def _categories_of(self, feature, numbers):
-        """Return the categories that are represented by these numbers in the trees."""
-        if self._encoder is None:
-            return numbers.tolist()
-        return [self._encoder.categories[feature][int(number)] for number in numbers]
-
-    def _linear_bounds(self, tree, is_categorical):
-        """Return the bounds of the weights of linear scores, or None if there are none."""
-        constraints = tree._constraints(is_categorical)
-        if not (is_categorical.any() or constraints.any()):
-            return None
-        low = np.where((constraints > 0) | is_categorical, 0.0, -np.inf)
-        high = np.where((constraints < 0) | is_categorical, 0.0, np.inf)
-        return np.column_stack([low, high])
-
-    def _race(self, trees, data, validation, splits):
-        """Return the winner of the race, if there is something to choose."""
-        folds = []
-        # Without a value of the loss, nothing can be compared.
-        is_judged = self.scoring != "loss" or not callable(self.loss)
-        n_choices = len(trees) * len(data.starts)
-        if is_judged and (n_choices > 1 or self.early_stopping == "auto"):
-            folds = data.folds(validation, splits)
-        if folds:
-            return run_race(
-                trees, data.starts, folds, self.max_iter, self.learning_rate, self._random_state
-            )
-        return Winner(data.starts[0], trees[len(trees) // 2], None)
+    def _set_winner(self, winner):
+        self._winner, self.init_ = winner, winner.init
+        self.linear_ = winner.init if isinstance(winner.init, LinearScorer) else None
 
     def _n_rounds_to_fit(self):
         if self.early_stopping != "auto" or self._winner.n_trees is None:
@@ -880,19 +731,7 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
         return "max_iter rounds were fitted"
 
     def _initial_scores(self, X):
-        return X.scores.copy() if isinstance(X, CodedRows) else scores_of(self.init_, X)
-
-    def _hypothesis(self, model, X):
-        if isinstance(X, CodedRows):
-            return model.tree_.predict_codes(X.bins.codes, X.bins.n_bins)
-        return super()._hypothesis(model, X)
-
-    @_fit_context(prefer_skip_nested_validation=False)
-    def _fit_parts(self, source):
-        """Fit the ranker to documents that are not in memory; see `fit_parts`."""
-        with unchanged_on_error(self):
-            fit_parts(self, source)
-        return self
+        return scores_of(self.init_, X)
 
     @property
     def max_leaf_nodes_(self) -> int:
@@ -911,84 +750,3 @@ class HistGradientBoostingRanker(SupervisedDocumentRanker):
             nodes = model.tree_.nodes()
             total += np.bincount(nodes["feature"], nodes["gain"], self.n_features_in_)
         return total / (total.sum() or 1.0)
-
-    def export_json(self) -> str:
-        """Return the fitted model as JSON, from which other programs can compute the scores.
-
-        The score of a document is the sum of its linear terms and of the value of one leaf of each
-        tree. The text is a JSON object with the following entries:
-
-        - `format`: ``"sklrank.additive"``; `version`: 1.
-        - `n_features`: the number of features; `feature_names`: a list of strings, or null.
-        - `linear`: null, or a list of terms with the entries `feature` (an index), `coef`, `mean`,
-          `low`, `high` and `gain`. The value x of the feature adds ``coef * (min(max(x, low), high)
-          - mean)`` to the score, and a missing value adds 0.
-        - `trees`: a list of trees. A tree is a list of nodes, of which the first one is the root. A
-          leaf has the entry `value`. Any other node has the entries `feature`; `left`, `right` and
-          `missing`, the index of the next node for small, large and missing values; and `gain`, the
-          decrease of the loss by the split, times 2. A numerical feature has a `threshold`: values
-          up to it are small, and all values if it is null. A categorical feature has
-          `left_categories` and `right_categories`, which are strings if those of the data frame
-          were; other values are missing. The `count` of a node is its number of training documents.
-
-        A model that was fitted in a pipeline is that of the transformed features. Their names are
-        in it if the transformers return data frames, ``pipeline.set_output(transform="pandas")``:
-        ``pipeline[-1].export_json()``.
-
-        ``examples/exported_ranker.py`` computes scores from this text.
-
-        Returns
-        -------
-        str
-            The text.
-        """
-        return write_model(self)
-
-    def export_shap(self) -> dict:
-        """Return the trees in the format of `shap.TreeExplainer`, which explains scores.
-
-        The explainer reads documents as numbers, `encode(X)`, and explains the scores of the trees.
-        Linear scores are sums already, of the terms ``linear_.terms(encode(X))``;
-        ``examples/lightgbm_drop_in.py`` adds both. A split on categories is written as several
-        numerical splits, which have the same Shapley values.
-
-        Returns
-        -------
-        dict
-            A list of trees, `trees`, each of them a dict of arrays.
-
-        Raises
-        ------
-        ValueError
-            If a feature has so many categories that a tree would have a million nodes.
-        """
-        check_is_fitted(self)
-        rounds = self._fitted_rounds()
-        return {"trees": [NumericalTree(model, step).content for model, step in rounds]}
-
-    def encode(self, X: ArrayLike) -> np.ndarray:
-        """Return documents as numbers, as the trees read them.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            The features. Categories are replaced by their index among the sorted categories, and by
-            NaN if the trees do not distinguish them.
-        """
-        X = self._check_X(X)
-        return self.estimators_[0]._encode_categories(X) if self.estimators_ else X
-
-
-class FixedScores(NamedTuple):
-    """A fitted ranker for scorers, whose predictions are known."""
-
-    scores: np.ndarray
-
-    def predict(self, X):
-        """Return a copy of the scores."""
-        return self.scores.copy()

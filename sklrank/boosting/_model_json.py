@@ -7,11 +7,92 @@ copy of the child. The copies share the documents of the child equally, so that 
 of which Shapley values are differences, do not change.
 """
 
+from __future__ import annotations
+
 import json
 from itertools import compress, groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+class ModelExports:
+    """Mixin of HistGradientBoostingRanker with its models for other programs."""
+
+    def export_json(self) -> str:
+        """Return the fitted model as JSON, from which other programs can compute the scores.
+
+        The score of a document is the sum of its linear terms and of the value of one leaf of each
+        tree. The text is a JSON object with the following entries:
+
+        - `format`: ``"sklrank.additive"``; `version`: 1.
+        - `n_features`: the number of features; `feature_names`: a list of strings, or null.
+        - `linear`: null, or a list of terms with the entries `feature` (an index), `coef`, `mean`,
+          `low`, `high` and `gain`. The value x of the feature adds ``coef * (min(max(x, low), high)
+          - mean)`` to the score, and a missing value adds 0.
+        - `trees`: a list of trees. A tree is a list of nodes, of which the first one is the root. A
+          leaf has the entry `value`. Any other node has the entries `feature`; `left`, `right` and
+          `missing`, the index of the next node for small, large and missing values; and `gain`, the
+          decrease of the loss by the split, times 2. A numerical feature has a `threshold`: values
+          up to it are small, and all values if it is null. A categorical feature has
+          `left_categories` and `right_categories`, which are strings if those of the data frame
+          were; other values are missing. The `count` of a node is its number of training documents.
+
+        A model that was fitted in a pipeline is that of the transformed features. Their names are
+        in it if the transformers return data frames, ``pipeline.set_output(transform="pandas")``:
+        ``pipeline[-1].export_json()``.
+
+        ``examples/exported_ranker.py`` computes scores from this text.
+
+        Returns
+        -------
+        str
+            The text.
+        """
+        return write_model(self)
+
+    def export_shap(self) -> dict:
+        """Return the trees in the format of `shap.TreeExplainer`, which explains scores.
+
+        The explainer reads documents as numbers, `encode(X)`, and explains the scores of the trees.
+        Linear scores are sums already, of the terms ``linear_.terms(encode(X))``;
+        ``examples/lightgbm_drop_in.py`` adds both. A split on categories is written as several
+        numerical splits, which have the same Shapley values.
+
+        Returns
+        -------
+        dict
+            A list of trees, `trees`, each of them a dict of arrays.
+
+        Raises
+        ------
+        ValueError
+            If a feature has so many categories that a tree would have a million nodes.
+        """
+        check_is_fitted(self)
+        rounds = self._fitted_rounds()
+        return {"trees": [NumericalTree(model, step).content for model, step in rounds]}
+
+    def encode(self, X: ArrayLike) -> np.ndarray:
+        """Return documents as numbers, as the trees read them.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Documents.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            The features. Categories are replaced by their index among the sorted categories, and by
+            NaN if the trees do not distinguish them.
+        """
+        X = self._check_X(X)
+        return self.estimators_[0]._encode_categories(X) if self.estimators_ else X
 
 
 def write_model(ranker):
@@ -66,7 +147,10 @@ def tree_content(model, step, ranker):
         node |= {"left": left, "right": left + 1}
         node["missing"] = left if arrays["missing_left"][index] else left + 1
         if arrays["categorical"][index]:
-            categories = ranker._categories_of(feature, model.categories_[feature])
+            categories = model.categories_[feature].tolist()
+            if ranker._encoder is not None:  # They are indices into those of the data frame.
+                names = ranker._encoder.categories[feature]
+                categories = [names[int(number)] for number in categories]
             is_left = mask_of_left(arrays["left_categories"][index], len(categories))
             node["right_categories"] = list(compress(categories, ~is_left))
             node["left_categories"] = list(compress(categories, is_left))

@@ -42,11 +42,10 @@ from abc import abstractmethod
 import numpy as np
 from scipy.special import expi, expit
 
-from sklrank._boosting_rounds import MAX_SCORE_GAP, ROUNDING, Objective
-from sklrank._document_metrics import gains_of, group_starts, places
+from sklrank._boosting_rounds import MAX_SCORE_GAP, ROUNDING, Objective, exp_scores
+from sklrank._queries import gains_of, group_starts, places
 from sklrank._validation import as_numbers
 from sklrank.boosting import _ndcg_pairs
-from sklrank.boosting._pair_losses import exp_scores
 
 # Discounts of higher ranks are integrated; there, this changes their sum by less than 1e-12 of it.
 N_SUMMED = 2**16

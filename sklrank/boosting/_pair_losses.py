@@ -31,19 +31,6 @@ from sklrank.boosting import _refinement_pairs
 MAX_PAIR_SCORE_GAP = MAX_SCORE_GAP / 2
 
 
-def exp_scores(scores, queries, max_gap):
-    """Return e^F and e^-F, where the scores F of each query are shifted by a constant.
-
-    The shift moves the middle of the range of the scores of a query to 0. Shifted scores are
-    clipped to [-max_gap, max_gap], so that products of a few exponentials are finite.
-    """
-    first = queries.starts[:-1]
-    grouped = scores[queries.order]
-    middle = (np.maximum.reduceat(grouped, first) + np.minimum.reduceat(grouped, first)) / 2
-    exp_pos = np.exp(np.clip(scores - middle[queries.codes], -max_gap, max_gap))
-    return exp_pos, 1 / exp_pos
-
-
 def weighted_exp(exponentials, target):
     """Return e^F and e^-F times weights, which give each pair its weight.
 

@@ -6,14 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sklrank._boosting_rounds import Objective, of_boosters
+from sklrank._boosting_rounds import Objective, exp_scores, of_boosters
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
-from sklrank.boosting._pair_losses import (
-    MAX_PAIR_SCORE_GAP,
-    GradedPairLoss,
-    exp_scores,
-    weighted_exp,
-)
+from sklrank.boosting._pair_losses import MAX_PAIR_SCORE_GAP, GradedPairLoss, weighted_exp
 
 # RankBoost stops when its loss, which starts at 1, is below this value. If scores grew further,
 # they would be clipped to the distance above, and documents would be tied.

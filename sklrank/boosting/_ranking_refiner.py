@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sklrank._boosting_rounds import Objective, of_boosters
-from sklrank._queries import Queries
-from sklrank._relevance import check_relevance
+from sklrank._boosting_rounds import Objective, exp_scores, of_boosters
+from sklrank._queries import Queries, check_relevance, is_qid_given
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import is_integer, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
-from sklrank.boosting._document_ranker import DocumentRanker, Target, of_documents
+from sklrank.boosting._document_ranker import DocumentRanker, DocumentTarget, of_document_rankers
 from sklrank.boosting._pair_losses import (
     MAX_PAIR_SCORE_GAP,
     AllPairLoss,
@@ -21,7 +20,6 @@ from sklrank.boosting._pair_losses import (
     ExplicitPairLoss,
     GradedPairLoss,
     JudgementLoss,
-    exp_scores,
     weighted_exp,
 )
 
@@ -245,7 +243,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_documents
+    @of_document_rankers
     @of_refiners
     def fit(
         self,
@@ -294,7 +292,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
             judgements = check_judgements(y, pairs, queries)
             base_scores = self._base_scores(X_given, X, base_scores)
             grades = np.zeros(X.shape[0]) if y is None else judgements.grades
-            target, seen = Target.check(grades, queries, sample_weight, query_weight)
+            target, seen = DocumentTarget.check(grades, queries, sample_weight, query_weight)
             if seen is not None:
                 if pairs is not None:
                     raise ValueError(
@@ -308,7 +306,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
                     "noise=0, but no query has documents of different judgements: there is nothing "
                     "to learn; judge more documents, or let noise be above 0"
                 )
-            self._set_fitted_with_qid(qid, X.shape[0])
+            self._fitted_with_qid = is_qid_given(qid, X.shape[0])
             self._start_rounds()
             self._response_method = self.response_method
             auto = self.noise == "auto"

@@ -11,12 +11,11 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimator import BaseEstimator
-from sklrank._queries import Queries
-from sklrank._relevance import check_relevance
+from sklrank._queries import Queries, check_relevance, is_qid_given
 from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
-from sklrank.boosting._document_ranker import Target, of_documents
+from sklrank.boosting._document_ranker import DocumentTarget, of_document_rankers
 from sklrank.boosting._pair_losses import GradedPairLoss
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         self.base_ranker = base_ranker
 
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_documents
+    @of_document_rankers
     @of_refiners
     def fit(
         self,
@@ -161,8 +160,8 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
             queries = Queries.from_qid(qid, X.shape[0])
             grades = check_relevance(y, X.shape[0], judgements=True)
             base_scores = self._base_scores(X_given, X, base_scores)
-            self._set_fitted_with_qid(qid, X.shape[0])
-            target, seen = Target.check(grades, queries, sample_weight, query_weight)
+            self._fitted_with_qid = is_qid_given(qid, X.shape[0])
+            target, seen = DocumentTarget.check(grades, queries, sample_weight, query_weight)
             if seen is not None:
                 X, base_scores = X[seen], base_scores[seen]
             judged, wins = standardized_wins(target)

@@ -5,57 +5,65 @@ their scores. It computes derivatives, and histograms of the nodes of a tree. Th
 boosts adds up the histograms, and chooses the splits (see `tree/_grower.pyx`). All sums on which a
 tree depends are exact, so that the trees are those of one process with all documents in memory.
 
-What is chosen before the first round depends on few documents: those whose quantiles are the
-thresholds of the bins, those that race, and those to which linear scores are fitted. They are the
-same as in memory, as they are drawn by their numbers.
+Bins, race and linear start use samples of the documents, drawn by row number, hence the same as in
+`fit`.
 
-A *source* has the documents, in rows that are numbered. Its methods are
+A *source* has the documents, in rows that are numbered: :class:`Blocks` on disk, or the partitions
+of `dask/_trees.py`. Its methods are
 
 - ``read_targets()``: return `y`, `qid`, `sample_weight` or None, and the first rows of `X`;
 - ``read(rows, is_seen, reader)``: return these rows of `X` (sorted numbers), and the
   :class:`Summary` of those in a mask; see :class:`Reader`;
 - ``parts_of_queries(queries)``: return the number of the part of each query;
-- ``place(parts, members, held_out, reader, *arguments)``: call the method `set_codes` of each
-  :class:`Part` with the codes and initial scores of its rows, and these arguments, where the part
-  shall be. Return the function ``ask(method, *arguments)``, which returns the results of a method
-  of all parts as a list, and the codes and initial scores of the rows `held_out`.
+- ``place(parts, groups, reader, *arguments)``: call the method `set_codes` of each :class:`Part`
+  with the codes and initial scores of its rows, and these arguments, where the part shall be. The
+  groups are the rows of each part, and those that are held out. Return the function
+  ``ask(method, *arguments)``, which returns the results of a method of all parts as a list, and the
+  codes and initial scores of the rows that are held out.
 """
 
+from __future__ import annotations
+
+import pickle
 from collections import Counter
 from copy import copy
 from functools import reduce
-from typing import NamedTuple
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
+from sklrank._bin_codes import BLOCK_WIDTH
 from sklrank._binning import FeatureBlocks, distinct_values, draw_samples
-from sklrank._queries import Queries
-from sklrank._relevance import check_relevance
-from sklrank._sklearn import print_progress
-from sklrank._validation import check_numeric
-from sklrank._weak_learners import Learner
-from sklrank.boosting._document_ranker import Target
+from sklrank._queries import Queries, check_relevance, is_qid_given
+from sklrank._sklearn import _fit_context, print_progress
+from sklrank._validation import check_numeric, unchanged_on_error
+from sklrank.boosting._document_ranker import DocumentTarget
+from sklrank.boosting._hist_gradient_boosting import HistGradientBoostingRanker
 from sklrank.boosting._objectives import LOSSES
-from sklrank.boosting._tree_race import scores_of
+from sklrank.boosting._tree_race import Race, make_judge, scores_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from os import PathLike
+    from typing import Any
+
+# Number of documents of a part, whose scores and derivatives are in memory at the same time: about
+# 200 MB. With larger parts, a round takes as long.
+PART_SIZE = 1_000_000
 
 
-class CodedRows(NamedTuple):
-    """Documents of which only codes and initial scores are known."""
+class SampledRows(NamedTuple):
+    """Some rows of `X`, which are indexed by their numbers among all rows."""
 
-    bins: FeatureBlocks
-    scores: np.ndarray
-
-
-class KnownRows(NamedTuple):
-    """Some documents in memory, which are indexed by their number among all."""
-
-    samples: np.ndarray
-    """Sorted numbers of the documents."""
+    numbers: np.ndarray
+    """Sorted numbers of the rows."""
     X: np.ndarray
 
-    def __getitem__(self, samples):
-        return self.X[np.searchsorted(self.samples, samples)]
+    def __getitem__(self, numbers):
+        return self.X[np.searchsorted(self.numbers, numbers)]
 
 
 class Summary:
@@ -99,16 +107,24 @@ class Reader:
     ----------
     ranker : HistGradientBoostingRanker
         Ranker that knows the features of its documents.
+
+    Attributes
+    ----------
     is_categorical : ndarray of bool of shape (n_features,)
         Whether a feature is categorical.
     """
 
-    def __init__(self, ranker, is_categorical):
+    def __init__(self, ranker):
         self._ranker = clone(ranker)  # without the trees of an earlier fit
         for name in ("n_features_in_", "feature_names_in_", "_encoder", "_row_checks"):
             if name in vars(ranker):
                 setattr(self._ranker, name, getattr(ranker, name))
-        self._is_categorical = is_categorical
+        is_categorical = ranker.is_categorical_
+        self.is_categorical = (
+            np.zeros(ranker.n_features_in_, dtype=bool)
+            if is_categorical is None
+            else is_categorical
+        )
         self.bins = self.start = None
 
     def check(self, X):
@@ -117,7 +133,7 @@ class Reader:
 
     def summarize(self, X, is_seen):
         """Return the summary of the checked rows in a mask."""
-        return Summary(X if is_seen.all() else X[is_seen], self._is_categorical)
+        return Summary(X if is_seen.all() else X[is_seen], self.is_categorical)
 
     def encode(self, X):
         """Return the codes and the initial scores of rows."""
@@ -132,7 +148,7 @@ class Part:
     ----------
     ranker : HistGradientBoostingRanker
         Ranker with the parameters of the objective.
-    target : Target
+    target : DocumentTarget
         Target of the documents.
 
     Attributes
@@ -217,7 +233,7 @@ class Part:
         return self._grower.leaf_sums(*self.kept["derivatives"], bound)
 
 
-class PartsLearner(Learner):
+class PartsLearner:
     """Learner of trees on the parts, which have the scores; also their objective."""
 
     def __init__(self, ranker, bins, ask, n_samples):
@@ -251,51 +267,62 @@ class PartsLearner(Learner):
         return reduce(np.add, self._ask(*request))
 
 
+@_fit_context(prefer_skip_nested_validation=False)
 def fit_parts(ranker, source):
-    """Fit a HistGradientBoostingRanker to the documents of a source."""
-    check_supported(ranker)
+    """Fit a HistGradientBoostingRanker to the documents of a source; return it."""
+    with unchanged_on_error(ranker):
+        check_supported(ranker)
+        target, rows, n_rows = read_target(ranker, source)
+        ranker._start_rounds()
+        held_out, target_held_out, ranker._held_out_fraction = rows[:0], None, 0.0
+        if ranker._stops_early:
+            train, test = ranker._split(target)
+            held_out, target_held_out = rows[test], target.take(test)
+            rows, target = rows[train], target.take(train)
+            ranker._held_out_fraction = ranker.validation_fraction
+        reader = choose(ranker, source, target, rows, n_rows)
+        place = np.asarray(source.parts_of_queries(target.queries))[target.queries.codes]
+        members = [np.flatnonzero(place == number) for number in np.unique(place)]
+        empty = clone(ranker)
+        parts = [
+            Part(empty, target.take(samples)._replace(least_weight=target.unit))
+            for samples in members
+        ]
+        groups, n_samples = [*(rows[samples] for samples in members), held_out], len(rows)
+        # Codes are large: what is known of all documents is no longer needed.
+        del target, rows, place, members
+        tree, bins = ranker._winner.tree, reader.bins
+        ask, codes, scores = source.place(parts, groups, reader, tree, bins, n_samples)
+        ask("set_total_weight", sum(ask("counted_weight")))
+        if ranker.linear_ is not None:
+            ranker._set_winner(ranker._winner.checked(*sum(ask("values"))))
+        evaluated = ()
+        if target_held_out is not None:
+            scores = scores if ranker.init_ is not None else np.zeros(len(scores))
+            objective = ranker._make_objective(target_held_out)
+            judge, codes = make_judge(ranker, objective, None, target_held_out), np.asarray(codes)
+            ranker.validation_loss_curve_ = np.array([judge(scores)])
+            evaluated = judge, scores, lambda model: model.tree_.predict_codes(codes, bins.n_bins)
+        learner = PartsLearner(ranker, bins, ask, n_samples)
+        # The parts have the scores: those that boosting knows are of no documents.
+        ranker._boost(learner, learner, np.empty(0), ranker._after_round(*evaluated))
+        if ranker.verbose:
+            done = f"{len(ranker.estimators_)} rounds"
+            print_progress(type(ranker).__name__, done, ranker.stop_reason_)
+    return ranker
+
+
+def read_target(ranker, source):
+    """Return the target, the rows of its documents, and the number of all rows."""
     y, qid, sample_weight, head = source.read_targets()
     # The categories of other documents are not known yet.
     check_numeric(head, "replace its categories by their codes")
-    head = ranker._check_training_X(head, may_encode=False)
+    ranker._check_training_X(head, may_encode=False)
     y = check_relevance(y, len(y), signed=True)
-    queries = Queries.from_qid(qid, len(y))
-    ranker._set_fitted_with_qid(qid, len(y))
-    target, rows = Target.check(y, queries, sample_weight)
-    rows = np.arange(len(y)) if rows is None else rows
+    ranker._fitted_with_qid = is_qid_given(qid, len(y))
+    target, rows = DocumentTarget.check(y, Queries.from_qid(qid, len(y)), sample_weight)
     target.check_something_to_learn()
-    ranker._start_rounds()
-    held_out, target_held_out, ranker._held_out_fraction = rows[:0], None, 0.0
-    if ranker._stops_early:
-        train, test = ranker._split(target)
-        held_out, target_held_out = rows[test], target.take(test)
-        rows, target = rows[train], target.take(train)
-        ranker._held_out_fraction = ranker.validation_fraction
-    reader, bins = choose(ranker, source, target, rows, len(y), head)
-    codes = target.queries.codes
-    place = np.asarray(source.parts_of_queries(target.queries))[codes]
-    members = [np.flatnonzero(place == number) for number in np.unique(place)]
-    empty = clone(ranker)
-    targets = [target.take(samples)._replace(least_weight=target.unit) for samples in members]
-    parts = [Part(empty, each) for each in targets]
-    members, n_samples = [rows[samples] for samples in members], len(rows)
-    # Codes are large: what is known of all documents is no longer needed.
-    del y, qid, sample_weight, queries, target, targets, rows, codes, place
-    arguments = ranker._winner.tree, bins, n_samples
-    ask, codes, scores = source.place(parts, members, held_out, reader, *arguments)
-    ask("set_total_weight", sum(ask("counted_weight")))
-    if ranker.linear_ is not None:
-        ranker._keep_start(*sum(ask("values")))
-    evaluated = None
-    if target_held_out is not None:
-        scores = scores if ranker.init_ is not None else np.zeros(len(scores))
-        evaluated = CodedRows(bins.with_codes(codes), scores), target_held_out
-    learner = PartsLearner(ranker, bins, ask, n_samples)
-    # The parts have the scores: those that boosting knows are of no documents.
-    ranker._boost(learner, learner, np.empty(0), ranker._after_round(evaluated))
-    if ranker.verbose:
-        done = f"{len(ranker.estimators_)} rounds"
-        print_progress(type(ranker).__name__, done, ranker.stop_reason_)
+    return target, np.arange(len(y)) if rows is None else rows, len(y)
 
 
 def check_supported(ranker):
@@ -314,23 +341,238 @@ def check_supported(ranker):
             )
 
 
-def choose(ranker, source, target, rows, n_rows, head):
-    """Choose bins, and what the race chooses, as `fit` does; return a reader and the bins."""
-    n_samples = len(rows)
-    trees = ranker._make_trees(n_samples)
-    is_categorical = trees[0]._categorical_mask(head.shape[1])
+def choose(ranker, source, target, rows, n_rows):
+    """Choose bins, and what the race chooses, as `fit` does; return the reader that encodes rows.
+
+    The rows are those of the target; `n_rows` is the number of all rows of the source.
+    """
+    n_samples, race, reader = len(rows), Race(ranker), Reader(ranker)
     drawn = np.arange(n_samples)[draw_samples(n_samples, ranker._random_state)]
-    data = ranker._race_data(head, target, trees[0])
-    splits = data.splits()
+    splits = race.splits(target)
     raced = [samples for split in splits for samples in split]
-    needed = np.unique(np.concatenate([drawn, data.start_samples(), *raced]))
+    needed = np.unique(np.concatenate([drawn, race.start_samples(target), *raced]))
     is_seen = np.zeros(n_rows, dtype=bool)
     is_seen[rows] = True
-    reader = Reader(ranker, is_categorical)
     X, summary = source.read(rows[needed], is_seen, reader)
-    known = KnownRows(needed, X)
-    columns = summary.columns(known[drawn])
-    bins = FeatureBlocks.of_columns(columns, ranker.max_bins, is_categorical, summary.has_missing)
-    ranker._run_race(trees, data._replace(X=known), splits=splits)
-    reader.bins, reader.start = bins, ranker.init_
-    return reader, bins
+    sampled = SampledRows(needed, X)
+    columns, is_categorical = summary.columns(sampled[drawn]), reader.is_categorical
+    reader.bins = FeatureBlocks.of_columns(
+        columns, ranker.max_bins, is_categorical, summary.has_missing
+    )
+    ranker._set_winner(race.run(sampled, target, splits=splits))
+    reader.start = ranker.init_
+    return reader
+
+
+def place_rows(groups, n_rows):
+    """Return the number of the group of each row, -1 without one, and its position in the group."""
+    place, positions = np.full((2, n_rows), -1, dtype=np.intc)
+    for number, rows in enumerate(groups):
+        place[rows], positions[rows] = number, np.arange(len(rows))
+    return place, positions
+
+
+def divide_rows(codes, scores, place, positions, n_groups):
+    """Return for each group the positions of some rows, their codes and their initial scores."""
+    chosen = [np.flatnonzero(place == number) for number in range(n_groups)]
+    return [(positions[rows], codes[:, rows], scores[rows]) for rows in chosen]
+
+
+# -- Blocks on disk.
+
+
+def fit_blocks(
+    ranker: HistGradientBoostingRanker,
+    blocks: Iterable[tuple[Any, ...]] | Callable[[], Iterable[tuple[Any, ...]]],
+    *,
+    folder: str | PathLike[str] | None = None,
+) -> HistGradientBoostingRanker:
+    """Fit a document ranker to blocks of documents that do not fit into memory.
+
+    The ranker has the trees that ``ranker.fit`` would grow from all blocks at once, bit for bit.
+    The blocks are read three times. At first only `y` and `qid` are read. Then the bounds of the
+    bins, the start and the size of the trees are chosen, from the same documents as in `fit`. At
+    last, each value is replaced by the number of its bin, a byte, on disk. Boosting reads these
+    bytes; documents of one query may be in several blocks.
+
+    n documents of d features take n d bytes on disk, which the operating system keeps in memory as
+    far as it can, and about 100 n bytes for the objective; in memory, they take 30 n bytes and the
+    samples of the race, at most 260,000 documents.
+
+    Parameters
+    ----------
+    ranker : HistGradientBoostingRanker
+        Ranker, which is fitted in place. With ``loss`` or ``scoring`` as functions, an estimator as
+        `init`, or ``warm_start=True``, all documents must be in memory.
+    blocks : iterable of tuple, or function
+        Blocks ``(X, y, qid)`` or ``(X, y, qid, sample_weight)``, as the arguments of `fit`: arrays,
+        memory maps, sparse matrices, or data frames of numbers, which may be codes of categories
+        (by their data type, or by `categorical_features`). A list can be read several times; an
+        iterator cannot: pass the function without arguments that returns it.
+    folder : path, default=None
+        Folder for the bytes, in which a folder is made, and deleted at the end. If None, it is that
+        of temporary files.
+
+    Returns
+    -------
+    HistGradientBoostingRanker
+        The ranker.
+
+    Raises
+    ------
+    ValueError
+        If a block is not such a tuple, has no rows or other columns than the first one, cannot be
+        read, or is another one the next time; the message names its number. Or for the reasons of
+        `fit`. The ranker is unchanged.
+    TypeError
+        If `ranker` is of another type.
+
+    See Also
+    --------
+    fit_batches : Train online models on batches, which are read once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklrank.boosting import HistGradientBoostingRanker
+    >>> from sklrank.streaming import fit_blocks
+    >>> rng = np.random.RandomState(0)
+    >>> X, qid = rng.standard_normal((2000, 5)), np.repeat(np.arange(100), 20)
+    >>> y = np.digitize(X[:, 0] * X[:, 1], [0, 1])
+    >>> blocks = [(X[rows], y[rows], qid[rows]) for rows in np.split(np.arange(2000), 4)]
+    >>> ranker = fit_blocks(HistGradientBoostingRanker(max_iter=20, random_state=0), blocks)
+    >>> same = HistGradientBoostingRanker(max_iter=20, random_state=0).fit(X, y, qid=qid)
+    >>> bool((ranker.predict(X) == same.predict(X)).all())
+    True
+    """
+    if not isinstance(ranker, HistGradientBoostingRanker):
+        raise TypeError(
+            f"ranker must be a HistGradientBoostingRanker, got {type(ranker).__name__}: only its "
+            "trees can be grown from blocks"
+        )
+    if folder is not None and not Path(folder).is_dir():
+        raise ValueError(f"folder must exist, got {str(folder)!r}: make it")
+    with TemporaryDirectory(prefix="sklrank-", dir=folder) as path:
+        return fit_parts(ranker, Blocks(blocks, Path(path)))
+
+
+class Blocks:
+    """Source of documents in blocks."""
+
+    def __init__(self, blocks, folder):
+        self._blocks = blocks
+        self._folder = folder
+        self._sizes = None
+
+    def _read(self, of_rows=None):
+        """Yield the first row of each block, a function of its `X`, and the other arrays."""
+        number, start = -1, 0
+        try:
+            blocks = self._blocks() if callable(self._blocks) else self._blocks
+            for number, block in enumerate(blocks):
+                if not isinstance(block, tuple) or len(block) not in (3, 4):
+                    raise ValueError("it must be a tuple (X, y, qid) or (X, y, qid, sample_weight)")
+                sizes = [each.shape[0] if hasattr(each, "shape") else len(each) for each in block]
+                if 0 in sizes or len(set(sizes)) > 1:
+                    raise ValueError(f"its arrays must have as many rows, at least 1, got {sizes}")
+                if self._sizes is not None and sizes[0] != sum(self._sizes[number : number + 1]):
+                    raise ValueError("it has more or fewer rows than before: do not change blocks")
+                X, *target = block
+                yield start, X if of_rows is None else of_rows(X), *target
+                start += sizes[0]
+            if number < 0 and self._sizes is None:
+                raise ValueError("there must be at least one block")
+            if number + 1 < len(self._sizes or []):
+                raise ValueError(
+                    "there are fewer than before; pass a list, or a function that returns an "
+                    "iterator, as blocks are read several times"
+                )
+        except (ValueError, TypeError, OSError) as error:
+            place = f"block {number}: " if number >= 0 else ""
+            raise ValueError(f"blocks: {place}{error}") from error
+
+    def read_targets(self):
+        """Return `y`, `qid`, the weights and the first block."""
+        head, targets, sizes = None, [], []
+        for _, X, *target in self._read():
+            if targets and len(target) != len(targets[0]):
+                raise ValueError("blocks: all must have sample_weight, or none")
+            head = X if head is None else head
+            targets.append([np.asarray(each) for each in target])
+            sizes.append(len(targets[-1][0]))
+        self._sizes = sizes
+        y, qid, *weights = map(np.concatenate, zip(*targets))
+        are_integers = all(each[1].dtype.kind in "iu" for each in targets)
+        if are_integers and qid.dtype.kind == "f":
+            raise ValueError(
+                "blocks: qid must have the same data type in all blocks, or the numbers of int64 "
+                "and uint64 would be rounded: convert it by astype"
+            )
+        return y, qid, weights[0] if weights else None, head
+
+    def read(self, rows, is_seen, reader):
+        """Return some rows of `X`, and the summary of those that are seen."""
+        found, summary = [], None
+        for start, X, *_ in self._read(reader.check):
+            stop = start + len(X)
+            here = rows[slice(*np.searchsorted(rows, [start, stop]))]
+            found.append(X[here - start])
+            of_block = reader.summarize(X, is_seen[start:stop])
+            summary = of_block if summary is None else summary.add(of_block)
+        return np.concatenate(found), summary
+
+    def parts_of_queries(self, queries):
+        """Return the part of each query: successive queries of as many rows."""
+        order = np.argsort(queries.order[queries.starts[:-1]])
+        parts = np.empty(queries.n_queries, dtype=np.intp)
+        parts[order] = np.cumsum(queries.sizes[order]) // PART_SIZE
+        return parts
+
+    def place(self, parts, groups, reader, *arguments):
+        """Write the codes to disk; return a function that asks the parts one after the other."""
+        for number, part in enumerate(parts):
+            part.keep_in(Pickles(self._folder / f"part{number}"))
+        place, positions = place_rows(groups, sum(self._sizes))
+        files = self._open_codes(groups, reader, "w+")
+        scores = [np.empty(len(rows)) for rows in groups]
+        for start, (codes, of_rows), *_ in self._read(reader.encode):
+            here = slice(start, start + len(of_rows))
+            pieces = divide_rows(codes, of_rows, place[here], positions[here], len(groups))
+            for file, of_group, (rows, *values) in zip(files, scores, pieces):
+                file[:, rows], of_group[rows] = values
+        # Pages that were written are in memory until the files are closed.
+        files.clear()
+        files, buffers = self._open_codes(groups, reader, "r"), None
+        for part in parts:
+            buffers = part.set_codes(files.pop(0), scores.pop(0), *arguments, buffers)
+
+        def ask(method, *arguments):
+            return [getattr(part, method)(*arguments) for part in parts]
+
+        return ask, *files, *scores
+
+    def _open_codes(self, groups, reader, mode):
+        """Return arrays on disk for the codes of the groups; files must not be empty."""
+        shapes = [(len(reader.bins.codes), len(rows), BLOCK_WIDTH) for rows in groups]
+        return [
+            np.memmap(self._folder / f"codes{number}", np.uint8, mode, shape=shape)
+            if shape[1]
+            else np.empty(shape, dtype=np.uint8)
+            for number, shape in enumerate(shapes)
+        ]
+
+
+class Pickles:
+    """Objects by name, in files instead of memory."""
+
+    def __init__(self, path):
+        self._path = path
+        path.mkdir()
+
+    def __setitem__(self, name, value):
+        with open(self._path / name, "wb") as file:
+            pickle.dump(value, file, protocol=5)
+
+    def __getitem__(self, name):
+        with open(self._path / name, "rb") as file:
+            return pickle.load(file)

@@ -9,7 +9,9 @@ set of queries to another than NDCG does.)
 """
 
 from collections.abc import Callable
+from copy import copy
 from itertools import islice
+from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
@@ -18,10 +20,27 @@ from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._queries import qid_argument
+from sklrank._sklearn import _check_monotonic_cst
 from sklrank._validation import check_outputs
-from sklrank._weak_learners import TreeLearner
-from sklrank.boosting._document_ranker import Target
-from sklrank.boosting._linear_scores import fit_linear
+from sklrank.boosting._linear_scores import LinearScorer, fit_linear
+from sklrank.metrics import (
+    average_precision_scorer,
+    hit_rate_scorer,
+    ndcg_scorer,
+    precision_at_k_scorer,
+    recall_at_k_scorer,
+    reciprocal_rank_scorer,
+)
+from sklrank.tree import HistogramTreeRegressor
+
+SCORERS = {
+    "ndcg": ndcg_scorer,
+    "average_precision": average_precision_scorer,
+    "precision_at_k": precision_at_k_scorer,
+    "recall_at_k": recall_at_k_scorer,
+    "hit_rate": hit_rate_scorer,
+    "reciprocal_rank": reciprocal_rank_scorer,
+}
 
 # Numbers of leaves: a stump, the default of scikit-learn and LightGBM, and their geometric mean.
 LEAF_NUMBERS = (2, 8, 31)
@@ -62,88 +81,139 @@ class Winner(NamedTuple):
 
     start: object
     """Kind of the initial scores."""
-    tree: object
+    tree: HistogramTreeRegressor
+    """Tree with the parameters of all trees."""
     n_trees: int | None
     """Number of trees; None if all rounds are fitted."""
+    init: object = None
+    """Model of the initial scores, fitted to the training samples; None for scores of 0."""
+
+    def checked(self, value, value_of_zeros):
+        """Return the winner, without its linear scores if they do not decrease the objective."""
+        # They were perhaps fitted to a part of the queries only.
+        return self if value < value_of_zeros else self._replace(init=None)
 
 
-class RaceData(NamedTuple):
-    """Training samples, of which folds are made and to which linear scores are fitted."""
+class Race:
+    """The race for the trees of a ranker, whose random state bins the features and draws them.
 
-    X: np.ndarray
-    target: Target
-    make_bins: Callable
-    """Function ``make_bins(X)`` that returns the codes of samples."""
-    starts: tuple
-    """Kinds of initial scores: None for scores of 0, "linear", or an estimator."""
-    make_objective: Callable
-    """Function ``make_objective(target)`` that returns the objective of some samples."""
-    make_judge: Callable
-    """Function ``make_judge(objective, X, target)`` that returns the function of held-out scores
-    that should be small."""
-    bounds: np.ndarray | None
-    """Bounds of the weights of linear scores."""
-    seed: int
-    """Seed of the folds, and of the queries that are drawn."""
+    Parameters
+    ----------
+    ranker : HistGradientBoostingRanker
+        Ranker with the parameters, `n_features_in_`, `is_categorical_` and the seed of the folds.
 
-    def splits(self):
+    Attributes
+    ----------
+    starts : tuple
+        Kinds of initial scores: None for scores of 0, "linear", or an estimator.
+    """
+
+    def __init__(self, ranker):
+        self._ranker, self.starts = ranker, (ranker.init,)
+        if isinstance(ranker.init, str) and ranker.init == "auto":
+            # Linear scores need the value of the loss.
+            self.starts = (None,) if callable(ranker.loss) else (None, "linear")
+
+    def bins(self, X, max_bins=None):
+        """Return the bins of samples, which do not depend on the size of the trees."""
+        [tree, *_] = make_trees(self._ranker, len(X))
+        tree.max_bins = tree.max_bins if max_bins is None else min(tree.max_bins, max_bins)
+        return tree._bin(X, self._ranker._random_state)
+
+    def winner(self, X, target, validation=None):
+        """Return the winner. `validation` has the held-out X and target, or is None."""
+        winner = self.run(X, target, validation=validation)
+        if not isinstance(winner.init, LinearScorer):
+            return winner
+        objective = self._ranker._make_objective(target)
+        scores = winner.init.predict(X)
+        return winner.checked(objective.value_at(scores), objective.value_at(np.zeros(len(X))))
+
+    def run(self, X, target, *, splits=None, validation=None):
+        """Return the winner, whose linear scores are not checked.
+
+        Of `X`, only the samples of :meth:`splits` and :meth:`start_samples` are read.
+        """
+        ranker, folds = self._ranker, []
+        trees = make_trees(ranker, len(target.y))
+        # Without a value of the loss, nothing can be compared.
+        is_judged = ranker.scoring != "loss" or not callable(ranker.loss)
+        n_choices = len(trees) * len(self.starts)
+        if is_judged and (n_choices > 1 or ranker.early_stopping == "auto"):
+            folds = self._folds(X, target, splits, validation)
+        winner = Winner(self.starts[0], trees[len(trees) // 2], None)
+        if folds:
+            rounds = ranker.max_iter, ranker.learning_rate
+            winner = run_race(trees, self.starts, folds, *rounds, ranker._random_state)
+        return winner._replace(init=self._fit_start(winner.start, X, target))
+
+    def splits(self, target):
         """Return the samples of each fold to learn from, and those that are held out, as pairs."""
-        samples, codes = np.arange(len(self.target.y)), self.target.queries.codes
-        if self.target.queries.n_queries < N_FOLDS:
+        samples, codes = np.arange(len(target.y)), target.queries.codes
+        if target.queries.n_queries < N_FOLDS:
             # With 20 documents in a fold, they are held out: a part of a query is a query, too.
             if len(samples) < 20 * N_FOLDS:
                 return []
             codes = samples
-        splitter = GroupKFold(N_FOLDS, shuffle=True, random_state=self.seed)
-        splits = splitter.split(self.target.y, groups=codes)
+        splitter = GroupKFold(N_FOLDS, shuffle=True, random_state=self._ranker._split_seed)
+        splits = splitter.split(target.y, groups=codes)
         return [
-            [self._draw(part, RACE_SAMPLES / len(samples)) for part in split]
+            [self._draw(target, part, RACE_SAMPLES / len(samples)) for part in split]
             for split in islice(splits, max(1, RACE_SAMPLES // len(samples)))
         ]
 
-    def start_samples(self):
+    def start_samples(self, target):
         """Return the samples to which linear scores are fitted in the end."""
-        samples = np.arange(len(self.target.y))
-        return self._draw(samples, RACE_SAMPLES / len(samples))
+        return self._draw(target, np.arange(len(target.y)), RACE_SAMPLES / len(target.y))
 
-    def folds(self, validation, splits=None):
+    def _draw(self, target, samples, fraction):
+        """Return the samples of drawn queries: at least one query, and this fraction at most."""
+        if fraction >= 1:
+            return samples
+        codes = target.queries.codes[samples]
+        sizes = np.bincount(codes)
+        random = np.random.RandomState(self._ranker._split_seed)
+        drawn = random.permutation(np.flatnonzero(sizes))
+        most = fraction * len(samples)
+        n_drawn = max(1, np.searchsorted(sizes[drawn].cumsum(), most, side="right"))
+        return samples[np.isin(codes, drawn[:n_drawn])]
+
+    def _folds(self, X, target, splits, validation):
         """Return the fold of the validation set, or those of held-out queries, if there are any."""
         if validation is not None:
-            return [self._fold(self.start_samples(), *validation)]
+            return [self._fold(X, target, self.start_samples(target), *validation)]
         folds = []
-        for train, test in self.splits() if splits is None else splits:
-            fold = self._fold(train, self.X[test], self.target.take(test))
+        for train, test in self.splits(target) if splits is None else splits:
+            fold = self._fold(X, target, train, X[test], target.take(test))
             # Both parts must have something to learn.
             if all(objective.weights.any() for objective in fold.objectives):
                 folds.append(fold)
         return folds
 
-    def _fold(self, samples, X_val, target_val):
-        X = self.X[samples]
-        objectives = [
-            self.make_objective(self.target.take(samples)),
-            self.make_objective(target_val),
-        ]
+    def _fold(self, X, target, samples, X_val, target_val):
+        ranker, X, target = self._ranker, X[samples], target.take(samples)
+        objectives = [ranker._make_objective(each) for each in (target, target_val)]
         for objective, part in zip(objectives, (X, X_val)):
             objective.set_scores(np.zeros(len(part)))
         scores = {}
         for start in self.starts:
-            model = self.fit_start(start, samples)
+            model = self._fit_start(start, X, target)
             scores[start] = [scores_of(model, X), scores_of(model, X_val)]
-        bins = self.make_bins(X)
-        judge = self.make_judge(objectives[1], X_val, target_val)
+        bins = self.bins(X, RACE_BINS)
+        judge = make_judge(ranker, objectives[1], X_val, target_val)
         return Fold([bins, bins.encode(X_val)], objectives, scores, judge)
 
-    def fit_start(self, start, samples):
+    def _fit_start(self, start, X, target):
         """Return a model of initial scores, fitted to (drawn) samples; None for scores of 0."""
         if start is None:
             return None
-        if start == "linear":
-            samples = self._draw(samples, RACE_SAMPLES / len(samples))
-        X, target = self.X[samples], self.target.take(samples)
+        is_linear = start == "linear"
+        samples = self.start_samples(target) if is_linear else np.arange(len(target.y))
+        X, target = X[samples], target.take(samples)
         weights = target.all_weights
-        if start == "linear":
-            return fit_linear(X, self.make_objective(target), self.bounds, weights)
+        if is_linear:
+            objective = self._ranker._make_objective(target)
+            return fit_linear(X, objective, self._linear_bounds(), weights)
         model = clone(start)
         arguments = qid_argument(model, target.queries.codes)
         if (weights != 1).any():
@@ -155,16 +225,110 @@ class RaceData(NamedTuple):
             arguments["sample_weight"] = weights
         return model.fit(X, target.y, **arguments)
 
-    def _draw(self, samples, fraction):
-        """Return the samples of drawn queries: at least one query, and this fraction at most."""
-        if fraction >= 1:
-            return samples
-        codes = self.target.queries.codes[samples]
-        sizes = np.bincount(codes)
-        drawn = np.random.RandomState(self.seed).permutation(np.flatnonzero(sizes))
-        most = fraction * len(samples)
-        n_drawn = max(1, np.searchsorted(sizes[drawn].cumsum(), most, side="right"))
-        return samples[np.isin(codes, drawn[:n_drawn])]
+    def _linear_bounds(self):
+        """Return the bounds of the weights of linear scores, or None if there are none."""
+        [tree, *_] = make_trees(self._ranker, 1)
+        is_categorical = tree._categorical_mask(self._ranker.n_features_in_)
+        constraints = tree._constraints(is_categorical)
+        if not (is_categorical.any() or constraints.any()):
+            return None
+        low = np.where((constraints > 0) | is_categorical, 0.0, -np.inf)
+        high = np.where((constraints < 0) | is_categorical, 0.0, np.inf)
+        return np.column_stack([low, high])
+
+
+def make_trees(ranker, n_samples):
+    """Return a tree of each size that races, with the parameters of a ranker."""
+    monotonic_cst = ranker.monotonic_cst
+    if isinstance(monotonic_cst, dict):
+        monotonic_cst = _check_monotonic_cst(ranker, monotonic_cst)
+    min_samples_leaf = ranker.min_samples_leaf
+    if min_samples_leaf == "auto":
+        min_samples_leaf = max(1, min(20, n_samples // 100))
+    return [
+        HistogramTreeRegressor(
+            max_leaf_nodes=number,
+            min_samples_leaf=min_samples_leaf,
+            max_depth=ranker.max_depth,
+            l2_regularization=ranker.l2_regularization,
+            max_features=ranker.max_features,
+            max_bins=ranker.max_bins,
+            categorical_features=ranker.is_categorical_,
+            monotonic_cst=monotonic_cst,
+            n_jobs=ranker.n_jobs,
+        )
+        for number in (LEAF_NUMBERS if ranker.max_leaf_nodes == "auto" else [ranker.max_leaf_nodes])
+    ]
+
+
+class FixedScores(NamedTuple):
+    """A fitted ranker for scorers, whose predictions are known."""
+
+    scores: np.ndarray
+
+    def predict(self, X):
+        """Return a copy of the scores."""
+        return self.scores.copy()
+
+
+def make_judge(ranker, objective, X, target):
+    """Return the function of the scores of held-out queries that should be small."""
+    if ranker.scoring == "loss":
+        return objective.held_out_value
+    scorer, options = ranker.scoring, {}
+    if isinstance(scorer, str):
+        scorer = clone(SCORERS[scorer])
+        known = scorer.get_params()
+        given = {"k": ranker.k, "gain": ranker.gain}
+        scorer.set_params(**{n: v for n, v in given.items() if n in known and v is not None})
+    if (target.all_weights != 1).any():
+        options["sample_weight"] = target.all_weights
+    qid = target.queries.codes
+
+    def judge(scores):
+        value = scorer(FixedScores(scores), X, target.y, qid=qid, **options)
+        if not (isinstance(value, Real) and np.isfinite(value)):
+            raise ValueError(f"scoring must return a finite number, got {value!r}")
+        return -float(value)
+
+    return judge
+
+
+class TreeLearner:
+    """Learner of trees on samples that are binned once for all rounds; see `_weak_learners.py`.
+
+    A leaf predicts the sum of the negative gradients of its samples divided by the sum of their
+    hessians.
+
+    Parameters
+    ----------
+    tree : HistogramTreeRegressor
+        Tree with the parameters of all rounds.
+    bins : FeatureBlocks
+        Codes of the samples.
+    """
+
+    def __init__(self, tree, bins):
+        self._tree, self._grower = tree, tree._make_grower(bins)
+
+    def grow(self, objective, random_state):
+        """Return a tree and its hypothesis, or None if the tree has no split."""
+        tree, values, leaves = self._grower.grow(
+            -objective.negative_gradient, objective.hessians, random_state
+        )
+        return (tree, values[:, 0].take(leaves)) if tree.n_nodes > 1 else None
+
+    def fit(self, objective, random_state):
+        """Return a fitted model and its hypothesis, or None if the tree has no split."""
+        grown = self.grow(objective, random_state)
+        if grown is None:
+            return None
+        tree, hypothesis = grown
+        return self._grower.set_fitted(copy(self._tree), tree), hypothesis
+
+    def step(self, objective, hypothesis, learning_rate):
+        """Return the learning rate times the factor of the leaves."""
+        return learning_rate * objective.leaf_step
 
 
 class Candidate:
@@ -173,7 +337,7 @@ class Candidate:
     def __init__(self, start, tree, folds):
         self.start, self.tree, self._folds = start, tree, folds
         self._scores = [[part.copy() for part in fold.scores[start]] for fold in folds]
-        self._learners = [TreeLearner(tree, tree._make_grower(fold.bins[0])) for fold in folds]
+        self._learners = [TreeLearner(tree, fold.bins[0]) for fold in folds]
         self.values = []
         self._evaluate()
 

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank import boosting
 from sklrank._docstrings import shares_text
+from sklrank.boosting._training_parts import divide_rows, fit_parts, place_rows
 from sklrank.dask._partitions import row_blocks
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
             )
         partitions = Partitions(get_client(), X, y, qid, sample_weight)
         try:
-            return self._fit_parts(partitions)
+            return fit_parts(self, partitions)
         finally:
             # The codes are freed now, not when Python collects what refers to the actors.
             partitions.client.cancel(partitions.actors)
@@ -253,14 +254,12 @@ class Partitions:
         hashes = np.arange(queries.n_queries, dtype=np.uint64) * 2654435761 % 2**32
         return (hashes * len(self._workers) >> 32).astype(np.intp)
 
-    def place(self, parts, members, held_out, reader, *arguments):
+    def place(self, parts, groups, reader, *arguments):
         """Send the codes to the workers of their queries; return a function that asks them."""
-        client, groups = self.client, [*members, held_out]
-        place, positions = np.full((2, sum(self._sizes)), -1, dtype=np.intc)
-        for number, rows in enumerate(groups):
-            place[rows], positions[rows] = number, np.arange(len(rows))
-        lists = self._cut(place), self._cut(positions), [len(groups)] * len(self._partitions)
-        tasks = self._map(encode_partition, self._share(reader), *lists)
+        client = self.client
+        lists = [self._cut(each) for each in place_rows(groups, sum(self._sizes))]
+        lists = self._share(reader), *lists, [len(groups)] * len(self._partitions)
+        tasks = self._map(encode_partition, *lists)
         pieces = [client.compute([task[k] for task in tasks]) for k in range(len(groups))]
         on_worker = [{"workers": [worker]} for worker in self._workers]
         self.actors = [
@@ -274,10 +273,10 @@ class Partitions:
                 pure=False,
                 **where,
             )
-            for part, of_part, rows, where in zip(parts, pieces, members, on_worker)
+            for part, of_part, rows, where in zip(parts, pieces, groups, on_worker)
         ]
         actors, numbers = [each.result() for each in self.actors], count()
-        held_out = join(client.gather(pieces[-1]), len(held_out))
+        held_out = join(client.gather(pieces[-1]), len(groups[-1]))
 
         def ask(method, *arguments):
             number = next(numbers)
@@ -323,9 +322,7 @@ def read_partition(X, reader, is_read, is_seen):
 
 def encode_partition(X, reader, place, positions, n_groups):
     """Return for each group the positions of its rows, their codes and their initial scores."""
-    codes, scores = reader.encode(X)
-    chosen = [np.flatnonzero(place == number) for number in range(n_groups)]
-    return [(positions[rows], codes[:, rows], scores[rows]) for rows in chosen]
+    return divide_rows(*reader.encode(X), place, positions, n_groups)
 
 
 def join(pieces, n_rows):

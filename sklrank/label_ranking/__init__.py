@@ -51,8 +51,7 @@ from sklrank.label_ranking._positions import (
     positions_from_scores,
     positions_from_survey,
 )
-from sklrank.label_ranking._stack_members import recommended_rankers
-from sklrank.label_ranking._stacked import StackedRanker
+from sklrank.label_ranking._stacked import StackedRanker, recommended_rankers
 
 __all__ = [
     "CalibratedLabelRanker",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit
 from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
@@ -14,6 +12,7 @@ from sklrank._randomness import draw_seed
 from sklrank.label_ranking._inner_rankers import (
     WrappedRanker,
     fit_and_score,
+    fit_pair_scale,
     fit_ranker,
     held_out_positions,
     shuffled_folds,
@@ -21,10 +20,6 @@ from sklrank.label_ranking._inner_rankers import (
 )
 from sklrank.label_ranking._label_ranker import MetaLabelRanker, PairProbaMixin, of_rankers
 from sklrank.label_ranking._pairwise import weights_or_ones
-
-# Number of comparisons of two labels from which the factor is computed, which limits the memory:
-# half of them are pairs, and the standard error of the factor is then below a hundredth.
-MAX_COMPARISONS = 2_000_000
 
 
 @of_rankers
@@ -125,38 +120,3 @@ class CalibratedLabelRanker(PairProbaMixin, WrappedRanker):
         [self.ranker_] = self._fit_in_parallel(
             [delayed(fit_ranker)(clone(self.ranker), X, positions, None, sample_weight)], "ranker"
         )
-
-
-def fit_pair_scale(scores, positions, sample_weight=None):
-    r"""Compute the factor of a score in the logistic model of the order of two labels.
-
-    The probability that the better label of a pair comes first is modeled as
-    :math:`1 / (1 + \exp(-w d))`, where d is the difference between its score and that of the other
-    label. As in Platt's scaling, the target is (n + 1) / (n + 2) instead of 1 for n pairs, so that
-    the factor is finite.
-
-    If there are many comparisons, only every second sample, or every third, and so on, is used. The
-    factor is 0 if labels with higher scores do not come first more often.
-    """
-    n_samples, n_labels = scores.shape
-    weights = weights_or_ones(sample_weight, n_samples)
-    used = slice(None, None, max(1, n_samples * n_labels**2 // MAX_COMPARISONS))
-    scores, positions, weights = scores[used], positions[used], weights[used]
-    rows, first, second = np.nonzero(positions[:, :, np.newaxis] < positions[:, np.newaxis, :])
-    differences = scores[rows, first] - scores[rows, second]
-    n_pairs = weights[rows].sum()
-    size = np.sqrt(weights[rows] @ differences**2 / n_pairs) if len(rows) else 0.0
-    if not size:
-        return 1.0
-    shares = weights[rows] / n_pairs
-    target = (n_pairs + 1.0) / (n_pairs + 2.0)
-    differences = differences / size
-
-    def loss(factor):
-        margins = factor * differences
-        # The cross entropy is log(1 + exp(-m)) + (1 - target) m.
-        value = shares @ (np.logaddexp(0.0, -margins) + (1.0 - target) * margins)
-        return value, np.array([(shares * differences) @ (expit(margins) - target)])
-
-    found = minimize(loss, np.ones(1), jac=True, method="L-BFGS-B", bounds=[(0.0, None)])
-    return float(found.x[0] / size)

@@ -16,10 +16,10 @@ from sklrank._randomness import draw_seed
 from sklrank._rankings import close_ranks, strict_positions
 from sklrank._sklearn import Interval, _num_samples, _safe_indexing
 from sklrank._validation import check_available, check_k, check_random_state
-from sklrank.label_ranking._calibrated import fit_pair_scale
 from sklrank.label_ranking._inner_rankers import (
     WrappedRanker,
     decision_function,
+    fit_pair_scale,
     fit_ranker,
     last_ranker,
 )

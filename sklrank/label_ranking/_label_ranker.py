@@ -118,7 +118,7 @@ class LabelRanker(NamedRanksMixin, IterativeMixin, BaseEstimator):
 
     def _bounded_scores(self, X):
         """Return scores of a bounded range, which a stack can weight; their order is the same."""
-        return np.asarray(self.decision_function(X))
+        return self._label_scores(X)
 
     def _fit(self, X, y, sample_weight=None, **options):
         """Check the data, fit the ranker and return it."""

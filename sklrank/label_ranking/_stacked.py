@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import ShuffleSplit
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.utils import Bunch
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _BaseComposition, one_blas_thread
-from sklrank.label_ranking._calibrated import fit_pair_scale
 from sklrank.label_ranking._inner_rankers import (
     check_frozen_labels,
     decision_function,
     fit_and_score,
+    fit_pair_scale,
     fit_ranker,
     folds_of_held_out,
     held_out_positions,
@@ -28,14 +30,16 @@ from sklrank.label_ranking._inner_rankers import (
     shuffled_folds,
     split_rankings,
 )
+from sklrank.label_ranking._kernel_features import KernelFeatures
 from sklrank.label_ranking._label_ranker import (
     LabelRanker,
     MetaLabelRanker,
     PairProbaMixin,
     of_rankers,
 )
-from sklrank.label_ranking._pairwise import weights_or_ones
-from sklrank.label_ranking._stack_members import recommended_rankers
+from sklrank.label_ranking._labelwise import LabelwiseRanker
+from sklrank.label_ranking._pairwise import PairwiseRanker, weights_or_ones
+from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
 from sklrank.label_ranking._stack_weights import PairCorrection, non_negative_weights
 from sklrank.metrics import kendall_tau_score
 
@@ -82,13 +86,12 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
         - "kernel": :class:`LabelwiseRanker` with ridge regression on at most 500 Nyström features
           of a Matérn kernel, which has a width for each of up to 100 features. The widths are those
           of Gaussian processes with the largest marginal likelihood of the rankings.
-        - "linear", "splines" and "radial": :class:`PlackettLuceRanker` on standardized features; on
-          cubic splines of each feature; and with a Gaussian kernel.
+        - "linear" and "radial": :class:`PlackettLuceRanker` on standardized features, and with a
+          Gaussian kernel.
         - "pairwise_splines": :class:`PairwiseRanker` with logistic regression and soft votes, on
-          cubic splines of each feature.
+          cubic splines of each feature. It is left out if there are more than 300 features.
 
-        All of them learn from incomplete rankings. The two with splines are left out if there are
-        more than 300 features.
+        All of them learn from incomplete rankings.
     cv : {"auto"}, int, cross-validation generator or iterable, default="auto"
         Determines the held-out samples. If "auto", five shuffled folds are used, or a single split
         that holds out one fifth of the samples if there are more than 5000. Other values have the
@@ -348,6 +351,49 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
             return combined
         sum_weight, votes_weight = self.correction_weights_
         return sum_weight * combined + votes_weight * self._correction.votes(combined)
+
+
+def recommended_rankers(
+    n_features: int = 1, *, random_state: int | np.random.RandomState | None = None
+) -> list:
+    """Return the rankers that :class:`StackedRanker` combines by default.
+
+    Parameters
+    ----------
+    n_features : int, default=1
+        Number of features of the samples. With more than 300, there are no splines.
+    random_state : int, RandomState instance or None, default=None
+        Controls the randomness of the rankers.
+
+    Returns
+    -------
+    list of (str, label ranker)
+        The rankers with their names, which the parameter `estimators` describes.
+
+    Examples
+    --------
+    >>> from sklrank.label_ranking import StackedRanker, recommended_rankers
+    >>> rankers = recommended_rankers(random_state=0)
+    >>> [name for name, _ in rankers]
+    ['forest', 'kernel', 'linear', 'radial', 'pairwise_splines']
+    >>> fast = StackedRanker([entry for entry in rankers if entry[0] in ("forest", "linear")])
+    """
+    forest = LabelwiseRanker(incomplete="relative", oob_score=True, random_state=random_state)
+    ridge = RidgeCV(np.logspace(-3, 1, 5))
+    ridge = LabelwiseRanker(ridge, multi_output="auto", incomplete="relative")
+    rankers = [
+        ("forest", forest),
+        ("kernel", make_pipeline(KernelFeatures(random_state=random_state), ridge)),
+        ("linear", PlackettLuceRanker(random_state=random_state)),
+        ("radial", PlackettLuceRanker(kernel="rbf", random_state=random_state)),
+    ]
+    # Splines have six times as many weights as there are features.
+    if n_features <= 300:
+        splines = SplineTransformer(5, knots="quantile", extrapolation="linear", include_bias=False)
+        logistic = PairwiseRanker(LogisticRegression(max_iter=1000), voting="soft")
+        steps = StandardScaler(), splines, StandardScaler(), logistic
+        rankers.append(("pairwise_splines", make_pipeline(*steps)))
+    return rankers
 
 
 def is_named(entry):

@@ -25,13 +25,10 @@ from sklrank._document_metrics import (
     list_documents,
     metric_options,
     ndcg_of_queries,
-    places,
-    sums_of_queries,
     with_empty,
 )
 from sklrank._label_scores import check_scores
-from sklrank._queries import Queries
-from sklrank._relevance import check_relevance_of_metric
+from sklrank._queries import Queries, check_relevance_of_metric, places, sums_of_queries
 from sklrank.metrics._averaging import check_weight, weighted_mean
 from sklrank.metrics._scorers import DocumentScorer
 

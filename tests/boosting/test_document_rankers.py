@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 
 from sklrank._queries import Queries
 from sklrank.boosting import AdaRank, HistGradientBoostingRanker, NDCGBoost, RankBoost
-from sklrank.boosting._document_ranker import Target
+from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.metrics import ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
 from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor
@@ -256,7 +256,7 @@ def test_early_stopping_by_held_out_queries(loss, parameters, monkeypatch):
     assert not np.isin(QID[held_out], QID[train]).any()
     assert 0 < len(set(QID[held_out])) < 9
     y_held_out, queries = GRADES[held_out], Queries.from_qid(QID[held_out], len(held_out))
-    objective = ranker._make_objective(Target.of(y_held_out.astype(float), queries))
+    objective = ranker._make_objective(DocumentTarget.of(y_held_out.astype(float), queries))
     stages = [np.zeros(len(X)), *ranker.staged_predict(X)]
     history = [objective.value_at(scores[held_out]) for scores in stages]
     assert_allclose(ranker.validation_loss_curve_, history)

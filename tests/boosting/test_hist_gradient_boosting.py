@@ -18,11 +18,9 @@ from sklrank.boosting import (
     HistGradientBoostingRanker,
     NDCGBoost,
     RankBoost,
-    _hist_gradient_boosting,
     _tree_race,
 )
-from sklrank.boosting._document_ranker import Target
-from sklrank.boosting._tree_race import run_race
+from sklrank.boosting._document_ranker import DocumentTarget, split_queries
 from sklrank.metrics import ndcg_score, ndcg_scorer
 from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, _histogram_tree
 
@@ -214,7 +212,7 @@ def test_validation_set():
     validation = {"X_val": X_val, "y_val": y_val, "qid_val": qid_val}
     ranker = HistGradientBoostingRanker(max_iter=12).fit(X, y, qid, **validation)
     objective = ranker._make_objective(
-        Target.of(y_val.astype(float), Queries.from_qid(qid_val, len(y_val)))
+        DocumentTarget.of(y_val.astype(float), Queries.from_qid(qid_val, len(y_val)))
     )
     stages = list(ranker.staged_predict(X_val))
     expected = [objective.value_at(scores) for scores in stages]
@@ -292,31 +290,37 @@ def as_validation(seed):
 
 
 def test_the_race_uses_a_part_of_many_documents(monkeypatch):
+    """The loss sees the documents that learn, and the metric those that are held out."""
     X, y, qid = make_many_queries(0, n_queries=300)
-    sizes = []
+    learned, judged = set(), set()
 
-    def spy(trees, starts, folds, *arguments):
-        sizes.extend([part.codes.shape[1] for part in fold.bins] for fold in folds)
-        return run_race(trees, starts, folds, *arguments)
+    def loss(y, scores, query):
+        learned.add(len(y))
+        return scores - y, np.ones(len(y))
+
+    def scoring(ranker, X, y, qid):
+        judged.add(len(y))
+        return ndcg_score(y, ranker.predict(X), qid=qid)
 
     monkeypatch.setattr(_tree_race, "RACE_SAMPLES", 600)
-    monkeypatch.setattr(_hist_gradient_boosting, "run_race", spy)
-    HistGradientBoostingRanker(max_iter=5, random_state=0).fit(X, y, qid)
-    assert len(sizes) == 1 and 550 < sum(sizes[0]) <= 600
-
-
-def test_the_queries_of_early_stopping_do_not_race(monkeypatch):
-    X, y, qid = make_many_queries(0)
-    sizes = []
-
-    def spy(trees, starts, folds, *arguments):
-        sizes.extend([part.codes.shape[1] for part in fold.bins] for fold in folds)
-        return run_race(trees, starts, folds, *arguments)
-
-    monkeypatch.setattr(_hist_gradient_boosting, "run_race", spy)
-    ranker = HistGradientBoostingRanker(max_iter=9, early_stopping=True, validation_fraction=0.25)
+    ranker = HistGradientBoostingRanker(loss, scoring=scoring, max_iter=5, random_state=0)
     ranker.fit(X, y, qid)
-    assert [sum(pair) for pair in sizes] == [45 * 12] * 5
+    assert judged == {120}
+    assert learned == {120, 480, len(y)}
+
+
+def test_the_queries_of_early_stopping_do_not_race():
+    """Whatever their relevance is, the trees are the same."""
+    X, y, qid = make_many_queries(0)
+    stopping = {"early_stopping": True, "validation_fraction": 0.25, "n_iter_no_change": 9}
+    ranker = HistGradientBoostingRanker(max_iter=9, random_state=0, **stopping).fit(X, y, qid)
+    _, held_out = split_queries(Queries.from_qid(qid, len(y)), 0.25, ranker._split_seed)
+    changed = y.copy()
+    changed[held_out] = np.random.RandomState(1).permutation(y[held_out])
+    other = clone(ranker).fit(X, changed, qid)
+    assert (other.validation_loss_curve_ != ranker.validation_loss_curve_).all()
+    for scores, expected in zip(other.staged_predict(X), ranker.staged_predict(X)):
+        assert_array_equal(scores, expected)
 
 
 def test_one_query():

@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 
 from sklrank._queries import Queries
 from sklrank.boosting import HistGradientBoostingRanker, _objectives
-from sklrank.boosting._document_ranker import Target
+from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._objectives import (
     LOSSES,
     CrossEntropyObjective,
@@ -29,7 +29,7 @@ OF_GAINS = [kind for kind in LOSSES.values() if issubclass(kind, GainObjective)]
 
 
 def make(kind, y=Y, qid=QID, weights=None, query_weights=None, k=None):
-    target = Target.of(y, Queries.from_qid(qid, len(y)), weights, query_weights)
+    target = DocumentTarget.of(y, Queries.from_qid(qid, len(y)), weights, query_weights)
     return kind(target) if kind is RankObjective else kind(np.exp2(y) - 1, target, k)
 
 
@@ -143,7 +143,7 @@ def test_long_queries(kind, real, monkeypatch):
 def test_real_valued_relevance():
     y = RANDOM.normal(size=len(QID))
     X = np.column_stack([y + 0.1 * RANDOM.normal(size=len(y)), RANDOM.normal(size=len(y))])
-    target = Target.of(y, Queries.from_qid(QID, len(y)))
+    target = DocumentTarget.of(y, Queries.from_qid(QID, len(y)))
     gains = loss_gains("linear", target)
     for q in np.unique(QID):
         assert_allclose(gains[QID == q], y[QID == q] - min(0, y[QID == q].min()))
@@ -198,6 +198,8 @@ def test_function_as_loss():
     ],
 )
 def test_bad_functions(result, message):
-    objective = FunctionObjective(lambda *_: result, Target.of(Y, Queries.from_qid(QID, len(Y))))
+    objective = FunctionObjective(
+        lambda *_: result, DocumentTarget.of(Y, Queries.from_qid(QID, len(Y)))
+    )
     with pytest.raises(ValueError, match=message):
         objective.set_scores(SCORES)

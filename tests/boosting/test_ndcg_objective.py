@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank._document_metrics import gains_of
-from sklrank._queries import Queries
-from sklrank.boosting._document_ranker import Target
+from sklrank._queries import Queries, gains_of
+from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._objectives import LogisticObjective, NDCGObjective
 
 # Queries in mixed order: three with different grades, one without a relevant document, one of equal
@@ -22,7 +21,7 @@ GRADES[QID == 2] = 0.0
 
 
 def target_of(queries, weights=None, query_weights=None):
-    return Target.of(np.zeros(len(queries.codes)), queries, weights, query_weights)
+    return DocumentTarget.of(np.zeros(len(queries.codes)), queries, weights, query_weights)
 
 
 def root(grades):

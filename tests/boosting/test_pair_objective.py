@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank._queries import Queries
-from sklrank.boosting._document_ranker import Target
+from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._rank_boost import PairObjective
 
 QID = np.array(["b", "a", "b", "c", "b", "a", "d", "b", "a", "c", "b", "c", "b"])
@@ -27,7 +27,7 @@ def pairs_of(grades, qid):
 def test_value_labels_weights_and_steps(F, qid):
     pairs = pairs_of(GRADES, np.zeros(len(F)) if qid is None else qid)
     loss = {(i, j): np.exp(F[j] - F[i]) / len(pairs) for i, j in pairs}
-    objective = PairObjective(Target.of(GRADES, Queries.from_qid(qid, len(F))))
+    objective = PairObjective(DocumentTarget.of(GRADES, Queries.from_qid(qid, len(F))))
     objective.set_scores(F.copy())
     assert_allclose(objective.value, sum(loss.values()), rtol=1e-10)
     signed = np.zeros(len(F))
@@ -52,7 +52,7 @@ def test_value_labels_weights_and_steps(F, qid):
 def test_the_bound_is_exact_and_the_objective_never_rises(seed, alpha, rate):
     random = np.random.RandomState(seed)
     F, f = 2 * random.normal(size=len(QID)), random.randint(2, size=len(QID)).astype(float)
-    objective = PairObjective(Target.of(GRADES, Queries.from_qid(QID, len(QID))))
+    objective = PairObjective(DocumentTarget.of(GRADES, Queries.from_qid(QID, len(QID))))
 
     def value(scores):
         objective.set_scores(scores)
@@ -70,7 +70,7 @@ def test_the_bound_is_exact_and_the_objective_never_rises(seed, alpha, rate):
 
 def test_weights_are_zero_when_all_pairs_are_in_order():
     """Otherwise scores would grow until they are clipped, which ties the outermost documents."""
-    objective = PairObjective(Target.of(np.arange(3.0), Queries.from_qid(None, 3)))
+    objective = PairObjective(DocumentTarget.of(np.arange(3.0), Queries.from_qid(None, 3)))
     objective.set_scores(20.0 * np.arange(3))
     assert objective.weights.any()
     objective.set_scores(30.0 * np.arange(3))
@@ -79,7 +79,7 @@ def test_weights_are_zero_when_all_pairs_are_in_order():
 
 @pytest.mark.parametrize("spread", [1e3, 1e300])
 def test_scores_far_apart_stay_finite(spread):
-    objective = PairObjective(Target.of(GRADES, Queries.from_qid(QID, len(QID))))
+    objective = PairObjective(DocumentTarget.of(GRADES, Queries.from_qid(QID, len(QID))))
     objective.set_scores(spread * SCORES[1])
     f = (SCORES[1] > 0).astype(float)
     assert np.isfinite(objective.value)

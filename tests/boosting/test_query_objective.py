@@ -10,7 +10,7 @@ from sklrank import _document_metrics
 from sklrank._queries import Queries
 from sklrank.boosting import AdaRank
 from sklrank.boosting._ada_rank import RULES, FeatureLearner, QueryObjective
-from sklrank.boosting._document_ranker import Target
+from sklrank.boosting._document_ranker import DocumentTarget
 
 RANDOM = np.random.RandomState(0)
 # The query 5 has no relevant document.
@@ -46,7 +46,7 @@ def performances(metric, scores, k):
 
 def objective_of(metric="ndcg", k=None, step_rule="xu-li", **options):
     return QueryObjective(
-        Target.of(GRADES, Queries.from_qid(QID, len(QID))),
+        DocumentTarget.of(GRADES, Queries.from_qid(QID, len(QID))),
         metric,
         k,
         RULES[step_rule].step_weights,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sklrank._queries import Queries
-from sklrank.boosting._document_ranker import Target
+from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._pair_losses import (
     BaseRankerLoss,
     ExplicitPairLoss,
@@ -45,7 +45,7 @@ class Case:
         losses = (
             BaseRankerLoss(self.base, self.confidence, self.queries),
             JudgementLoss(judgements, noise, self.queries),
-            Target.of(grades, self.queries),
+            DocumentTarget.of(grades, self.queries),
         )
         self.product = RefinementObjective(*losses)
         self.sum = RefinementObjective(*losses, BALANCE)
@@ -250,6 +250,8 @@ def test_weights_are_zero_without_an_order():
         base_loss = BaseRankerLoss(np.arange(3.0), confidence, queries)
         grades = np.array([1.0, 1.0, np.nan])
         judgement_loss = JudgementLoss(GradedPairLoss(grades, queries), 0.5, queries)
-        objective = RefinementObjective(base_loss, judgement_loss, Target.of(grades, queries))
+        objective = RefinementObjective(
+            base_loss, judgement_loss, DocumentTarget.of(grades, queries)
+        )
         objective.set_scores(np.zeros(3))
         assert not objective.weights.any()

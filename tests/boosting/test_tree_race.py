@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 from sklrank._queries import Queries
 from sklrank.boosting import _linear_scores
-from sklrank.boosting._document_ranker import Target
+from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._linear_scores import LinearScorer, fit_linear
 from sklrank.boosting._objectives import LogisticObjective
 from sklrank.boosting._tree_race import Fold, run_race
@@ -36,7 +36,7 @@ def slow_objective(y, qid, scores):
 
 
 def make_objective(y, qid):
-    return LogisticObjective(np.exp2(y) - 1.0, Target.of(y, Queries.from_qid(qid, len(y))))
+    return LogisticObjective(np.exp2(y) - 1.0, DocumentTarget.of(y, Queries.from_qid(qid, len(y))))
 
 
 @pytest.mark.parametrize("penalty", [0.1, 0.01])

@@ -15,7 +15,7 @@ from sklrank.boosting import (
     RankingRefiner,
     ResidualRefiner,
 )
-from sklrank.boosting._document_ranker import Target
+from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._objectives import (
     LOSSES,
     LogisticObjective,
@@ -55,9 +55,9 @@ def gain_objective(kind):
 def test_objectives(make):
     """The gradient of a weighted document is the sum of those of its copies, and so on."""
     queries = Queries.from_qid(QID, len(QID))
-    target, seen = Target.check(Y, queries, WEIGHTS, QUERY_WEIGHTS)
+    target, seen = DocumentTarget.check(Y, queries, WEIGHTS, QUERY_WEIGHTS)
     rows, (y,), qid = repeat(Y)
-    copies = make(Target.of(y, Queries.from_qid(qid, len(y))))
+    copies = make(DocumentTarget.of(y, Queries.from_qid(qid, len(y))))
     weighted = make(target)
     changes = []
     for seed in range(2):

@@ -16,7 +16,7 @@ from sklrank.label_ranking import (
     LabelwiseRanker,
     PairwiseRanker,
     StackedRanker,
-    _calibrated,
+    _inner_rankers,
 )
 from sklrank.linear_model import PredtronLabelRanker
 from sklrank.metrics import pair_brier_score
@@ -98,7 +98,7 @@ def test_probabilities_are_calibrated(name):
 
 
 def test_a_part_of_many_pairs_is_used(monkeypatch):
-    monkeypatch.setattr(_calibrated, "MAX_COMPARISONS", 300 * 16 // 3)
+    monkeypatch.setattr(_inner_rankers, "MAX_COMPARISONS", 300 * 16 // 3)
     ranker = RANKERS["ridge"]
     scores, positions = clone(ranker).fit(X, Y).decision_function(X)[::3], Y[::3]
     differences = [

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
 
-from sklrank.label_ranking._leaf_size_forest import LeafSizeForest
+from sklrank.label_ranking._labelwise import LeafSizeForest
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(200, 4)).astype(np.float32)

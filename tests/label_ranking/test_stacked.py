@@ -85,7 +85,7 @@ def test_weights_are_non_negative_least_squares_on_held_out_samples():
 
 def test_default_rankers_of_many_features():
     few, many = (dict(recommended_rankers(n_features)) for n_features in (300, 301))
-    assert few.keys() - many.keys() == {"splines", "pairwise_splines"}
+    assert few.keys() - many.keys() == {"pairwise_splines"}
 
 
 @pytest.mark.parametrize("name", dict(recommended_rankers()))

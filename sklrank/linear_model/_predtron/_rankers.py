@@ -11,8 +11,13 @@ import numpy as np
 from sklrank._base_online import ChangingClasses, lists_of
 from sklrank._docstrings import shares_text
 from sklrank._named_ranks import NamedRanksMixin, with_names
-from sklrank._queries import Queries, check_query_weights
-from sklrank._relevance import check_label_relevance, check_relevance
+from sklrank._queries import (
+    Queries,
+    check_label_relevance,
+    check_query_weights,
+    check_relevance,
+    is_qid_given,
+)
 from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _num_samples
 from sklrank._validation import (
     check_columns,
@@ -512,7 +517,8 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         queries = Queries.from_qid(qid, len(y))
         if restart:
             self._start_ranking_model(1, 0.0)
-        self._set_fitted_with_qid(qid, len(y), continues=not restart)
+        # A call that continues the training has other queries.
+        self._fitted_with_qid = is_qid_given(qid, len(y)) or not restart
         # The rounds are in the order of the first documents of the queries, whatever their ids are.
         order = np.argsort(queries.order[queries.starts[:-1]])
         starts, items = lists_of(queries.starts, order)
