@@ -12,8 +12,8 @@ are replaced, and the learner process
   article with the most clicks, both with 25 % exploration. The better one serves the next day.
 
 By day, the learner follows the log and learns all clicks. It saves its model together with the
-number of the last click that it has learned. Since the scaling of LinUCB is fixed after the launch
-(`warm_up`), the merged model is that of the learner, apart from rounding errors.
+number of the last click that it has learned. The merged model is close to that of the learner,
+which has scaled the visitors of all servers by the same statistics.
 
 With --kill, a server and the learner are killed in the middle of the second day, and started again.
 A server repeats what is in its log, and the learner continues with the next click: the log and the
@@ -300,9 +300,7 @@ def launch(folder):
         row = (0, 0, n, X.tobytes(), str(article), 1 / N_ARTICLES)
         database.execute("INSERT INTO shown VALUES (?, ?, ?, ?, ?, ?)", row)
         arrivals.append(record_click(database, 0, 0, n))
-    model = LinUCBClassifier(
-        kernel="linear", exploration=EPSILON, drift_threshold=None, warm_up=N_LAUNCH
-    )
+    model = LinUCBClassifier(kernel="linear", exploration=EPSILON, drift_threshold=None)
     model.explore(np.zeros((1, N_FEATURES)), classes=articles, random_state=0)
     model = with_articles(learn(model, arrivals), 1)
     popular = popularity(database, articles_of(1))

@@ -160,32 +160,8 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
         merged = models[0]
         if len(models) > 1:
             shares = [n / sum(n_rounds) for n in n_rounds]
-            merged = merge_models(models, base, [1] * len(models), shares)
+            merged = merge_models(models, base, shares)
         self._take_attributes(merged)
-
-    @exclusive_call
-    def _unlearn(self, is_possible, learn):
-        """Remove the samples that the function `learn` lets a copy of the model learn once more.
-
-        The estimator has a method `_drift_test`, which returns its :class:`DriftTest`.
-        """
-        if not is_possible:
-            raise ValueError(
-                f"{type(self).__name__} cannot unlearn samples that were scaled by other samples: "
-                "set warm_up (or standardize=False of OnlineRidgeClassifier) before the first "
-                "sample is learned, and covariance='full' of LinUCBClassifier"
-            )
-        model = copy_of(self)
-        test = model._drift_test()
-        before = test.__getstate__()
-        # Samples that err now, such as wrong labels, are no drift.
-        test.__setstate__({**before, "threshold": np.inf})
-        learn(model)
-        test.__setstate__(before)
-        if model._count_rounds() > 2 * self._count_rounds():
-            raise ValueError("there are more samples to remove than were learned")
-        self._take_attributes(merge_models([self, model], self, [0, -1], [1.0, 0.0]))
-        return self
 
     def _take_attributes(self, merged):
         """Replace the attributes by those of a merged model, in one step."""

@@ -3,15 +3,14 @@
 Let s_i be an entry of the state of model i, and s_0 that of the base from which all of them
 started. The rules are
 
-    "total"     s_0 + sum_i f_i (s_i - s_0), for sums over samples,
+    "total"     s_0 + sum_i (s_i - s_0), for sums over samples,
     "mean"      sum_i p_i s_i, for what steps of first order change,
     "max", "first" (that of the model that receives the others) and "zero".
 
-The factor f_i is 1, or -1 for a model of samples to remove. The share p_i is proportional to the
-number of rounds since the base, and the shares sum to one. A compiled class, or an estimator, that
-can be merged has a dict `_merge_rules` of rules, and may have a static method `_merge_entries`,
-which computes other entries of the result from a `Merging`. The remaining entries are objects,
-which are merged in the same way, or must be equal.
+The share p_i is proportional to the number of rounds since the base, and the shares sum to one. A
+compiled class, or an estimator, that can be merged has a dict `_merge_rules` of rules, and may have
+a static method `_merge_entries`, which computes other entries of the result from a `Merging`. The
+remaining entries are objects, which are merged in the same way, or must be equal.
 """
 
 from collections.abc import Mapping
@@ -30,15 +29,14 @@ ROUNDING = np.finfo(np.float64).eps
 
 
 class Merging:
-    """States of one object in several models, the base (or None), the factors and the shares."""
+    """States of one object in several models, that of the base (or None), and the shares."""
 
-    def __init__(self, states, base, factors, shares):
-        self.states, self.base = states, base
-        self.factors, self.shares = factors, shares
+    def __init__(self, states, base, shares):
+        self.states, self.base, self.shares = states, base, shares
 
     def sum(self, values, start):
         """Return the total of values of the models. `start` is that of the base."""
-        return start + sum(f * (v - start) for f, v in zip(self.factors, values, strict=True))
+        return start + sum(value - start for value in values)
 
     def total(self, name):
         """Return the total of an entry that is 0 in an untrained model."""
@@ -58,21 +56,6 @@ class Merging:
     def map(self, function, untrained):
         """Return the values of a function of the states of the models, and that of the base."""
         return list(map(function, self.states)), function(self.base) if self.base else untrained
-
-    def are_fixed(self, is_fixed, name):
-        """Return whether the statistics that scale samples are fixed, and the same, in all states.
-
-        Raise ValueError if there is no base, though these models must have started from one.
-        """
-        arrays = [state[name] for state in self.states]
-        if not all(map(is_fixed, self.states)) or np.ptp(arrays, axis=0).any():
-            return False
-        if self.base is None and np.any(arrays):
-            raise ValueError(
-                "the models scale samples by the same statistics, so that they are copies of one "
-                "that had learned samples: pass this one as `base`, or its samples count repeatedly"
-            )
-        return True
 
     def pooled(self, function):
         """Return the means and the sums of squared deviations of all samples.
@@ -103,8 +86,7 @@ class Merging:
             factor = cho_factor(precision, lower=True)
         except LinAlgError as error:
             raise ValueError(
-                "second moments are not positive: the models did not start from the base, or "
-                "samples are removed that were not learned"
+                "second moments are not positive: the models did not start from the base"
             ) from error
         return cho_solve(factor, np.eye(len(precision))), cho_solve(factor, sides)
 
@@ -120,9 +102,9 @@ def precision_of(covariance):
     return (precision + precision.T) / 2.0
 
 
-def merge_models(models, base, factors, shares):
+def merge_models(models, base, shares):
     """Return a model that is merged from several models of one class."""
-    return _merged(models, base, factors, shares, {}, None)
+    return _merged(models, base, shares, {}, None)
 
 
 def check_alike(model, other, name):
@@ -178,7 +160,7 @@ def _is_part(value):
     return isinstance(value, Persistent) or hasattr(value, "_merge_rules")
 
 
-def _merged(things, base, factors, shares, memo, owner):
+def _merged(things, base, shares, memo, owner):
     """Return an object that is merged from those of the models.
 
     `memo` has the merged objects, since an object may be an entry of several others. `owner` is the
@@ -187,7 +169,7 @@ def _merged(things, base, factors, shares, memo, owner):
     first, kind = things[0], type(things[0])
     if kind is list:
         items = zip(*things, [None] * len(first) if base is None else base, strict=True)
-        return [_merged(of, start, factors, shares, memo, owner) for *of, start in items]
+        return [_merged(of, start, shares, memo, owner) for *of, start in items]
     if not _is_part(first) or id(first) in memo:
         return memo.get(id(first), first)
     owner = kind.__name__ if isinstance(first, BaseEstimator) else owner
@@ -197,7 +179,7 @@ def _merged(things, base, factors, shares, memo, owner):
             "different samples does not add up, as sums and weights do. Let one model learn all"
         )
     states, start = list(map(_state_of, things)), None if base is None else _state_of(base)
-    merging = Merging(states, start, factors, shares)
+    merging = Merging(states, start, shares)
     entries = {name: merging.apply(rule, name) for name, rule in kind._merge_rules.items()}
     if hasattr(kind, "_merge_entries"):
         entries |= kind._merge_entries(merging)
@@ -213,7 +195,7 @@ def _merged(things, base, factors, shares, memo, owner):
                 "random_state, or as copies of one model"
             )
         of_base = None if base is None else start[name]
-        entries[name] = _merged(values, of_base, factors, shares, memo, owner)
+        entries[name] = _merged(values, of_base, shares, memo, owner)
     result = kind.__new__(kind) if isinstance(first, Persistent) else copy(first)
     if isinstance(first, Persistent):
         result.__setstate__(with_format(entries))

@@ -69,7 +69,7 @@ from sklrank._label_axes import LabelAxis
 
 # Number of the format in which states are saved. Increase it whenever a state changes such that
 # files of previous versions cannot be loaded.
-STATE_FORMAT = 1
+STATE_FORMAT = 2
 
 _FORMAT, _VERSION = "_sklrank_state_format", "_sklrank_version"
 

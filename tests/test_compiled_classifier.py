@@ -481,7 +481,6 @@ RIDGE_PARAMS = LINEAR_PARAMS | {
     "sketch_size": [0, 1.5],
     "random_state": ["seed", -1],
     "drift_threshold": [0, -1, "auto"],
-    "warm_up": [0, 1.5],
 }
 PARAMS_OF = {"tree-mc": TREE_PARAMS, "logistic": LOGISTIC_PARAMS, "ridge": RIDGE_PARAMS}
 

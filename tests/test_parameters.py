@@ -177,7 +177,6 @@ SETTINGS = [
     ),
     ("OffPolicyClassifier-cv", {"method": "dr", "reward_model": REGRESSOR}, None, "log"),
     ("(Conformal.*)-confidence_level", {"confidence_level": 0.8}, [0.5], ""),
-    (".*-warm_up", {}, [10], ""),
     ("LinUCBClassifier-kernel", {}, ["linear"], ""),
     ("LinUCBClassifier-randomization", {"exploration": 0.5}, None, ""),
     ("LinUCBClassifier-item_features", {}, [np.size], ""),

@@ -98,7 +98,7 @@ def test_other_state_formats_are_refused_by_name(way, monkeypatch, tmp_path):
         context.setattr(sklrank._state, "STATE_FORMAT", 99)
         context.setattr(sklrank._state, "__version__", "9.8.7")
         data = skops.io.dumps(model) if way == "skops" else pickle.dumps(model)
-    message = r"saved by sklrank 9\.8\.7 in state format 99, but sklrank .* state format 1"
+    message = r"saved by sklrank 9\.8\.7 in state format 99, but sklrank .* state format 2"
     with pytest.raises(ValueError, match=message):
         if way == "skops":
             skops.io.loads(data, trusted=sorted(untrusted_types(data)))

@@ -96,26 +96,26 @@ def feedback_of(X, kinds, seed):
 
 EXACT = {
     "ridge": OnlineRidgeClassifier(alpha=1.0, standardize=False),
-    "ridge that scales": OnlineRidgeClassifier(alpha=1.0, warm_up=60),
-    "LinUCB": LinUCBClassifier(kernel="linear", warm_up=60),
+    "LinUCB": LinUCBClassifier(clip=None),
 }
 
 
 @pytest.mark.parametrize("merge_every", [None, 1])
 @pytest.mark.parametrize("name", EXACT)
 def test_merged_copies_equal_one_pass(client, name, merge_every):
-    """The first samples, by which the others are scaled, are learned before."""
+    """The samples have the norm one, so that LinUCB does not scale them."""
+    rows = X / np.linalg.norm(X, axis=1, keepdims=True)
     if name == "LinUCB":
-        parts = [feedback_of(*part, i) for i, part in enumerate(parts_of(X, KIND))]
+        parts = [feedback_of(*part, i) for i, part in enumerate(parts_of(rows, KIND))]
         data = [dask.delayed([part]) for part in parts[2:]]
         first = fit_batches(deepcopy(EXACT[name]), parts[:2], classes=range(4))
     else:
-        parts, data = parts_of(X, KIND), arrays(X[100:], KIND[100:])
-        first = deepcopy(EXACT[name]).partial_fit(X[:100], KIND[:100], classes=range(4))
+        parts, data = parts_of(rows, KIND), arrays(rows[100:], KIND[100:])
+        first = deepcopy(EXACT[name]).partial_fit(rows[:100], KIND[:100], classes=range(4))
     one_pass = fit_batches(deepcopy(first), parts[2:])
     merged = fit_partitions(first, data, merge_every=merge_every)
     assert merged is first
-    assert_allclose(merged.decision_function(X), one_pass.decision_function(X), atol=1e-10)
+    assert_allclose(merged.decision_function(rows), one_pass.decision_function(rows), atol=1e-10)
 
 
 def test_the_number_of_copies_determines_the_model(client):

@@ -572,7 +572,6 @@ BAD_PARAMETERS = {
         "clip": [0, -1, "no"],
         "item_features": [3],
         "drift_threshold": [0, -1, "no"],
-        "warm_up": [0, 1.5, "auto"],
         "exploration": [-0.1, 1.5, "ag4", None],
         "randomization": ["greedy", None],
         "fit_intercept": ["yes", None],

@@ -19,11 +19,7 @@ from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUC
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
-
     from sklrank._typing import ExplorationRate
-    from sklrank.feedback import Exploration
 
 # The compiled model for each value of `covariance`.
 COVARIANCES = {"full": FullLinUCB, "diagonal": DiagonalLinUCB}
@@ -138,10 +134,6 @@ class LinUCBClassifier(BaseBanditClassifier):
         model then forgets the previous rounds: it sets the matrices :math:`A_k` to
         :math:`\alpha I` and keeps the weights, which soon follow the new rewards. Without drift,
         the default almost never detects one. If None, there is no test.
-    warm_up : int or None, default=None
-        Number of rounds after which the scaling of the samples no longer changes. From then on, the
-        matrices :math:`A_k` do not depend on the order of the rounds, so that `merge` and `unlearn`
-        are exact with "full" covariances. If None, the scaling always changes.
     item_features : mapping, callable or None, default=None
         Features of the classes, such as the topics and the age of an article: an array of numbers
         of the order of one, at most 10,000, for each class label, all of the same length. If they
@@ -248,7 +240,6 @@ class LinUCBClassifier(BaseBanditClassifier):
         "alpha": [Interval(Real, 1e-10, None, closed="left"), StrOptions({"auto"})],
         "clip": [Interval(Real, 0, None, closed="neither"), None],
         "drift_threshold": [Interval(Real, 0, None, closed="neither"), None],
-        "warm_up": [Interval(Integral, 1, None, closed="left"), None],
         "item_features": [HasMethods(["keys", "__getitem__"]), callable, None],
     }
 
@@ -263,7 +254,6 @@ class LinUCBClassifier(BaseBanditClassifier):
         alpha: float | Literal["auto"] = "auto",
         clip: float | None = 5.0,
         drift_threshold: float | None = 25.0,
-        warm_up: int | None = None,
         item_features: Mapping | Callable | None = None,
         exploration: ExplorationRate | Literal["auto"] = "auto",
         randomization: str = "uniform",
@@ -279,7 +269,6 @@ class LinUCBClassifier(BaseBanditClassifier):
         self.alpha = alpha
         self.clip = clip
         self.drift_threshold = drift_threshold
-        self.warm_up = warm_up
         self.item_features = item_features
         self.exploration = exploration
         self.randomization = randomization
@@ -325,39 +314,6 @@ class LinUCBClassifier(BaseBanditClassifier):
             self.clip if standardize else 0.0,
             *draw_frequencies(n_features, n_components, self.gamma, random_state),
             self.drift_threshold,
-            self.warm_up,
-        )
-
-    def unlearn(self, X: ArrayLike, exploration: Exploration, rewards: ArrayLike) -> Self:
-        """Remove rounds, as if the model had never learned them.
-
-        They must have been learned after the scaling was fixed, see `warm_up`, and after the last
-        drift. The standard deviation of the errors, a factor of the bonus, does not change.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples for which a class was shown.
-        exploration : Exploration
-            Record of the classes shown.
-        rewards : array-like of shape (n_samples,)
-            Their rewards.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
-            If the scaling still changes, the covariances are diagonal, or the rounds cannot have
-            been learned. Then the model does not change.
-        """
-        model = self._fitted_rounds().model
-        return self._unlearn(
-            model.is_frozen and not isinstance(model, DiagonalLinUCB),
-            lambda model: model.partial_fit_feedback(X, exploration, rewards),
         )
 
     def _item_table(self, classes):
@@ -404,10 +360,7 @@ class LinUCBClassifier(BaseBanditClassifier):
     @property
     def n_drifts_(self) -> int:
         """Number of concept drifts detected."""
-        return self._drift_test().n_drifts
-
-    def _drift_test(self):
-        return self._fitted_rounds().model.drift_test
+        return self._fitted_rounds().model.drift_test.n_drifts
 
     def _weights(self, name):
         # The parameter `kernel` may have changed since training started.

@@ -11,7 +11,6 @@ cdef class LinUCBModel(BanditModel):
     cdef double constant                    # factor by which `scale` multiplies the constant
     cdef readonly double clip               # in standard deviations; 0 for no standardization
     cdef double n_seen                      # number of samples in the statistics
-    cdef readonly double warm_up            # largest number of these
     cdef double n_recent                    # number of samples learned since the last drift
     cdef readonly DriftTest drift_test
     cdef double[::1] means                  # (n_features,) means of the features

@@ -46,9 +46,7 @@ the number n of previous rounds: at last, both parts have a mean squared norm of
 the same weight. In the same rounds, the bonus decreases: it is multiplied by 1 + 50 / (n + 100).
 
 In `choose` and `learn`, all statistics are those of the samples learned and the sample itself; in
-`score` and `weights`, they are those of the samples learned. After `warm_up` samples, the
-statistics no longer change, and they are the same in all methods. From then on, the features of a
-sample do not depend on other samples, so that the matrices A_k of several models add up.
+`score` and `weights`, they are those of the samples learned.
 """
 
 from libc.math cimport sqrt
@@ -98,12 +96,10 @@ cdef class LinUCBModel(BanditModel):
     def __init__(
         self, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width, double alpha,
         double bonus, double clip=0.0, frequencies=None, phases=None, drift_threshold=None,
-        warm_up=None,
     ):
         self.n_features, self.n_classes, self.width = n_features, n_classes, width
         self.alpha, self.bonus, self.clip = alpha, bonus, clip
         self.drift_test = DriftTest(drift_threshold)
-        self.warm_up = np.inf if warm_up is None else warm_up
         self.means, self.m2 = np.zeros((2, n_features))
         self.minima, self.maxima = np.full(n_features, np.inf), np.full(n_features, -np.inf)
         self.frequencies = np.empty((n_features, 0)) if frequencies is None else frequencies
@@ -132,7 +128,6 @@ cdef class LinUCBModel(BanditModel):
         self.bonus = archive.number("bonus", saved.bonus, 0.0)
         self.clip = archive.number("clip", saved.clip, 0.0)
         self.n_seen = archive.number("n_seen", saved.n_seen, 0.0)
-        self.warm_up = archive.number("warm_up", saved.warm_up, 1.0)
         self.n_recent = archive.number("n_recent", saved.n_recent, 0.0)
         self.drift_test = archive.part("drift_test", saved.drift_test, DriftTest)
         self.sum_squares = archive.any_number("sum_squares", saved.sum_squares)
@@ -149,19 +144,12 @@ cdef class LinUCBModel(BanditModel):
             self.scaled_values, self.z_scores = np.empty(n + self.n_components), np.empty(n)
         return 0
 
-    @property
-    def is_frozen(self):
-        """Return True if later samples do not change the features of samples."""
-        return self.n_seen >= self.warm_up
-
     _merge_rules = {"n_recent": "total", "mean_squared_error": "mean"}
 
     @staticmethod
     def _merge_entries(merging):
-        """Return the statistics of all samples, unless they are fixed."""
-        first, names = merging.states[0], ("n_seen", "sum_squares", "linear_sum_squares")
-        if merging.are_fixed(lambda state: state["n_seen"] >= state["warm_up"], "sum_squares"):
-            return {name: first[name] for name in (*names, "means", "m2", "minima", "maxima")}
+        """Return the statistics of all samples."""
+        names = ("n_seen", "sum_squares", "linear_sum_squares")
         means, m2 = merging.pooled(lambda state: (state["n_seen"], state["means"], state["m2"]))
         return {name: merging.total(name) for name in names} | {
             "means": means,
@@ -221,8 +209,7 @@ cdef class LinUCBModel(BanditModel):
 
     cdef void prepare_to_learn(self, const Row* row) noexcept nogil:
         self.scale(
-            row, self.n_seen < self.warm_up, &self.scaled_values[0], &self.z_scores[0],
-            &self.scaled, self.sums_with,
+            row, True, &self.scaled_values[0], &self.z_scores[0], &self.scaled, self.sums_with
         )
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
@@ -240,8 +227,6 @@ cdef class LinUCBModel(BanditModel):
             3.0 / (self.n_recent + 3.0) * (error * error - self.mean_squared_error)
         )
         self.n_recent += 1.0
-        if self.n_seen >= self.warm_up:
-            return
         self.linear_sum_squares, self.sum_squares = self.sums_with[0], self.sums_with[1]
         self.n_seen += 1.0
         if self.clip > 0.0:

@@ -20,8 +20,6 @@ from sklrank.linear_model._online._ridge import RidgeLearner
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 _FEATURE_MAP_CONSTRAINTS = {
     "standardize": ["boolean"],
@@ -316,10 +314,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         features, they are reduced to a sketch of this size. The first `sketch_size` features that
         are nonzero in a sample have an entry of their own. The values of the others are added to,
         or subtracted from, a random entry (count sketch [2]_).
-    warm_up : int or None, default=None
-        Number of samples after which the means and standard deviations of the features, and the
-        entries of a sketch, no longer change. From then on, the model does not depend on the order
-        of the samples, so that `merge` and `unlearn` are exact. If None, they always change.
     random_state : int, RandomState instance or None, default=None
         Controls the random entries of a sketch, and the random Fourier features.
 
@@ -367,7 +361,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "drift_threshold": [Interval(Real, 0, None, closed="neither"), None],
         "sketch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "warm_up": [Interval(Integral, 1, None, closed="left"), None],
         **_FEATURE_MAP_CONSTRAINTS,
     }
 
@@ -382,7 +375,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         standardize: bool = True,
         normalize: Literal["l2"] | None = None,
         sketch_size: int | None = None,
-        warm_up: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.kernel = kernel
@@ -393,7 +385,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self.standardize = standardize
         self.normalize = normalize
         self.sketch_size = sketch_size
-        self.warm_up = warm_up
         self.random_state = random_state
 
     # Factor of the predicted deviations from a uniform vote, and smoothness of the clipping of
@@ -404,10 +395,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     def n_drifts_(self) -> int:
         """Number of concept drifts detected."""
         self._check_fitted()
-        return self._drift_test().n_drifts
-
-    def _drift_test(self):
-        return self._learner.drift_test
+        return self._learner.drift_test.n_drifts
 
     def _check_weights(self, weights):
         max_weight, alpha = weights.max(initial=0.0), self._learner.min_alpha
@@ -416,38 +404,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
                 f"sample_weight must be {MAX_WEIGHT_TO_ALPHA:g} times alpha={alpha:g} or less, "
                 f"got {max_weight:g}: divide it by its mean"
             )
-
-    def unlearn(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Remove samples, as if the model had never learned them.
-
-        They must have been learned after the scaling was fixed, see `warm_up`, and after the last
-        drift. The shares of several values of `alpha` are approximate.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            The weights with which they were learned.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
-            If the scaling still changes, or the samples cannot have been learned. Then the model
-            does not change.
-        """
-        self._check_fitted()
-        return self._unlearn(
-            self._learner.feature_map.is_frozen,
-            lambda model: model.partial_fit(X, y, sample_weight=sample_weight),
-        )
 
     def _make_learner(self, n_features, n_classes, random_state):
         alphas = _candidates("alpha", self.alpha, 1 / MAX_WEIGHT_TO_ALPHA, np.inf, True)
@@ -470,7 +426,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
             phases=phases,
             standardize=self.standardize,
             normalize=self.normalize == "l2",
-            warm_up=self.warm_up,
             **sketch,
         )
         return RidgeLearner(

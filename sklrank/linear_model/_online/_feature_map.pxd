@@ -13,7 +13,6 @@ cdef class FeatureMap(Persistent):
     cdef readonly bint centers                  # whether all columns are centered
     cdef readonly double clip, scale, intercept
     cdef readonly double count                  # number of samples learned
-    cdef readonly double warm_up                # number of samples in the statistics, at most
     cdef Py_ssize_t n_nonzero                   # number of their nonzero entries
     # The statistics (n_features,), or (0,) if `standardize` is False. For columns that are not
     # centered, the first two are the sums of the values and of their squares.
@@ -58,9 +57,6 @@ cdef class FeatureMap(Persistent):
     cdef Py_ssize_t transform_sparse(
         self, const Row* x, double* values, int* indices, double* slots
     ) noexcept nogil
-
-    # Give a slot to all columns, so that no later sample changes the features.
-    cdef void freeze(self) noexcept nogil
 
     # Give a slot to a column that is nonzero for the first time.
     cdef void assign_slot(self, Py_ssize_t column) noexcept nogil

@@ -20,9 +20,6 @@ A sample x is mapped to features in four steps:
 
 There is one more feature, the last one, whose value is `intercept`.
 
-After `warm_up` samples, the statistics and the slots no longer change. From then on, the features
-of a sample do not depend on other samples.
-
 With sparse values, all steps take time only for the nonzero ones. Which values are sparse depends
 on their number, and not on the matrix that contains them, so that an array and a CSR matrix of the
 same samples give the same features to the bit.
@@ -67,7 +64,6 @@ cdef class FeatureMap:
         shared_slots=None,
         signs=None,
         Py_ssize_t n_slots=0,
-        warm_up=None,
     ):
         no_columns = np.empty(0, dtype=np.intc)
         cdef Py_ssize_t n = n_features * standardize
@@ -76,7 +72,6 @@ cdef class FeatureMap:
         self.phases = np.array(phases, dtype=np.float64)
         self.frequencies = np.empty((self.n_slots, 0)) if frequencies is None else frequencies
         self.clip, self.scale, self.intercept = clip, scale, intercept
-        self.warm_up = INFINITY if warm_up is None else warm_up
         self.standardize, self.normalize = standardize, normalize
         self.mean, self.m2, self.inverse_scale = np.zeros((3, n))
         self.centered = no_columns
@@ -106,7 +101,6 @@ cdef class FeatureMap:
         self.scale = archive.number("scale", saved.scale, 0.0)
         self.intercept = archive.number("intercept", saved.intercept, 0.0)
         self.count = archive.number("count", saved.count, 0.0)
-        self.warm_up = archive.number("warm_up", saved.warm_up, 1.0)
         self.standardize = archive.flag("standardize", saved.standardize)
         self.normalize = archive.flag("normalize", saved.normalize)
         self.centers = archive.flag("centers", saved.centers)
@@ -248,7 +242,7 @@ cdef class FeatureMap:
         if self.is_centered[column]:
             value = (value - self.mean[column]) * self.inverse_scale[column]
         else:
-            square = self.m2[column] / max(min(self.count, self.warm_up), 1.0)
+            square = self.m2[column] / max(self.count, 1.0)
             value = value / sqrt(square) if 1e-300 < square < INFINITY else 0.0
         return self.scale * min(max(value, -self.clip), self.clip)
 
@@ -264,8 +258,6 @@ cdef class FeatureMap:
     cdef void update(self, const Row* x, double* memory, int* indices) noexcept nogil:
         cdef Py_ssize_t n
         self.count += 1.0
-        if self.count > self.warm_up:
-            return
         if self.standardize:
             self.n_nonzero += count_nonzero(x)
             self.choose_centering(self.count - 1.0)
@@ -275,8 +267,6 @@ cdef class FeatureMap:
         elif self.standardize or self.n_slots < self.n_features:
             n = select_entries(x, NULL, self.n_features, memory, indices)
             self.update_sparse(memory, indices, self.insert_zeros(memory, indices, n))
-        if self.count == self.warm_up:
-            self.freeze()
 
     cdef void update_dense(self, const double* values) noexcept nogil:
         cdef double* mean = &self.mean[0]
@@ -294,12 +284,6 @@ cdef class FeatureMap:
             m2[j] += deviation * (values[j] - mean[j])
             variance = m2[j] * share
             inverse_scale[j] = 1.0 / sqrt(variance) if variance > 1e-300 else 0.0
-
-    cdef void freeze(self) noexcept nogil:
-        cdef Py_ssize_t j
-        if self.n_slots < self.n_features:
-            for j in range(self.n_features):
-                self.assign_slot(j)
 
     cdef void update_sparse(
         self, const double* values, const int* indices, Py_ssize_t n
@@ -372,24 +356,14 @@ cdef class FeatureMap:
                     self.center(j, n)
             self.n_centered = 0
 
-    @property
-    def is_frozen(self):
-        """Return True if later samples do not change the features of samples."""
-        self.require_ready()
-        fixed = not self.standardize and self.n_slots == self.n_features
-        return fixed or self.count >= self.warm_up
-
     _merge_rules = {"count": "total"}
 
     @staticmethod
     def _merge_entries(merging):
-        """Return the statistics of all samples, unless they are fixed, and the slots."""
+        """Return the statistics of all samples, and the slots."""
         states, first = merging.states, merging.states[0]
         changed = {name: merging.total(name) for name in ("n_nonzero", "n_nonzero_of")}
         changed["slots"], changed["n_taken"], _ = merge_slots(states)
-        if merging.are_fixed(lambda state: state["count"] >= state["warm_up"], "m2"):
-            names = ("mean", "m2", "inverse_scale", "centered", "centers")
-            return changed | {name: first[name] for name in names}
         n = merging.total("count")
         mean, m2 = merging.pooled(statistics)
         # A column whose share of nonzero entries is between the bounds remains as it is.
@@ -460,14 +434,14 @@ cdef class FeatureMap:
         if not self.standardize:
             return np.zeros((2, self.n_features))
         centered = np.asarray(self.is_centered) > 0 if not self.centers else True
-        deviations = np.sqrt(np.asarray(self.m2) / max(min(self.count, self.warm_up), 1.0))
+        deviations = np.sqrt(np.asarray(self.m2) / max(self.count, 1.0))
         constant = centered & (np.asarray(self.inverse_scale) == 0.0)
         return np.where(centered, self.mean, 0.0), np.where(constant, 0.0, deviations)
 
 
 def statistics(state):
     """Return the number of samples, the means and the sums of squared deviations of columns."""
-    n, mean = min(state["count"], state["warm_up"]), state["mean"]
+    n, mean = state["count"], state["mean"]
     is_sum = ~np.isin(np.arange(len(mean)), state["centered"]) & ~state["centers"]
     mean = np.where(is_sum, mean / max(n, 1.0), mean)
     return n, mean, state["m2"] - np.where(is_sum, n * mean**2, 0.0)
