@@ -27,7 +27,7 @@ from sklrank._estimator import BaseEstimator, failed_weight_checks
 from sklrank._label_axes import Relabeling
 from sklrank._merging import check_alike, check_kept, merge_models
 from sklrank._model_lock import ExclusiveCalls, LockedModel, exclusive_call, shared_call
-from sklrank._sklearn import IterativeMixin, _fit_context
+from sklrank._sklearn import _fit_context
 from sklrank._validation import (
     MAX_FACTOR,
     Target,
@@ -39,6 +39,7 @@ from sklrank._validation import (
     check_rows,
     check_target,
     check_weights,
+    column_names,
     indices_of,
     is_integer,
     names_of,
@@ -47,6 +48,7 @@ from sklrank._validation import (
     sum_of_squares,
     unchanged_on_error,
 )
+from sklrank.metrics import rank_loss
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -60,7 +62,7 @@ CALL_SECONDS = 0.05
 MAX_DENSE_ENTRIES = 2**24
 
 
-class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
+class BaseOnline(LockedModel, BaseEstimator):
     """Base class of the estimators that learn one sample at a time.
 
     A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
@@ -244,55 +246,6 @@ class BaseOnline(IterativeMixin, LockedModel, BaseEstimator):
             self._random_state = generator
         return self
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._accepts_nan
-        tags.input_tags.sparse = self._accepts_sparse
-        return tags
-
-
-class ChangingClasses:
-    """Mixin of the online models whose labels come and go."""
-
-    @exclusive_call
-    def drop_classes(self, classes: ArrayLike) -> Self:
-        """Remove labels from the model.
-
-        What was learned of the other labels does not change. A label that the argument `classes` of
-        another method adds again is a new one. Rewards of labels that were dropped, which arrive
-        later, are refused.
-
-        Parameters
-        ----------
-        classes : array-like of shape (n_dropped,)
-            Entries of `classes_`. At least two other labels must remain.
-
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
-            If `classes` has other entries, if fewer than two labels would remain, or if a weak
-            learner cannot change its labels. Then the model does not change.
-        NotFittedError
-            If the model has no labels yet.
-        """
-        check_is_fitted(self, "classes_")
-        known, dropped = self.classes_.tolist(), set(names_of(classes).tolist())
-        if unknown := dropped.difference(known):
-            raise ValueError(f"classes has labels that are not in classes_: {shortened(unknown)}")
-        kept = np.flatnonzero([label not in dropped for label in known])
-        if len(kept) < 2:
-            raise ValueError(
-                f"{len(kept)} of {len(known)} labels would remain, and a model needs two: name the "
-                "new labels first, by the argument classes of a training method"
-            )
-        self._set_classes(self.classes_[kept], kept)
-        return self
-
     def _change_classes(self, names):
         """Replace the model by a copy with these classes, of which some may be new."""
         places = {label: place for place, label in enumerate(self.classes_.tolist())}
@@ -355,6 +308,12 @@ class ChangingClasses:
         columns = indices_of(self.classes_, given, "")
         return None if np.array_equal(columns, np.arange(n_columns)) else columns
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._accepts_nan
+        tags.input_tags.sparse = self._accepts_sparse
+        return tags
+
 
 @shared_call
 def copy_of(model):
@@ -369,7 +328,7 @@ def with_all_classes(models, base, known):
     These are the classes of all models `known`, but those of the base that one of them dropped.
     """
     first, known = models[0], [model for model in known if hasattr(model, "classes_")]
-    if not isinstance(first, ChangingClasses) or all(
+    if not known or all(
         np.array_equal(model.classes_, first.classes_) for model in (*known, base or first)
     ):
         return models, base
@@ -402,7 +361,7 @@ def multiplies_entries(estimators):
     )
 
 
-class BaseOnlineClassifier(ChangingClasses, ClassifierMixin, BaseOnline):
+class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
     """Base class of the online classifiers and boosters, with their training methods.
 
     A subclass defines `_start_model` and `_learn_rounds`, or its own training methods. It sets
@@ -560,6 +519,69 @@ class BaseOnlineClassifier(ChangingClasses, ClassifierMixin, BaseOnline):
             scores = np.empty((len(data[-1]), len(self.classes_)))
             self._learn_rounds(*data, scores=scores)
         return scores
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return one minus the mean rank loss, or the accuracy if the model predicts classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples.
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
+            Relevance of the labels, or class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights.
+
+        Returns
+        -------
+        float
+            If the model was fitted with an indicator matrix, one minus the rank loss, which is the
+            mean fraction of label pairs in the correct order. If it was fitted with class labels,
+            the accuracy.
+        """
+        if self._has_label_columns:
+            check_columns(column_names(y), self.classes_)
+            return 1.0 - rank_loss(y, self.decision_function(X), sample_weight=sample_weight)
+        return super().score(X, y, sample_weight)
+
+    @exclusive_call
+    def drop_classes(self, classes: ArrayLike) -> Self:
+        """Remove labels from the model.
+
+        What was learned of the other labels does not change. A label that the argument `classes` of
+        another method adds again is a new one. Rewards of labels that were dropped, which arrive
+        later, are refused.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_dropped,)
+            Entries of `classes_`. At least two other labels must remain.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ValueError
+            If `classes` has other entries, if fewer than two labels would remain, or if a weak
+            learner cannot change its labels. Then the model does not change.
+        NotFittedError
+            If the model has no labels yet.
+        """
+        check_is_fitted(self, "classes_")
+        known, dropped = self.classes_.tolist(), set(names_of(classes).tolist())
+        if unknown := dropped.difference(known):
+            raise ValueError(f"classes has labels that are not in classes_: {shortened(unknown)}")
+        kept = np.flatnonzero([label not in dropped for label in known])
+        if len(kept) < 2:
+            raise ValueError(
+                f"{len(kept)} of {len(known)} labels would remain, and a model needs two: name the "
+                "new labels first, by the argument classes of a training method"
+            )
+        self._set_classes(self.classes_[kept], kept)
+        return self
 
     def _check_and_start(self, X, y, classes, sample_weight, *, restart=False):
         """Check samples with their targets, and create a model if there is none yet.

@@ -32,7 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator
-from sklrank._sklearn import HasMethods, Interval, IterativeMixin, StrOptions
+from sklrank._sklearn import HasMethods, Interval, StrOptions
 from sklrank._weak_learners import hypothesis_of
 
 # The ratio of the step weights is limited to this value, since a hypothesis that is never wrong has
@@ -161,7 +161,7 @@ class Objective(ABC):
         self.weights = np.abs(negative_gradient)
 
 
-class Booster(IterativeMixin, BaseEstimator):
+class Booster(BaseEstimator):
     """Base class of boosters: weighted sums of weak learners that are fitted one after another.
 
     In `fit` a subclass checks its input, makes an objective and a learner, and calls

@@ -1,9 +1,11 @@
 """Base class of all estimators."""
 
 from abc import ABCMeta
+from copy import deepcopy
 
 import sklearn.base
 
+from sklrank._sklearn import CallbackSupportMixin, parallel
 from sklrank._state import with_format, without_format
 
 # The address is also that of the documentation in pyproject.toml.
@@ -20,8 +22,8 @@ def failed_weight_checks(reason):
     }
 
 
-class BaseEstimator(sklearn.base.BaseEstimator, metaclass=ABCMeta):
-    """Base class of all estimators, which may have abstract methods.
+class BaseEstimator(CallbackSupportMixin, sklearn.base.BaseEstimator, metaclass=ABCMeta):
+    """Base class of all estimators, which may have abstract methods and report steps to callbacks.
 
     Models are saved with the state format and the version. Loading a model raises an error if this
     version of sklrank cannot read its state, instead of returning a model that fails later. HTML
@@ -31,8 +33,92 @@ class BaseEstimator(sklearn.base.BaseEstimator, metaclass=ABCMeta):
     _doc_link_module = "sklrank"
     _doc_link_template = f"{DOCUMENTATION}generated/{{estimator_module}}.{{estimator_name}}.html"
 
+    # Tasks of the current call of a training method. It is None if there are no callbacks.
+    _task_tree = None
+    # Whether training changes the attributes of a model, instead of replacing them.
+    _changes_in_place = False
+
     def __getstate__(self):
         return with_format(super().__getstate__())
 
     def __setstate__(self, state):
         super().__setstate__(without_format(state, type(self).__name__))
+
+    def _attributes_so_far(self):
+        """Return the attributes of a copy that predicts as if training had stopped now.
+
+        The copy shares all other attributes with this estimator.
+        """
+        return self._copied_attributes() if self._changes_in_place else {}
+
+    def _copied_attributes(self, memo=None):
+        """Return copies of the attributes of the model, without parameters and callbacks.
+
+        `memo` is that of `copy.deepcopy`.
+        """
+        parameters = self.get_params(deep=False)
+        memo = {} if memo is None else memo
+        # One call of deepcopy, since attributes may refer to the same objects. If an attribute is
+        # the object of a parameter, such as a generator of random numbers, the copy is it, too.
+        memo.update({id(value): value for value in parameters.values()})
+        return deepcopy(
+            {
+                name: value
+                for name, value in vars(self).items()
+                if name not in parameters and name != "_task_tree" and "callback" not in name
+            },
+            memo,
+        )
+
+    def _track(self, items, name, *, n_items=None, state=None, may_stop=True):
+        """Return an iterator over `items` that reports each of them as a task to callbacks.
+
+        Parameters
+        ----------
+        items : iterable
+            Items of a loop.
+        name : str
+            Name of the tasks.
+        n_items : int, default=None
+            Maximum number of tasks in this loop and later ones. If None, the length of `items`.
+        state : callable, default=None
+            Function that returns the attributes of a copy that predicts as if training had stopped
+            now, or None if there is no model yet that predicts. The default is
+            `_attributes_so_far`.
+        may_stop : bool, default=True
+            Whether the loop may end before the last item if a callback requests it.
+        """
+        if self._task_tree is None:
+            return items
+        if n_items is None:
+            n_items = len(items)
+        state = state or self._attributes_so_far
+        return self._task_tree.track(items, name, n_items, state, may_stop)
+
+    def _track_parallel(self, calls, name, *, n_items=None, state=None, may_stop=True, **options):
+        """Run a list of delayed calls by joblib, with these options, and return their results.
+
+        Each call is a task. `state` is a function of the list of results so far; if None, there is
+        no model that predicts before the last call. If a callback requests to stop, the list has
+        the results so far.
+        """
+        if self._task_tree is None:
+            return parallel(**options)(calls)
+        results, stopped = [], False
+        arriving = parallel(**options, return_as="generator")(call for call in calls if not stopped)
+        try:
+            for _ in self._track(
+                calls,
+                name,
+                n_items=n_items,
+                state=lambda: None if state is None else state(list(results)),
+                may_stop=may_stop,
+            ):
+                results.append(next(arriving))
+        finally:
+            # No more calls are dispatched. Wait for the others, since joblib would warn that their
+            # results are not used.
+            stopped = True
+            for _ in arriving:
+                pass
+        return results

@@ -9,27 +9,22 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from sklearn.metrics import accuracy_score
-from sklearn.utils import column_or_1d
 
 from sklrank._base_online import BaseOnlineClassifier, slices, timed_slices
 from sklrank._docstrings import shares_text
 from sklrank._label_sets import FULL_INFORMATION, THRESHOLDS, LabelSets
 from sklrank._model_lock import exclusive_call, shared_call
-from sklrank._named_ranks import NamedRanksMixin, with_names
 from sklrank._randomness import check_random_source
 from sklrank._sklearn import Interval, StrOptions, _fit_context, check_parameters, with_task_tree
 from sklrank._validation import (
     check_available,
-    check_columns,
     check_weights,
-    column_names,
     is_integer,
     is_number,
     mask_rows,
     only_available,
 )
-from sklrank.base import two_class_difference
+from sklrank.base import LabelRankerMixin, two_class_difference, with_names
 from sklrank.feedback import (
     DECAYS,
     LIST_RANDOMIZATIONS,
@@ -40,7 +35,6 @@ from sklrank.feedback import (
     exploration_rates,
     make_sampler,
 )
-from sklrank.metrics import rank_loss
 
 if TYPE_CHECKING:
     from typing import Any
@@ -90,43 +84,14 @@ the numbers of relevant labels are weighted by the inverse of the propensities o
 )
 
 
-class OnlineLabelRanker(NamedRanksMixin, BaseOnlineClassifier):
-    """Base class of online rankers of labels."""
-
-    _accepts_indicators = True
-    _accepts_sparse = True
-
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Return one minus the mean rank loss, or the accuracy if the model predicts classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
-            Relevance of the labels, or class labels.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights.
-
-        Returns
-        -------
-        float
-            If the model was fitted with an indicator matrix, one minus the rank loss, which is the
-            mean fraction of label pairs in the correct order. If it was fitted with class labels,
-            the accuracy.
-        """
-        if self._has_label_columns:
-            check_columns(column_names(y), self.classes_)
-            return 1.0 - rank_loss(y, self.decision_function(X), sample_weight=sample_weight)
-        return accuracy_score(column_or_1d(y), self.predict(X), sample_weight=sample_weight)
-
-
-class LabelSetRanker(OnlineLabelRanker):
+class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
     """Base class of online rankers whose learners vote for labels.
 
     The votes become sets of labels and probabilities by :class:`~sklrank._label_sets.LabelSets`.
     """
 
+    _accepts_indicators = True
+    _accepts_sparse = True
     _parameter_constraints: dict = {
         "threshold": [StrOptions(set(THRESHOLDS)), Interval(Real, 0, 1, closed="neither")],
     }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -11,13 +13,15 @@ from sklrank._document_metrics import NoRelevantDocumentError
 from sklrank._model_lock import shared_call
 from sklrank._queries import check_relevance, gain_by_order, has_gains, is_qid_given
 from sklrank._rankings import strict_positions
+from sklrank._sklearn import ADAPTERS_MANAGER
 from sklrank._validation import check_available, check_k, only_available
 from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike
+    from typing_extensions import Self
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 __all__ = [
     "ClassScoresMixin",
@@ -26,7 +30,27 @@ __all__ = [
     "mean_ndcg",
     "two_class_difference",
     "two_class_weights",
+    "with_names",
 ]
+
+
+def with_names(method: Method) -> Method:
+    """Decorate a method that returns a column for each label: `set_output` chooses its container.
+
+    The container is kept where scikit-learn's `set_output` and `clone` keep theirs.
+    """
+
+    @wraps(method)
+    def call(ranker: Any, X: ArrayLike, *args: Any, **kwargs: Any) -> Any:
+        values = method(ranker, X, *args, **kwargs)
+        container = getattr(ranker, "_sklearn_output_config", {}).get("predict", "default")
+        if container == "default" or np.ndim(values) == 1:
+            return values
+        names = ranker.classes_ if container == "pandas" else ranker.classes_.astype(str)
+        adapter = ADAPTERS_MANAGER.adapters[container]
+        return adapter.create_container(np.asarray(values), X, columns=names)
+
+    return call  # type: ignore[return-value]
 
 
 class LabelRankerMixin:
@@ -35,8 +59,54 @@ class LabelRankerMixin:
     The estimator defines `classes_` and `_label_scores(X)`, which returns scores of shape
     `(n_samples, n_labels)`. Labels with higher scores are ranked earlier. If scores are equal, the
     label with the smaller column index is ranked earlier.
+
+    Results that have a column for each label may be data frames: `predict_ranks`, and those of the
+    methods with the decorator :func:`with_names`.
     """
 
+    def set_output(self, *, predict: str | None = None) -> Self:
+        """Set the container of predictions that have a column for each label.
+
+        These are the results of `predict_ranks`, `decision_function`, `predict` and
+        `predict_proba`; of :class:`~sklrank.label_ranking.PlackettLuceRanker` also
+        `predict_topk_proba` and `expected_positions`. Results of one dimension, such as class
+        labels, remain arrays.
+
+        Parameters
+        ----------
+        predict : {"default", "pandas", "polars"}, default=None
+            Container: an array, or a data frame whose columns are `classes_` and whose index is
+            that of `X`. If None, it does not change.
+
+        Returns
+        -------
+        self : object
+            The ranker.
+
+        Raises
+        ------
+        ValueError
+            If `predict` is none of these.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from sklearn.linear_model import Ridge
+        >>> from sklrank.label_ranking import LabelwiseRanker
+        >>> y = pd.DataFrame({"tea": [1, 2, 1], "coffee": [2, 1, 2]})
+        >>> ranker = LabelwiseRanker(Ridge()).set_output(predict="pandas")
+        >>> ranker.fit([[0], [2], [1]], y).predict([[2]])
+           tea  coffee
+        0    2       1
+        """
+        containers = ("default", *sorted(ADAPTERS_MANAGER.adapters))
+        if predict is not None:
+            if predict not in containers:
+                raise ValueError(f"predict must be one of {containers}, got {predict!r}")
+            self._sklearn_output_config = {"predict": predict}
+        return self
+
+    @with_names
     @shared_call
     def predict_ranks(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict the position of each label.

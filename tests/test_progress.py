@@ -2,6 +2,7 @@
 
 import os
 import threading
+from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,6 @@ from test_common import ESTIMATORS, KINDS, OTHERS
 
 from sklrank import _base_online, _online_rankers
 from sklrank._boosting_rounds import Booster
-from sklrank._sklearn import IterativeMixin
 from sklrank.base import DocumentRankerMixin
 from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost
 from sklrank.feedback import Exploration
@@ -55,7 +55,7 @@ from sklrank.tree import (
     _probabilistic_label_tree,
 )
 
-HAS_CALLBACKS = hasattr(IterativeMixin, "set_callbacks")
+HAS_CALLBACKS = find_spec("sklearn.callback") is not None
 needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn < 1.9")
 
 NOT_ITERATIVE = {
@@ -245,11 +245,18 @@ def expected_tasks(fitted):
 # -- All estimators.
 
 
-def test_iterative_estimators_have_callbacks_if_scikit_learn_has_them():
+def test_estimators_have_callbacks_if_scikit_learn_has_them():
     for estimator in ESTIMATORS:
-        is_iterative = type(estimator).__name__ not in NOT_ITERATIVE
-        assert isinstance(estimator, IterativeMixin) == is_iterative
-        assert hasattr(estimator, "set_callbacks") == (is_iterative and HAS_CALLBACKS)
+        assert hasattr(estimator, "set_callbacks") == HAS_CALLBACKS
+
+
+@needs_callbacks
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", sorted(NOT_ITERATIVE & KINDS.keys()))
+def test_estimators_without_steps_report_their_fit(name):
+    recorder = Recorder()
+    fit(with_seed(KINDS[name]), recorder)
+    assert recorder.paths("begin") == recorder.paths("end") == [(("fit", 0),)]
 
 
 @needs_callbacks

@@ -19,13 +19,11 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator
 from sklrank._model_lock import shared_call
-from sklrank._named_ranks import NamedRanksMixin, with_names
 from sklrank._randomness import draw_seed
 from sklrank._rankings import check_positions, close_ranks
 from sklrank._sklearn import (
     N_JOBS,
     HasMethods,
-    IterativeMixin,
     StrOptions,
     _fit_context,
     _num_samples,
@@ -45,6 +43,7 @@ from sklrank._validation import (
     labels_of_columns,
     unchanged_on_error,
 )
+from sklrank.base import LabelRankerMixin, with_names
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 from sklrank.metrics import kendall_tau_score
 
@@ -102,7 +101,7 @@ ranker_ : label ranker
 )
 
 
-class LabelRanker(NamedRanksMixin, IterativeMixin, BaseEstimator):
+class LabelRanker(LabelRankerMixin, BaseEstimator):
     """Base class of the label rankers.
 
     A subclass defines `fit`, `_check_rows`, `_fit_rankings` and `_label_scores`.

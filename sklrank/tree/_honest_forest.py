@@ -14,7 +14,6 @@ from sklrank._randomness import draw_seed
 from sklrank._sklearn import (
     N_JOBS,
     Interval,
-    IterativeMixin,
     StrOptions,
     check_parameters,
     parallel,
@@ -75,7 +74,7 @@ n_jobs : int or None, default=None
 )
 
 
-class HonestForest(IterativeMixin, HonestEstimator):
+class HonestForest(HonestEstimator):
     """Base class of the honest forests, for regression and classification.
 
     The trees are regression trees, of the indicator matrix of the classes in a classifier.

@@ -10,9 +10,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from sklrank._base_online import BATCH, CompiledClassifier, slices, timed_slices
+from sklrank._base_online import (
+    BATCH,
+    BaseOnlineClassifier,
+    CompiledClassifier,
+    slices,
+    timed_slices,
+)
 from sklrank._model_lock import shared_call
-from sklrank._online_rankers import OnlineLabelRanker
 from sklrank._sklearn import Interval
 from sklrank._validation import (
     check_k,
@@ -22,7 +27,7 @@ from sklrank._validation import (
     names_of,
     unchanged_on_error,
 )
-from sklrank.base import two_class_difference
+from sklrank.base import LabelRankerMixin, two_class_difference
 from sklrank.tree._label_tree import LabelTree
 
 if TYPE_CHECKING:
@@ -37,7 +42,7 @@ SKETCH_SIZE = 256
 MAX_ROUNDS = 20
 
 
-class ProbabilisticLabelTree(OnlineLabelRanker):
+class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     """A probabilistic label tree, which learns very many labels online.
 
     The labels are the leaves of a tree. The logistic regression of a node estimates the probability
@@ -116,6 +121,8 @@ class ProbabilisticLabelTree(OnlineLabelRanker):
     21
     """
 
+    _accepts_indicators = True
+    _accepts_sparse = True
     _parameter_constraints: dict = {
         "max_children": [Interval(Integral, 2, 2**15, closed="both")],
         "alpha": [Interval(Real, 1 / MAX_SIZE, MAX_SIZE, closed="both")],

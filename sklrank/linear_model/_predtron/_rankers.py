@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._base_online import ChangingClasses, lists_of
+from sklrank._base_online import BaseOnlineClassifier, lists_of
 from sklrank._docstrings import shares_text
-from sklrank._named_ranks import NamedRanksMixin, with_names
 from sklrank._queries import (
     Queries,
     check_label_relevance,
@@ -26,7 +25,7 @@ from sklrank._validation import (
     column_names,
     labels_of_columns,
 )
-from sklrank.base import DocumentRankerMixin, mean_ndcg
+from sklrank.base import DocumentRankerMixin, LabelRankerMixin, mean_ndcg, with_names
 from sklrank.linear_model._predtron._base import (
     TEXTS,
     BasePredtron,
@@ -101,7 +100,7 @@ class BasePredtronRanker(BasePredtron):
 
 
 @shares_text(**RANKING_TEXTS)
-class PredtronLabelRanker(ChangingClasses, BasePredtronRanker, BaseSamplePredtron, NamedRanksMixin):
+class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMixin):
     r"""Predtron label ranker: a perceptron for NDCG or precision at the top.
 
     The model ranks the labels of each sample by graded relevance. A ranking that puts label i at
@@ -172,6 +171,7 @@ class PredtronLabelRanker(ChangingClasses, BasePredtronRanker, BaseSamplePredtro
     """
 
     _has_label_columns = True
+    drop_classes = BaseOnlineClassifier.drop_classes
     # The targets of the checks have one label, which is not ranked.
     _failed_checks = {}
     _parameter_constraints: dict = {
