@@ -36,7 +36,6 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
-    "decision_map",
     "mathml",
     "results_page",
     "script_links",

@@ -58,12 +58,6 @@ def public_names():
 WEAK_LEARNERS = {"HistogramTreeClassifier", "HistogramTreeRegressor"}
 
 
-def map_pages(node):
-    yield from [node["page"]] if "page" in node else []
-    for child in node.get("children", []):
-        yield from map_pages(child)
-
-
 def test_api_reference_lists_each_public_name_once():
     text = "".join(path.read_text() for path in (DOCS / "api").glob("*.rst"))
     listed = re.findall(r"^   ~?(sklrank\.\S+)$", text, re.MULTILINE)
@@ -76,13 +70,6 @@ def test_each_estimator_has_a_line_in_choosing():
         _, package, *member = name.split(".")
         if member and re.search(r"(Ranker|Classifier|Regressor|Refiner|Boost)$", member[0]):
             assert f"`{package}.{member[0]}`" in text or member[0] in WEAK_LEARNERS
-
-
-def test_boxes_of_the_decision_map_link_to_pages():
-    tree = json.loads((DOCS / "choosing_map.json").read_text())
-    pages = list(map_pages(tree))
-    assert len(pages) > 10
-    assert all((DOCS / f"{page}.md").exists() for page in pages)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run["name"])
