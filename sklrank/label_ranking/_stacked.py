@@ -14,7 +14,7 @@ from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._randomness import draw_seed
-from sklrank._sklearn import StrOptions, _BaseComposition, one_blas_thread
+from sklrank._sklearn import StrOptions, _BaseComposition, one_blas_thread, parallel
 from sklrank.label_ranking._calibrated import fit_pair_scale
 from sklrank.label_ranking._inner_rankers import (
     check_frozen_labels,
@@ -339,7 +339,7 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
 
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)
-        scores = self._in_parallel(
+        scores = parallel(n_jobs=self.n_jobs)(
             delayed(stacked_scores)(ranker, X) for ranker in self.estimators_
         )
         weights = [weight for weight in self.weights_.values() if weight > 0]
