@@ -1,19 +1,20 @@
 """Print the size of the package: lines, constructor parameters, constants, imports across rooms.
 
-Run in a checkout whose modules are compiled. A room is a subpackage; the modules beside the
-subpackages are shared by all of them.
+Run where the package is installed. It fails if a room imports what another one does not offer.
 """
 
 import ast
 import importlib
 import inspect
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 
 from sklearn.base import BaseEstimator
 
 PACKAGE = Path(__file__).parents[1] / "sklrank"
+ROOT_MODULES = {"_rankers", "_typing"}
 SUFFIXES = {".py", ".pyx", ".pxd"}
 # One or several names in capitals at the start of a line that are assigned numbers.
 CONSTANT = re.compile(r"(?:cdef [\w ]+ )?(_?[A-Z][A-Z0-9_]*(?:, _?[A-Z][A-Z0-9_]*)*) = \(?-?\.?\d")
@@ -59,16 +60,31 @@ def constants_by_file():
     return counts
 
 
-def imports_across_rooms():
-    """Count the imports of private modules of another room."""
-    counts = Counter()
-    for path in sources():
-        modules = re.findall(r"^\s*from sklrank\.([\w.]+) c?import", path.read_text(), re.MULTILINE)
-        for room, *inner in (module.split(".") for module in modules):
-            private = any(part.startswith("_") for part in inner)
-            if private and room != room_of(path):
-                counts[f"{room_of(path)} -> {room}.{'.'.join(inner)}"] += 1
-    return counts
+def hidden_modules(path):
+    """Yield the modules that a file imports past the `__init__` of a room in which it is not.
+
+    A room is a package; its `__init__` names what others may take. The two private modules beside
+    the rooms serve all of them.
+    """
+    found = re.findall(r"^ *from sklrank\.([\w.]+) import", path.read_text(), re.MULTILINE)
+    for parts in (module.split(".") for module in found):
+        *rooms, last = parts
+        inside = [PACKAGE.joinpath(*parts[: i + 1]) in path.parents for i in range(len(rooms))]
+        private = any(part.startswith("_") for part in parts)
+        is_room = PACKAGE.joinpath(*parts, "__init__.py").exists()
+        # The `__init__` of a room inside of another one says what others may take, too.
+        hidden = [r for r, is_in in zip(rooms, inside) if not is_in]
+        if private and hidden and not (is_room and len(hidden) == 1 and hidden[0] == rooms[-1]):
+            yield ".".join(parts)
+        elif not rooms and last.startswith("_") and not is_room and last not in ROOT_MODULES:
+            yield last
+
+
+def imports_past_init():
+    """Count the imports of Python names; declarations (`cimport`) are in `.pxd` files anyway."""
+    return Counter(
+        f"{room_of(path)} -> {name}" for path in sources() for name in hidden_modules(path)
+    )
 
 
 def raises():
@@ -90,5 +106,7 @@ if __name__ == "__main__":
     show("Lines", lines_by_room())
     show("Constructor parameters", parameters_by_class())
     show("Module constants", constants_by_file())
-    show("Imports of private modules across rooms", imports_across_rooms())
+    past_init = imports_past_init()
+    show("Imports past the __init__ of a room", past_init)
     print(f"raise statements in .py files: {raises()}")
+    sys.exit(bool(past_init))

@@ -11,7 +11,7 @@ import re
 import warnings
 from abc import abstractmethod
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from functools import cache
 from reprlib import repr as shortened
@@ -23,6 +23,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator, failed_weight_checks
 from sklrank._label_axes import Relabeling
 from sklrank._merging import check_alike, check_kept, merge_models
@@ -45,7 +46,6 @@ from sklrank._validation import (
     names_of,
     relevance_lists,
     sorted_classes,
-    sum_of_squares,
     unchanged_on_error,
 )
 from sklrank.metrics import rank_loss
@@ -60,6 +60,61 @@ BATCH = 10_000
 CALL_SECONDS = 0.05
 # Maximal number of entries (128 MB) of a block of a sparse matrix that is converted to an array.
 MAX_DENSE_ENTRIES = 2**24
+
+# Texts that the docstrings of online estimators share.
+of_online = shares_text(
+    reading="""
+Parameters are read when a model starts: in `fit`, or in the first call of another method. Later
+changes take effect in the next `fit`, but those of `random_state`, `n_jobs` and `verbose` at once.
+""",
+    progressive="""
+The resulting model is the same as that of `partial_fit`, if all labels are available. Each
+prediction uses all that was learned from the samples before.
+""",
+    training_data="""
+X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    Samples.
+y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
+    Targets, as in `partial_fit`.
+classes : array-like of shape (n_classes,), default=None
+    Labels, as in `partial_fit`.
+""",
+    training_weight="""
+sample_weight : array-like of shape (n_samples,), default=None
+    Weights, as in `partial_fit`. Samples of weight zero are predicted, but not learned.
+""",
+    method="""
+method : str or list of str, default="decision_function"
+    Predictions to return: "decision_function", "predict", "predict_proba", or several.
+""",
+    scores_before="""
+Returns
+-------
+ndarray of shape (n_samples, n_classes)
+    Scores of each sample before it is learned, with columns in the order of `classes_`; minus
+    infinity for labels that are not available. They are class probabilities if the estimator has
+    no `decision_function`.
+
+Raises
+------
+ValueError
+    If the data are invalid, as in `partial_fit`.
+""",
+    predictions_before="""
+Returns
+-------
+ndarray of shape (n_samples, n_labels) or (n_samples,), or a list of these
+    Predictions of each sample before it is learned, as the method of this name returns them.
+    But scores have a column for each label, also for two classes; are those of the expert that is
+    drawn in a round, if the algorithm draws experts; and are minus infinity for labels that are not
+    available.
+
+Raises
+------
+ValueError
+    If `method` or the data are invalid, as in `partial_fit`.
+""",
+)
 
 
 class BaseOnline(LockedModel, BaseEstimator):
@@ -210,7 +265,9 @@ class BaseOnline(LockedModel, BaseEstimator):
             and X.shape[0] > 0
             and X.shape[1] == getattr(self, "n_features_in_", None)
             and not hasattr(self, "feature_names_in_")
-            and bool(sum_of_squares(X.ravel()) < bound)
+            # Unlike np.dot, np.vdot does not warn of an overflow. To ignore warnings by np.errstate
+            # would take longer than the sum for one sample.
+            and bool(np.vdot(X, X) < bound)
         )
 
     @exclusive_call
@@ -322,6 +379,29 @@ def copy_of(model):
     return deepcopy(model, {id(shared): shared})
 
 
+class WorkingMemory:
+    """Compiled objects that calls use in turn, such as samplers, which are not part of a model.
+
+    After a model is loaded or copied, they are made again. To make one takes longer than to learn a
+    sample.
+    """
+
+    def __init__(self):
+        self._free = {}
+
+    def __reduce__(self):
+        return WorkingMemory, ()
+
+    @contextmanager
+    def borrow(self, key, make):
+        """Lend the object of this key to one call at a time, or the result of `make` if in use."""
+        thing = self._free.pop(key, None)
+        thing = make() if thing is None else thing
+        yield thing
+        # Not after an error, which may have left it in the middle of its work.
+        self._free[key] = thing
+
+
 def with_all_classes(models, base, known):
     """Return models, and the base or None, with the classes that the result has.
 
@@ -368,9 +448,6 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
     `_accepts_indicators` if the target may be an indicator matrix. If it has a parameter
     `max_iter`, `fit` makes so many passes, which are shuffled if it has a parameter `shuffle` that
     is True.
-
-    Parameters are read when the model starts, which is in `fit`, or in the first call of another
-    method. Only `n_jobs` and `verbose` are read in each call.
     """
 
     _accepts_indicators = False
@@ -481,6 +558,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @of_online
     def progressive_fit(
         self,
         X: ArrayLike,
@@ -488,31 +566,16 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> np.ndarray:
-        """Predict each sample, then learn from it (progressive, or prequential, validation).
+        """Score each sample, then learn from it (progressive, or prequential, validation).
 
-        The resulting model is the same as that of `partial_fit`.
+        {progressive}
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-            As in `partial_fit`.
-        classes : array-like of shape (n_classes,), default=None
-            As in `partial_fit`.
-        sample_weight : array-like of shape (n_samples,), default=None
-            As in `partial_fit`. Samples of weight zero are predicted, but not learned.
+        {training_data}
+        {training_weight}
 
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Scores of each sample before it is learned, with columns in the order of `classes_`.
-            They are class probabilities if the estimator has no `decision_function`.
-
-        Raises
-        ------
-        ValueError
-            If the data are invalid, as in `partial_fit`.
+        {scores_before}
         """
         with self._discard_failed_start(classes):
             data = self._check_and_start(X, y, classes, sample_weight)
@@ -626,62 +689,6 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
             target = self._check_same_labels(target, classes)
         self._check_weights(weights)
         return X, *relevance_lists(target, self.classes_), weights
-
-    def _start_and_explore(self, X, classes, *arguments, indicators):
-        """Return the result of `_explore`. If it raises, no model is started and no label added."""
-        if hasattr(self, "classes_") and not self._adds_classes(classes):
-            X = self._check_X_and_start(X, classes, indicators=indicators)
-            return self._explore(X, *arguments)
-        with ExclusiveCalls([self]), unchanged_on_error(self):
-            X = self._check_X_and_start(X, classes, indicators=indicators)
-            return self._explore(X, *arguments)
-
-    def _check_X_and_start(self, X, classes, *, indicators):
-        """Check samples without targets, and create a model for `classes` if there is none yet."""
-        if classes is not None and not indicators:
-            names = check_label_names(classes)
-            if not np.array_equal(names, sorted_classes(names)):
-                raise ValueError(
-                    f"classes={shortened(names.tolist())} must be sorted, since the actions of an "
-                    "Exploration are indices into classes_, which is sorted: pass sorted(classes) "
-                    "to this method, and to from_frame or to_frame of the record"
-                )
-        if hasattr(self, "classes_"):
-            X = self._check_rows(X, reset=False)
-            if classes is not None:
-                self._check_names(classes)
-            return X
-        if classes is None:
-            check_is_fitted(
-                self,
-                "classes_",
-                msg="This %(name)s has no classes yet: name them by `classes`, or call fit",
-            )
-        return self._start_for(X, classes, indicators)
-
-    @exclusive_call
-    def _start_for(self, X, classes, indicators):
-        if hasattr(self, "classes_"):  # another thread was first
-            return self._check_X_and_start(X, classes, indicators=indicators)
-        with unchanged_on_error(self):
-            self._validate_params()
-            X = self._check_rows(X, reset=True)
-            names = check_label_names(classes)
-            self._has_label_columns = indicators
-            self._start_model(names if indicators else sorted_classes(names))
-        return X
-
-    @exclusive_call
-    def _check_names(self, classes):
-        """Check the names of the labels that the actions of a record refer to; add new ones."""
-        known, names = self.classes_, names_of(classes)
-        if self._has_label_columns and not np.array_equal(names[: len(known)], known):
-            raise ValueError(
-                f"classes={shortened(names.tolist())} must begin with the labels of the model, "
-                f"{shortened(known.tolist())}, in their order: name new labels after them, and "
-                "remove labels by drop_classes"
-            )
-        self._check_same_classes(names)
 
     def _check_weights(self, weights):
         """Raise if the model cannot learn from samples with these weights."""
@@ -880,6 +887,11 @@ def timed_slices(batches):
             rows_in_time = CALL_SECONDS * (stop - start) / max(perf_counter() - begin, 1e-9)
             size = max(1, min(16 * (stop - start), int(rows_in_time)))
             start = stop
+
+
+def mask_rows(available, rows):
+    """Return these rows of the mask of available labels, or None if it is None."""
+    return None if available is None else available[rows]
 
 
 def to_dense(X):

@@ -30,3 +30,12 @@ def shares_text(**texts: str) -> Callable[[Documented], Documented]:
         return documented
 
     return fill
+
+
+of_labels = shares_text(
+    available="""
+available : array-like, default=None
+    Labels that may be shown or predicted: a boolean mask of shape (n_samples, n_labels), or of
+    shape (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
+"""
+)

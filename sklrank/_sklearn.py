@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 from joblib.parallel import get_active_backend
 from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils._param_validation import Interval as _Interval
 from sklearn.utils._set_output import ADAPTERS_MANAGER
 from sklearn.utils.metaestimators import _BaseComposition
@@ -106,7 +106,6 @@ __all__ = [
     "_num_samples",
     "_safe_indexing",
     "available_if",
-    "check_parameters",
     "one_blas_thread",
     "parallel",
     "print_progress",
@@ -128,15 +127,6 @@ N_JOBS = [
     Interval(Integral, 1, None, closed="left"),
     None,
 ]
-
-
-def check_parameters(estimator, *names):
-    """Check only these parameters of an estimator; raise as `fit` does if one is invalid."""
-    validate_parameter_constraints(
-        {name: estimator._parameter_constraints[name] for name in names},
-        {name: getattr(estimator, name) for name in names},
-        caller_name=type(estimator).__name__,
-    )
 
 
 # Decorator that limits BLAS to one thread while a function makes many small fits: where matrices

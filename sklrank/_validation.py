@@ -167,7 +167,7 @@ def check_entries(X, name="X"):
     """Raise if products of entries of `X`, which is called `name`, would overflow."""
     entries = (X.data if sparse.issparse(X) else X).ravel()
     with np.errstate(over="ignore"):
-        if sum_of_squares(entries) <= MAX_FACTOR**2:
+        if np.vdot(entries, entries) <= MAX_FACTOR**2:
             return
     largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
     if largest > MAX_FACTOR:
@@ -189,13 +189,6 @@ def check_outputs(outputs, estimator):
             "scale the features, or use another estimator"
         )
     return outputs
-
-
-def sum_of_squares(entries):
-    """Return the sum of squares of an array, which is not finite if an entry is not finite."""
-    # Unlike np.dot, np.vdot does not warn of an overflow. To ignore warnings by np.errstate would
-    # take longer than the sum for one sample.
-    return np.vdot(entries, entries)
 
 
 # -- Targets.
@@ -515,11 +508,6 @@ def check_available(available, classes, n_samples: int, k: int = 1):
         )
     mask = np.ascontiguousarray(mask).view(np.int8)
     return np.broadcast_to(mask, (n_samples, len(classes)))
-
-
-def mask_rows(available, rows):
-    """Return these rows of the mask, or None if it is None."""
-    return None if available is None else available[rows]
 
 
 def only_available(scores, available, fill=-np.inf):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._docstrings import of_labels
 from sklrank._document_metrics import NoRelevantDocumentError
 from sklrank._model_lock import shared_call
 from sklrank._queries import check_relevance, gain_by_order, has_gains, is_qid_given
@@ -108,6 +109,7 @@ class LabelRankerMixin:
 
     @with_names
     @shared_call
+    @of_labels
     def predict_ranks(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict the position of each label.
 
@@ -115,15 +117,13 @@ class LabelRankerMixin:
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
-        available : array-like, default=None
-            Labels that are ranked first: a boolean mask of shape (n_samples, n_labels), or of shape
-            (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
+        {available}
 
         Returns
         -------
         ndarray of int of shape (n_samples, n_labels)
-            Positions of the labels; 1 is the best position. The columns are in the order of
-            `classes_`.
+            Positions of the labels; 1 is the best position. Labels that are not available have the
+            last ones. The columns are in the order of `classes_`.
 
         Raises
         ------
@@ -135,6 +135,7 @@ class LabelRankerMixin:
         return strict_positions(only_available(scores, available)).astype(np.intp)
 
     @shared_call
+    @of_labels
     def predict_topk(
         self, X: ArrayLike, k: int, *, available: ArrayLike | None = None
     ) -> np.ndarray:
@@ -146,9 +147,7 @@ class LabelRankerMixin:
             Samples.
         k : int
             Number of labels to return, from 1 to `n_labels`.
-        available : array-like, default=None
-            Labels that may be returned: a boolean mask of shape (n_samples, n_labels), or of shape
-            (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
+        {available}
 
         Returns
         -------
@@ -192,6 +191,7 @@ class ClassScoresMixin:
         return two_class_difference(self._class_scores(X))
 
     @shared_call
+    @of_labels
     def predict(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict the class with the largest score.
 
@@ -199,10 +199,7 @@ class ClassScoresMixin:
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
-        available : array-like, default=None
-            Classes that may be predicted: a boolean mask of shape (n_samples, n_classes), or of
-            shape (n_classes,) for all samples, or a list of names in `classes_`. None stands for
-            all.
+        {available}
 
         Returns
         -------

@@ -79,7 +79,9 @@ explorers = pytest.mark.parametrize(
 def started(model, classes, *, indicators):
     """Return an untrained model."""
     model = clone(model)
-    model._check_X_and_start(X, classes, indicators=indicators)
+    model._check_rows(X, reset=True)
+    model._has_label_columns = indicators
+    model._start_model(np.array(classes))
     return model
 
 
@@ -380,6 +382,17 @@ def test_label_trees_may_lose_all_labels_of_the_tree():
     for _ in range(10):
         tree.partial_fit(X, y)
     assert tree.score(X, y) > 0.8
+
+
+def test_labels_to_show_must_remain(fingerprint):
+    """Class labels may be fewer: then all of them are shown."""
+    model = TopKBBM(**TREES, k=3).partial_fit(X, RELEVANT, NAMES)
+    before = fingerprint(model)
+    with pytest.raises(ValueError, match="k=3 labels cannot be shown if there are 2"):
+        model.drop_classes(list("abcd"))
+    assert fingerprint(model) == before
+    model = TopKBBM(**TREES, k=3).partial_fit(X, LABELS).drop_classes(list("ab"))
+    assert model.explore(X).actions.shape == (N, 2)
 
 
 def test_bad_names_are_refused(fingerprint):

@@ -1,8 +1,9 @@
-"""Each constructor parameter has an effect: some value of it changes the predictions."""
+"""Constructor parameters: each has an effect, and a model in use has read those it started with."""
 
 import inspect
 import re
 import warnings
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from test_common import KINDS
 
+from sklrank._base_online import BaseOnline
 from sklrank.feedback import Exploration
 from sklrank.label_ranking import LabelwiseRanker, PlackettLuceRanker
 from sklrank.tree import HoeffdingTreeClassifier
@@ -245,3 +247,30 @@ def test_each_parameter_has_an_effect(name, parameter):
         differ(expected, outputs(KINDS[name], {**options, parameter: value}, kind))
         for value in values
     )
+
+
+ONLINE = [name for name, one in KINDS.items() if isinstance(one, BaseOnline)]
+AT_ONCE = {"random_state", "n_jobs", "verbose"}
+
+
+@pytest.mark.parametrize("name", ONLINE)
+def test_parameters_are_read_when_a_model_starts(name):
+    """Later changes do not affect what a model predicts, shows and learns."""
+    kept = clone(KINDS[name])
+    if "random_state" in kept.get_params():
+        kept.set_params(random_state=0)
+    X, targets = make_targets(kept, "indicators" if hasattr(kept, "threshold") else "")
+    kept.fit(X, **targets)
+    changed = deepcopy(kept)
+    values = {key: VALUES[key][-1] for key in kept.get_params(deep=False) if key in VALUES}
+    changed.set_params(**{key: value for key, value in values.items() if key not in AT_ONCE})
+    for _ in range(2):
+        assert not differ(predictions(kept, X), predictions(changed, X))
+        for one in (kept, changed):
+            one.partial_fit(X, **targets)
+        if hasattr(kept, "explore"):
+            shown, others = kept.explore(X), changed.explore(X)
+            np.testing.assert_array_equal(shown.actions, others.actions)
+            np.testing.assert_array_equal(shown.propensities, others.propensities)
+            for one in (kept, changed):
+                one.partial_fit_feedback(X, shown, shown.actions % 2)

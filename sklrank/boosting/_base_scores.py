@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._docstrings import shares_text
 from sklrank._queries import check_qid, check_relevance
-from sklrank._sklearn import HasMethods, Interval, _safe_indexing, check_parameters
+from sklrank._sklearn import HasMethods, Interval, _safe_indexing
 from sklrank._validation import as_numbers
 from sklrank.base import DocumentRankerMixin
 
@@ -93,8 +93,6 @@ class RefinerMixin(DocumentRankerMixin):
         return scores
 
     def _scores_of_base_ranker(self, X_given, X):
-        # It may have changed since scikit-learn checked it in `fit`.
-        check_parameters(self, "base_ranker")
         ranker = self.base_ranker
         if ranker is None:
             raise ValueError(

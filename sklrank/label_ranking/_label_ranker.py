@@ -28,9 +28,7 @@ from sklrank._sklearn import (
     _fit_context,
     _num_samples,
     _safe_indexing,
-    check_parameters,
     one_blas_thread,
-    parallel,
     runs_on_dask,
 )
 from sklrank._validation import (
@@ -342,11 +340,6 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
             # may accept strings.
             return check_rows(self, X, reset=reset, skip_check_array=True)
         return check_rows(self, X, reset=reset, dtype=None if sparse.issparse(X) else "numeric")
-
-    def _in_parallel(self, calls):
-        # They may have changed since `fit` checked them.
-        check_parameters(self, "n_jobs")
-        return parallel(n_jobs=self.n_jobs)(calls)
 
     @one_blas_thread
     def _fit_in_parallel(self, calls, name, n_items=None):

@@ -13,7 +13,7 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import delayed
 
-from sklrank._sklearn import StrOptions, _safe_indexing
+from sklrank._sklearn import StrOptions, _safe_indexing, parallel
 from sklrank._validation import check_outputs
 from sklrank.label_ranking._label_ranker import (
     DecompositionRanker,
@@ -196,7 +196,8 @@ class LabelwiseRanker(DecompositionRanker):
 
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)
-        predicted = self._in_parallel(delayed(model.predict)(X) for model in self.estimators_)
+        calls = (delayed(model.predict)(X) for model in self.estimators_)
+        predicted = parallel(n_jobs=self.n_jobs)(calls)
         return -check_outputs(np.column_stack(predicted), self.estimators_[0])
 
 

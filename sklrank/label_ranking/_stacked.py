@@ -342,7 +342,7 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
 
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)
-        scores = self._in_parallel(
+        scores = parallel(n_jobs=self.n_jobs)(
             delayed(stacked_scores)(ranker, X) for ranker in self.estimators_
         )
         weights = [weight for weight in self.weights_.values() if weight > 0]

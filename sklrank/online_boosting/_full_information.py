@@ -5,6 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
+from sklrank._base_online import of_online
 from sklrank._online_rankers import of_label_sets
 from sklrank._sklearn import Interval, StrOptions
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures, Threshold
 
 
+@of_online
 @of_label_sets
 @of_boosters
 class OnlineBMR(OnlineBooster):
@@ -55,7 +57,7 @@ class OnlineBMR(OnlineBooster):
     and 20 random features each, and the best of four edges. The default learners usually rank
     better and are faster.
 
-    {read_parameters}
+    {notes}
 
     References
     ----------
@@ -108,6 +110,7 @@ class OnlineBMR(OnlineBooster):
         return potential_costs(n_labels, n_learners, self.loss, self.edge)
 
 
+@of_online
 @of_label_sets
 @of_boosters
 class AdaOLMR(OnlineBooster):
@@ -157,7 +160,7 @@ class AdaOLMR(OnlineBooster):
     an expected sum of at most ``B / (1 - exp(-B)) * (L + log(n_estimators))``, where L is the sum
     of the losses of the best expert, for any loss that is not negative.
 
-    {read_parameters}
+    {notes}
 
     References
     ----------

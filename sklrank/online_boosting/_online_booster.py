@@ -15,8 +15,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklrank._base_online import lists_of_rows, multiplies_entries, slices, timed_slices
+from sklrank._base_online import (
+    WorkingMemory,
+    lists_of_rows,
+    multiplies_entries,
+    slices,
+    timed_slices,
+)
 from sklrank._docstrings import shares_text
+from sklrank._label_sets import LabelSets
 from sklrank._model_lock import ExclusiveCalls, part_of_call
 from sklrank._online_rankers import BATCH, LabelSetRanker
 from sklrank._randomness import MAX_FEATURES_OR_AUTO
@@ -25,10 +32,8 @@ from sklrank._sklearn import (
     HasMethods,
     Interval,
     StrOptions,
-    check_parameters,
     print_progress,
 )
-from sklrank._validation import is_integer, mask_rows
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES, describe_losses
 from sklrank.online_boosting._pair_feedback import FullInformation
@@ -140,11 +145,8 @@ expert_weights_ : ndarray of shape (n_estimators,)
     Weights that Hedge gives to the experts, which sum to one. Expert i is the weighted sum of the
     votes of the first i learners.
 """,
-    read_parameters="""
-Most parameters are read in `fit` and, if the model is not fitted, in the first call of another
-method that learns. Later changes do not affect the model until `fit` is called. `n_jobs` and
-`verbose` are read in each call, and so are `threshold`, and `k`, `exploration`, `randomization`,
-`cost_estimate` and `propensity_clip` of the boosters that learn from the labels shown.
+    notes="""
+{reading}
 
 Compiled weak learners learn labels that are added later, and `drop_classes` removes labels. Costs
 depend on the number of labels m at the time: uniform votes are 1 / m, and so is, up to the edge,
@@ -176,9 +178,8 @@ exploration : float, str or callable, default=0.05
     that a sample explores instead of showing the k labels of largest score. Values from 0.05 to
     0.1 are suitable if users see the labels, since exploration shows them less relevant labels.
     Larger values such as 0.5 are suitable if many labels are rare and showing irrelevant labels
-    does no harm; they require many samples or passes. The parameter may change between calls,
-    since each record of labels shown has the propensities with which the labels were drawn.
-    `score` evaluates the ranking by the scores without exploration, so a parameter search that
+    does no harm; they require many samples or passes. `score` evaluates the ranking by the
+    scores without exploration, so a parameter search that
     maximizes `score` ignores the cost of showing less relevant labels.
     "decay" is ``t ** -0.25`` in round t = 1, 2, ..., the rate for which the bounds of [1]_
     decrease fastest, up to a constant factor, and "ag0" is ``t ** (-1 / 3) / 2``. A callable maps
@@ -270,21 +271,6 @@ class OnlineBooster(LabelSetRanker):
     def _make_cost_rule(self, n_labels, n_learners):
         """Return the :class:`~sklrank.online_boosting._costs.CostRule` of this algorithm."""
 
-    def _exploration_rates(self, weights):
-        """Return the amounts of exploration of samples of these weights, None without any."""
-        return None
-
-    def _make_feedback(self, rows, indptr, labels, rates, available):
-        """Return the feedback on samples with these relevance lists, and random numbers.
-
-        `rows` are the samples, `rates` their amounts of exploration, or None, and `available` the
-        mask of the labels that may be shown, or None, as with full information. There is one
-        random number for each sample, which draws the expert, or None if the last expert is used.
-        """
-        n_samples = len(indptr) - 1
-        draws = self._random_state.random_sample(n_samples) if self._hedge else None
-        return FullInformation(indptr, labels, len(self.classes_)), draws
-
     def _label_scores(self, X):
         self._check_fitted()
         X = self._check_rows(X, reset=False)
@@ -338,7 +324,8 @@ class OnlineBooster(LabelSetRanker):
     def _start_model(self, classes):
         n_labels = len(classes)
         self.classes_ = classes
-        self._start_label_sets()
+        self._threshold, self._memory = self.threshold, WorkingMemory()
+        self._label_sets = LabelSets(n_labels, self._has_label_columns)
         self._random_state = check_random_state(self.random_state)
         templates, self.n_estimators_, self.max_features_ = resolve_parameters(
             self.estimator, self.n_estimators, self.max_features, self._feedback
@@ -378,45 +365,16 @@ class OnlineBooster(LabelSetRanker):
         """Return the compiled objects that the rounds change."""
         return [*self._learners, self._label_sets]
 
-    def _check_call_parameters(self):
-        """Raise if the model cannot learn, or a parameter that is read in each call is invalid.
-
-        scikit-learn checks parameters when training starts only, and they may have changed since.
-        """
-        if self._is_in_round:
-            raise NotFittedError(
-                f"round {self.n_rounds_} of this {type(self).__name__} ended when some of its weak "
-                "learners had learned the sample and others had not: call fit to start anew, or "
-                "load the model as it was saved before"
-            )
-        # The check of scikit-learn takes longer than learning a sample.
-        if not (self.n_jobs is None or (is_integer(self.n_jobs) and self.n_jobs != 0)) or not (
-            isinstance(self.verbose, int) and self.verbose >= 0
-        ):
-            check_parameters(self, "n_jobs", "verbose")
-        self._checked_threshold()
-
     def _learn_rounds(
-        self,
-        X,
-        indptr,
-        labels,
-        weights,
-        *,
-        order=None,
-        scores=None,
-        predictions=None,
-        available=None,
+        self, X, indptr, labels, weights, *, order=None, scores=None, predictions=None
     ):
         """Play a round for each sample, in this `order` if it is not None."""
-        # Functions of the user may fail, so they are called before the first round.
-        rates = self._exploration_rates(weights if order is None else weights[order])
 
         def reveal(rows, chosen, batch):
             lists = lists_of_rows(indptr, labels, chosen)
-            of_batch, masks = None if rates is None else rates[batch], mask_rows(available, chosen)
-            feedback, draws = self._make_feedback(rows, *lists, of_batch, masks)
-            return feedback, draws, partial(rank_losses, *lists)
+            feedback = FullInformation(*lists, len(self.classes_))
+            draws = self._random_state.random_sample(rows.shape[0]) if self._hedge else None
+            return feedback, draws, feedback.known
 
         self._play_rounds(X, weights, reveal, order, scores, predictions)
 
@@ -424,10 +382,15 @@ class OnlineBooster(LabelSetRanker):
         """Play a round for each sample, in this `order` if it is not None.
 
         `reveal(rows, chosen, batch)` returns the feedback on the samples `chosen`, of numbers
-        `batch` in the order, random numbers for the experts, and a function that maps scores to
-        rank losses.
+        `batch` in the order, random numbers that draw the experts, or None if the last expert is
+        used, and the relevance that is known, as arguments of `rank_losses`.
         """
-        self._check_call_parameters()
+        if self._is_in_round:
+            raise NotFittedError(
+                f"round {self.n_rounds_} of this {type(self).__name__} ended when some of its weak "
+                "learners had learned the sample and others had not: call fit to start anew, or "
+                "load the model as it was saved before"
+            )
         batches, n_samples, total = slices(X.shape[0], BATCH), 0, 0.0
         # The function of joblib takes longer than a round.
         n_threads = 1 if self.n_jobs is None and X.shape[0] == 1 else effective_n_jobs(self.n_jobs)
@@ -436,25 +399,29 @@ class OnlineBooster(LabelSetRanker):
             for batch in tracked if self.verbose else timed_slices(tracked):
                 chosen = batch if order is None else order[batch]
                 rows, of_rows = X[chosen], weights[chosen]
-                feedback, draws, losses_of = reveal(rows, chosen, batch)
-                update = self._label_sets_update(of_rows, predictions, batch, **feedback.known)
+                feedback, draws, known = reveal(rows, chosen, batch)
+                outputs = {name: array[batch] for name, array in (predictions or {}).items()}
                 out = None if scores is None else scores[batch]
-                before = self._play_batch(rounds, rows, feedback, of_rows, update, draws, out)
+                before = self._play_batch(rounds, rows, feedback, of_rows, draws, out, outputs)
                 if self.verbose:
-                    n_samples, total = n_samples + len(before), total + losses_of(before).sum()
+                    n_samples, total = (
+                        n_samples + len(before),
+                        total + rank_losses(before, **known).sum(),
+                    )
                     print_progress(
                         type(self).__name__,
                         f"batch {batches.index(batch) + 1} of {len(batches)}",
                         {"rank loss": total / n_samples, "rounds": self.n_rounds_},
                     )
 
-    def _play_batch(self, rounds, rows, feedback, weights, update, draws, scores):
+    def _play_batch(self, rounds, rows, feedback, weights, draws, scores, outputs):
         """Play the rounds of a batch. Return the scores before each round if they are needed."""
         best = np.empty((len(weights), len(self.classes_)))
         if scores is None and self.verbose:
             scores = np.empty(best.shape)
         # The rounds write into this array. Copy it, so that an array held by the user is unchanged.
         self.estimator_weights_ = self.estimator_weights_.copy()
+        of_sets = {"threshold": self._threshold, **outputs, **feedback.known}
         try:
             rounds.play(
                 rows,
@@ -466,14 +433,21 @@ class OnlineBooster(LabelSetRanker):
                 scores,
                 self._edge_sums,
                 best,
-                partial(update, best),
+                partial(self._label_sets.play, best, weights, **of_sets),
             )
         finally:
             self.n_rounds_, self._is_in_round = rounds.n_rounds, rounds.is_in_round
         return scores
 
 
-def rank_losses(indptr, labels, scores):
-    """Return the rank loss of each sample, given relevance lists of the samples."""
+def rank_losses(scores, indptr=None, labels=None, shown=None):
+    """Return the rank loss of each sample, given relevance lists or a record.
+
+    With a record, it is that among the labels shown: no other relevance is known.
+    """
+    if shown is not None:
+        actions, rewards, _ = shown
+        scores = np.take_along_axis(scores, actions, axis=1)
+        return rank_loss(np.nan_to_num(rewards), scores, average=False)
     relevance = csr_array((np.ones(len(labels)), labels, indptr), shape=scores.shape)
     return rank_loss(relevance, scores, average=False)

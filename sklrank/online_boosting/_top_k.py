@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sklrank._online_rankers import ShownLabelsRanker, of_label_sets
-from sklrank._sklearn import Interval, StrOptions, check_parameters
-from sklrank._validation import is_number, mask_rows
+from sklrank._base_online import lists_of_rows, mask_rows, of_online
+from sklrank._exploring import ExploringMixin
+from sklrank._online_rankers import of_label_sets
+from sklrank._sklearn import Interval, StrOptions
 from sklrank.feedback import exploration_rates
 from sklrank.linear_model import OnlineLogisticRegression
-from sklrank.metrics import rank_loss
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES
 from sklrank.online_boosting._online_booster import OnlineBooster, of_boosters
@@ -29,14 +28,14 @@ if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures, Threshold
 
 
-class TopKBooster(ShownLabelsRanker, OnlineBooster):
+class TopKBooster(ExploringMixin, OnlineBooster):
     """Online boosting from top-k feedback (Algorithm 1 of Raman et al. 2020)."""
 
     _feedback = "top-k"
 
     _parameter_constraints: dict = {
         **OnlineBooster._parameter_constraints,
-        **ShownLabelsRanker._parameter_constraints,
+        **ExploringMixin._parameter_constraints,
         "cost_estimate": [StrOptions(set(ESTIMATES))],
         "propensity_clip": [Interval(Real, 0, 0.5, closed="both")],
     }
@@ -51,28 +50,66 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         "for rewards that are numbers"
     )
 
-    def _show(self, rows, sampler, available, random_state):
-        expert_draws, uniforms = self._draw(sampler, rows.shape[0], random_state)
+    def _draw(self, rows, sampler, available, random_state):
+        expert_draws, uniforms = self._draw_numbers(sampler, rows.shape[0], random_state)
         weights = self.estimator_weights_, self._log_expert_weights
         with self._rounds() as rounds:
             return rounds.explore(rows, sampler, uniforms, *weights, expert_draws, available)
 
-    def _learn_shown(self, X, actions, propensities, rewards, weights, available):
-        n_labels, bounds = len(self.classes_), self._propensity_bounds()
+    def _propensities(self, X, available):
+        if self._hedge and len(self.expert_weights_) > 1:
+            raise ValueError(
+                f"{type(self).__name__} draws one of {len(self.expert_weights_)} experts for each "
+                "sample, so that its propensities have no formula: use those that `explore` records"
+            )
+        return super()._propensities(X, available)
 
+    def _learn_shown(self, X, actions, propensities, rewards, weights, available):
         def reveal(rows, chosen, batch):
             record = actions[batch], propensities[batch], rewards[batch]
-            feedback = TopKFeedback(*record, n_labels, *bounds, *self._estimate(rows))
+            feedback = TopKFeedback(*record, len(self.classes_), *self._estimate(rows))
             feedback.restrict(mask_rows(available, batch))
-            return feedback, None, partial(losses_of_shown, record[0], record[2])
+            return feedback, None, feedback.known
 
         self._play_rounds(X, weights, reveal)
 
+    def _learn_rounds(
+        self,
+        X,
+        indptr,
+        labels,
+        weights,
+        *,
+        order=None,
+        scores=None,
+        predictions=None,
+        available=None,
+    ):
+        # Functions of the user may fail, so they are called before the first round.
+        rates = self._exploration_rates(weights if order is None else weights[order])
+
+        def reveal(rows, chosen, batch):
+            lists = lists_of_rows(indptr, labels, chosen)
+            draws, uniforms = self._draw_numbers(sampler, rows.shape[0], self._random_state)
+            feedback = SimulatedTopKFeedback(
+                sampler, uniforms, rates[batch], *lists, *self._estimate(rows)
+            )
+            feedback.restrict(mask_rows(available, chosen))
+            return feedback, draws, dict(zip(("indptr", "labels"), lists))
+
+        with self._sampler() as sampler:
+            self._play_rounds(X, weights, reveal, order, scores, predictions)
+
     def _start_model(self, classes):
-        # Check the parameters first, since the creation of a model draws random numbers.
-        self.classes_, self.n_rounds_ = classes, 0
-        self._make_sampler()
+        if self.k == 1 and self.cost_estimate != "labels":
+            raise ValueError(
+                "k=1 label forms no pair: increase 'k', or set cost_estimate=\"labels\""
+            )
+        # Before the creation of the model, which draws random numbers.
+        self.classes_ = classes
+        self._start_exploring()
         super()._start_model(classes)
+        self._propensity_clip, self._cost_estimate = self.propensity_clip, self.cost_estimate
         self._direct_model = None
         if self.cost_estimate == "doubly-robust":
             model = OnlineLogisticRegression(multi_class="ovr", normalize="l2")
@@ -85,34 +122,12 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         )
 
     def _estimate(self, rows):
-        """Return the estimate of the costs, the direct model, and the samples for it."""
-        # The parameter may have changed since the direct model was created.
-        if self.cost_estimate not in list(ESTIMATES):
-            check_parameters(self, "cost_estimate")
-        if self.cost_estimate != "doubly-robust":
-            return (self.cost_estimate,)
-        if self._direct_model is None:
-            raise ValueError(
-                'cost_estimate="doubly-robust" needs a direct model, which is trained from the '
-                "first sample on: set it before the first call, or call fit"
-            )
-        return self.cost_estimate, self._direct_model, rows
+        """Return the bounds of propensities, the estimate of the costs, and its direct model."""
+        clip = self._propensity_clip
+        direct = () if self._direct_model is None else (self._direct_model, rows)
+        return clip, 1.0 - clip, self._cost_estimate, *direct
 
-    def _propensity_bounds(self):
-        if not is_number(self.propensity_clip) or not 0 <= self.propensity_clip <= 0.5:
-            check_parameters(self, "propensity_clip")
-        return self.propensity_clip, 1.0 - self.propensity_clip
-
-    def _sampler_arguments(self):
-        self._propensity_bounds()
-        arguments = super()._sampler_arguments()
-        if self.k == 1 and self.cost_estimate != "labels":
-            raise ValueError(
-                "k=1 label forms no pair: increase 'k', or set cost_estimate=\"labels\""
-            )
-        return arguments
-
-    def _draw(self, sampler, n_samples, random_state):
+    def _draw_numbers(self, sampler, n_samples, random_state):
         """Return two arrays of random numbers, for the draws of experts and for the sampler.
 
         The first is None if the last expert is used.
@@ -122,24 +137,8 @@ class TopKBooster(ShownLabelsRanker, OnlineBooster):
         expert_draws = np.ascontiguousarray(draws[:, 0]) if self._hedge else None
         return expert_draws, np.ascontiguousarray(draws[:, n_hedge:])
 
-    def _make_feedback(self, rows, indptr, labels, rates, available):
-        bounds, estimate = self._propensity_bounds(), self._estimate(rows)
-        sampler = self._make_sampler(rates[0])
-        # Invalid parameters raise before random numbers are drawn.
-        expert_draws, uniforms = self._draw(sampler, len(indptr) - 1, self._random_state)
-        feedback = SimulatedTopKFeedback(
-            sampler, uniforms, rates, indptr, labels, *bounds, *estimate
-        )
-        feedback.restrict(available)
-        return feedback, expert_draws
 
-
-def losses_of_shown(actions, rewards, scores):
-    """Return the rank loss of each sample among the labels shown; no other relevance is known."""
-    scores = np.take_along_axis(scores, actions, axis=1)
-    return rank_loss(np.nan_to_num(rewards), scores, average=False)
-
-
+@of_online
 @of_label_sets
 @of_boosters
 class TopKBBM(TopKBooster):
@@ -179,7 +178,7 @@ class TopKBBM(TopKBooster):
     (20 to 50), `exploration` (0.02 to 0.04) and `max_iter` (10 or 20) in its Table 5, and with the
     best of four edges.
 
-    {read_parameters}
+    {notes}
 
     References
     ----------
@@ -250,6 +249,7 @@ class TopKBBM(TopKBooster):
         return potential_costs(n_labels, n_learners, self.loss, self.edge)
 
 
+@of_online
 @of_label_sets
 @of_boosters
 class TopKAdaptive(TopKBooster):
@@ -295,7 +295,7 @@ class TopKAdaptive(TopKBooster):
     (50 or 60), `exploration` (0.02 to 0.06) and `max_iter` (10 or 20) in its Table 5. The bounds of
     [1]_ hold for the logistic loss.
 
-    {read_parameters}
+    {notes}
 
     References
     ----------

@@ -15,7 +15,6 @@ from sklrank._sklearn import (
     N_JOBS,
     Interval,
     StrOptions,
-    check_parameters,
     parallel,
 )
 from sklrank.tree._honest import (
@@ -171,8 +170,6 @@ class HonestForest(HonestEstimator):
         return max(1, round(self.max_samples * n_samples))
 
     def _predict(self, X):
-        # It may have changed since scikit-learn checked it in `fit`.
-        check_parameters(self, "n_jobs")
         # The predictions are added as they arrive, in the order of the trees, so that few of them
         # are in memory and the result does not depend on n_jobs.
         run = parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")

@@ -230,11 +230,3 @@ def test_a_failed_fit_changes_nothing(fingerprint):
         with pytest.raises(ValueError, match=message):
             model.fit(*arguments)
     assert fingerprint(model) == before
-
-
-@pytest.mark.parametrize("base_ranker", [np.zeros(2), True, 1.0], ids=repr)
-def test_an_invalid_base_ranker_is_refused_after_fit(base_ranker):
-    X = np.random.RandomState(0).normal(size=(20, 3))
-    refiner = ResidualRefiner(0).fit(X, (X[:, 1] > 0).astype(int))
-    with pytest.raises(ValueError, match="'base_ranker' parameter"):
-        refiner.set_params(base_ranker=base_ranker).predict(X)

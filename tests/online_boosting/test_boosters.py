@@ -305,17 +305,11 @@ def test_parameters_set_later_do_not_change_a_fitted_model(kind):
 
 
 @pytest.mark.parametrize(
-    ("name", "valid", "invalid"),
-    [
-        ("n_jobs", [None, 1, 2, -1, np.int64(1)], ["all", 0, 1.0, True]),
-        ("verbose", [0, 1, True, False, np.int64(0)], ["x", -1, None, 0.5]),
-    ],
+    ("name", "values"),
+    [("n_jobs", [None, 1, 2, -1, np.int64(1)]), ("verbose", [0, 1, True, False, np.int64(0)])],
 )
 @pytest.mark.parametrize("make", [AdaOLMR, OnlineBMR, TopKBBM, TopKAdaptive])
-def test_parameters_that_are_read_in_each_call_are_checked(
-    make, name, valid, invalid, fingerprint, capsys
-):
-    """A fitted model refuses the same values as an unfitted one, and does not change."""
+def test_parameters_that_are_read_in_each_call(make, name, values):
     model = make("trees", n_estimators=2, random_state=0).fit(X[:60], Y[:60])
     calls = [
         lambda: model.partial_fit(X[:5], Y[:5]),
@@ -325,15 +319,7 @@ def test_parameters_that_are_read_in_each_call_are_checked(
         shown = model.explore(X[:5])
         rewards = np.take_along_axis(Y[:5], shown.actions, axis=1)
         calls.append(lambda: model.partial_fit_feedback(X[:5], shown, rewards))
-    for value in invalid:
-        with pytest.raises(ValueError, match=name):
-            make(**{name: value}).fit(X, Y)
-        before = fingerprint(model.set_params(**{name: value}))
-        for call in calls:
-            with pytest.raises(ValueError, match=name):
-                call()
-        assert fingerprint(model) == before
-    for value in valid:
+    for value in values:
         model.set_params(**{name: value})
         n_rounds = model.n_rounds_
         for call in calls:

@@ -224,21 +224,6 @@ def test_single_labels_need_the_estimate_of_labels():
     assert model.score(X, Y) > 0.6
 
 
-def test_estimates_that_change_between_calls(fingerprint):
-    """The doubly robust estimate needs a direct model, which must be there from the start."""
-    X, Y = make_rows()
-    model = TopKBBM("trees", n_estimators=2, cost_estimate="pairs", random_state=0).fit(X, Y)
-    before = fingerprint(model.set_params(cost_estimate="doubly-robust"))
-    with pytest.raises(ValueError, match="cost_estimate"):
-        model.partial_fit(X, Y)
-    assert fingerprint(model) == before
-    shown = model.set_params(cost_estimate="pairs").explore(X)
-    model.set_params(cost_estimate="best")
-    with pytest.raises(ValueError, match="cost_estimate"):
-        model.partial_fit_feedback(X, shown, np.zeros(shown.actions.shape))
-    assert model.n_rounds_ == len(X)
-
-
 @pytest.mark.parametrize("make", RULES)
 def test_direct_models_refuse_missing_values(make, fingerprint):
     """Hoeffding trees accept them, but the direct model is linear."""
@@ -298,26 +283,16 @@ def test_rounds_of_weight_zero_do_not_advance_the_schedule():
 def test_schedules_of_bad_rates(value, n_valid, fingerprint):
     """The model does not change, also if the first invalid rate is that of a late round."""
     X, Y = make_rows()
-    model = TopKBBM("trees", n_estimators=2, random_state=0).fit(X, Y)
+    last = len(X) + n_valid
+    schedule = {"exploration": lambda t: 0.5 if t <= last else value}
+    model = TopKBBM("trees", n_estimators=2, **schedule, random_state=0).fit(X, Y)
     before = fingerprint(model)
-    n_copies = 1 + n_valid // len(X)
+    n_copies = 2 + n_valid // len(X)
     X, Y = np.tile(X, (n_copies, 1)), np.tile(Y, (n_copies, 1))
-    model.exploration = lambda t: 0.5 if t <= n_valid else value
     methods = [model.fit, model.partial_fit, model.progressive_fit]
     if n_valid == 0:
         methods.append(lambda X, Y: model.explore(X))
     for method in methods:
         with pytest.raises(ValueError, match="exploration must return a number in"):
             method(X, Y)
-    assert fingerprint(model.set_params(exploration=0.05)) == before
-
-
-@pytest.mark.parametrize("value", ["fast", 0, 5, True, None, np.nan, [1]])
-def test_exploration_that_becomes_invalid(value, fingerprint):
-    X, Y = make_rows()
-    model = TopKBBM("trees", n_estimators=2, random_state=0).fit(X, Y)
-    before = fingerprint(model.set_params(exploration=value))
-    for call in (model.partial_fit, model.progressive_fit, lambda X, Y: model.explore(X)):
-        with pytest.raises(ValueError, match="exploration"):
-            call(X, Y)
         assert fingerprint(model) == before

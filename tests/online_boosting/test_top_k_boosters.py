@@ -322,33 +322,6 @@ def test_bad_parameters(make, parameters, message, fingerprint):
     assert fingerprint(fitted) == before
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"k": 6},
-        {"k": 1},
-        {"k": "3"},
-        {"exploration": 2.0},
-        {"exploration": None},
-        {"randomization": ["uniform"]},
-        {"propensity_clip": 0.6},
-        {"propensity_clip": None},
-    ],
-)
-def test_parameters_that_become_invalid_between_calls(parameters, fingerprint):
-    """The next call of any method leaves the model as it was."""
-    model = TopKAdaptive("trees", n_estimators=2, random_state=0).fit(X, Y)
-    before = fingerprint(model.set_params(**parameters))
-    for method in (
-        lambda: model.explore(X),
-        lambda: model.partial_fit(X, Y),
-        lambda: model.progressive_fit(X, Y),
-    ):
-        with pytest.raises(ValueError, match=next(iter(parameters))):
-            method()
-        assert fingerprint(model) == before
-
-
 @pytest.mark.parametrize("learning_rate", [0, -1.0, "paper"])
 def test_bad_learning_rate(learning_rate):
     with pytest.raises(ValueError, match="'learning_rate'"):

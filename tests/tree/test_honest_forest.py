@@ -351,10 +351,3 @@ def test_targets_that_would_overflow(make):
     with pytest.raises((TypeError, ValueError), match="[Ss]parse"):
         make().fit(X, sparse.csr_array(np.eye(8)))
     assert np.isfinite(make(random_state=0).fit(X, 1e149 * (X > 3).ravel()).predict(X)).all()
-
-
-def test_an_invalid_number_of_jobs_is_refused_after_fit():
-    X = np.random.RandomState(0).normal(size=(20, 3))
-    forest = HonestForestRegressor(n_estimators=2).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="'n_jobs' parameter"):
-        forest.set_params(n_jobs=np.inf).predict(X)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sklrank._base_online import of_online
 from sklrank._docstrings import shares_text
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import MAX_FACTOR
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sklrank._typing import ExplorationRate, MirrorMap
 
 
+@of_online
 @shares_text(**TEXTS)
 class BanditronClassifier(BaseBanditClassifier):
     r"""Linear classifier that learns from bandit feedback by online mirror descent.
@@ -112,7 +114,7 @@ class BanditronClassifier(BaseBanditClassifier):
 
     Notes
     -----
-    {reading}
+    {classes_come_and_go}
 
     With real feedback, schedules are updated in `partial_fit_feedback`, not in `explore`. All
     samples of one call of `explore` therefore have the same exploration rate. The schedules that

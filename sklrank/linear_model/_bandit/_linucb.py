@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from sklrank._base_online import of_online
 from sklrank._docstrings import shares_text
 from sklrank._randomness import draw_frequencies
 from sklrank._sklearn import HasMethods, Interval, StrOptions
@@ -44,6 +45,7 @@ AUTO = {
 }
 
 
+@of_online
 @shares_text(**TEXTS)
 class LinUCBClassifier(BaseBanditClassifier):
     r"""Classifier that learns from bandit feedback by upper confidence bounds (LinUCB).
@@ -187,7 +189,7 @@ class LinUCBClassifier(BaseBanditClassifier):
 
     Notes
     -----
-    {reading}
+    {classes_come_and_go}
     The samples of this call also determine whether the model standardizes dense samples: a model
     that starts with sparse samples does not standardize dense samples later, unless `kernel` is
     "rbf". In the same way, they determine the kernel that "auto" stands for.
@@ -363,7 +365,6 @@ class LinUCBClassifier(BaseBanditClassifier):
         return self._fitted_rounds().model.drift_test.n_drifts
 
     def _weights(self, name):
-        # The parameter `kernel` may have changed since training started.
         if self._fitted_rounds().model.n_components:
             raise AttributeError(
                 f"{name} is not available for models with the kernel 'rbf', whose weights are "

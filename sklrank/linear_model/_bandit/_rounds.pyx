@@ -6,8 +6,6 @@ for a sample does not depend on the division of the samples into calls. Calls of
 `learn_feedback` for one sample at a time yield the same model as a call of `play`.
 """
 
-cimport cython
-
 import numpy as np
 
 from sklrank._state cimport Archive, Persistent
@@ -23,8 +21,6 @@ cdef class BanditRounds(Persistent):
     cdef readonly Schedule schedule
     cdef readonly Py_ssize_t n_rounds
     cdef readonly double n_mistakes         # sum of one minus the reward
-    cdef public TopKSampler sampler         # draws the class to show; set by the estimator
-    cdef cython.pymutex lock                # held by `explore`
 
     def __init__(self, BanditModel model, Schedule schedule):
         self.model, self.schedule = model, schedule
@@ -87,12 +83,16 @@ cdef class BanditRounds(Persistent):
         self.check_rows(rows, rows.n_rows)
         self.check_sampler(sampler, draws, rows.n_rows, available)
         self.model.prepare()
-        with nogil, self.lock:
-            for i in range(rows.n_rows):
-                rows.read(i, &row)
-                self.show(&row, sampler, mask_of(available, i), &draws[i, 0], &feedback)
-                actions[i] = feedback.action
-                propensities[i] = feedback.propensity
+        self.begin_exclusive()
+        try:
+            with nogil:
+                for i in range(rows.n_rows):
+                    rows.read(i, &row)
+                    self.show(&row, sampler, mask_of(available, i), &draws[i, 0], &feedback)
+                    actions[i] = feedback.action
+                    propensities[i] = feedback.propensity
+        finally:
+            self.end_exclusive()
         return np.asarray(actions), np.asarray(propensities)
 
     def values(self, Rows rows not None, bint means, const char[:, :] available=None):
@@ -111,13 +111,17 @@ cdef class BanditRounds(Persistent):
         self.check_rows(rows, rows.n_rows)
         check_mask(available, rows.n_rows, self.model.n_classes)
         self.model.prepare()
-        with nogil, self.lock:
-            for i in range(rows.n_rows):
-                rows.read(i, &row)
-                self.model.choose(&row, mask_of(available, i))
-                out[0, i] = self.model.estimates if means else self.model.values
-                if self.model.has_errors:
-                    out[1, i] = self.model.errors
+        self.begin_exclusive()
+        try:
+            with nogil:
+                for i in range(rows.n_rows):
+                    rows.read(i, &row)
+                    self.model.choose(&row, mask_of(available, i))
+                    out[0, i] = self.model.estimates if means else self.model.values
+                    if self.model.has_errors:
+                        out[1, i] = self.model.errors
+        finally:
+            self.end_exclusive()
         return values
 
     def learn_feedback(

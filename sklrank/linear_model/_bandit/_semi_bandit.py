@@ -10,12 +10,19 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from sklrank._base_online import lists_of_rows, slices, timed_slices
+from sklrank._base_online import (
+    WorkingMemory,
+    lists_of_rows,
+    mask_rows,
+    of_online,
+    timed_slices,
+)
+from sklrank._exploring import ExploringMixin
+from sklrank._label_sets import LabelSets
 from sklrank._model_lock import ExclusiveCalls
-from sklrank._online_rankers import BATCH, ShownLabelsRanker, of_label_sets, shown_labels
+from sklrank._online_rankers import LabelSetRanker, of_label_sets
 from sklrank._randomness import draw_seed, set_random_states
 from sklrank._sklearn import Interval
-from sklrank._validation import mask_rows
 from sklrank._voting import VotingLearner
 from sklrank.linear_model._bandit._shown_labels import learn_shown_labels, play_rounds
 from sklrank.linear_model._online._estimators import OnlineLogisticRegression, OnlineRidgeClassifier
@@ -27,8 +34,9 @@ if TYPE_CHECKING:
     from sklrank._typing import Threshold
 
 
+@of_online
 @of_label_sets
-class SemiBanditRanker(ShownLabelsRanker):
+class SemiBanditRanker(ExploringMixin, LabelSetRanker):
     """Multilabel ranker that shows k labels and learns the relevance of each of them.
 
     In each round, the ranker shows `k` labels of a sample and observes which of them are relevant,
@@ -106,11 +114,10 @@ class SemiBanditRanker(ShownLabelsRanker):
 
     Notes
     -----
-    The parameters `k`, `exploration`, `randomization` and `threshold` are read in each call. The
-    others are read in `fit` and, if the model is not fitted, in the first call of `partial_fit`,
-    `progressive_fit`, `explore` or `partial_fit_feedback`. The propensities of the labels shown
-    affect only the rules for label sets. A label that is added later starts with the matrix of the
-    ridge regression that all labels share, and without weights.
+    {reading}
+
+    The propensities of the labels shown affect only the rules for label sets. A label that is added
+    later starts with the matrix of the ridge regression that all labels share, and without weights.
 
     {label_sets}
 
@@ -140,7 +147,8 @@ class SemiBanditRanker(ShownLabelsRanker):
     """
 
     _parameter_constraints: dict = {
-        **ShownLabelsRanker._parameter_constraints,
+        **LabelSetRanker._parameter_constraints,
+        **ExploringMixin._parameter_constraints,
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
     }
@@ -162,20 +170,27 @@ class SemiBanditRanker(ShownLabelsRanker):
         self.threshold = threshold
         self.random_state = random_state
 
-    def _show(self, rows, sampler, available, random_state):
+    def _draw(self, rows, sampler, available, random_state):
         votes = self._learner.predict_rows(rows)
         uniforms = random_state.random_sample((len(votes), sampler.n_uniforms))
         return sampler.draw_rows(votes, uniforms, available)
 
     def _learn_shown(self, X, actions, propensities, rewards, weights, available):
-        self._checked_threshold()
+        chances = np.diagonal(propensities, axis1=1, axis2=2)
         with ExclusiveCalls([self._learner, self._label_sets]):
-            for batch in timed_slices(self._track(slices(X.shape[0], BATCH), "batch")):
-                shown = actions[batch], rewards[batch], weights[batch]
-                record = shown_labels(actions[batch], propensities[batch], rewards[batch])
-                update = self._label_sets_update(weights[batch], shown=record)
+            for batch in timed_slices(self._track(self._blocks(X), "batch")):
+                shown = actions[batch], rewards[batch], chances[batch]
                 scores = np.empty((len(shown[0]), len(self.classes_)))
-                learn_shown_labels(self._learner, X[batch], *shown, scores, partial(update, scores))
+                learn_sets = partial(
+                    self._label_sets.play,
+                    scores,
+                    weights[batch],
+                    shown=shown,
+                    threshold=self._threshold,
+                )
+                learn_shown_labels(
+                    self._learner, X[batch], *shown[:2], weights[batch], scores, learn_sets
+                )
 
     def _learn_rounds(
         self,
@@ -190,18 +205,18 @@ class SemiBanditRanker(ShownLabelsRanker):
         available=None,
     ):
         """Show labels of each sample and learn from their rewards."""
-        self._checked_threshold()
-        sampler = self._make_sampler()
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights)
-        batches = self._track(slices(X.shape[0], BATCH), "batch", may_stop=scores is None)
-        with ExclusiveCalls([self._learner, self._label_sets]):
+        batches = self._track(self._blocks(X), "batch", may_stop=scores is None)
+        locked = ExclusiveCalls([self._learner, self._label_sets])
+        with locked, self._sampler() as sampler:
             for batch in timed_slices(batches):
                 rows, of_rows = X[batch], weights[batch]
                 uniforms = self._random_state.random_sample((len(of_rows), sampler.n_uniforms))
                 before = np.empty((len(of_rows), len(self.classes_)))
                 before = before if scores is None else scores[batch]
-                update = self._label_sets_update(of_rows, predictions, batch)
+                of_sets = {name: array[batch] for name, array in (predictions or {}).items()}
+                of_sets["threshold"] = self._threshold
                 play_rounds(
                     self._learner,
                     rows,
@@ -211,7 +226,7 @@ class SemiBanditRanker(ShownLabelsRanker):
                     *lists_of_rows(indptr, labels, batch),
                     of_rows,
                     before,
-                    partial(update, before),
+                    partial(self._label_sets.play, before, of_rows, **of_sets),
                     mask_rows(available, batch),
                 )
 
@@ -234,8 +249,9 @@ class SemiBanditRanker(ShownLabelsRanker):
 
     def _start_model(self, classes):
         self.classes_ = classes
-        self._start_label_sets()
-        self._make_sampler()
+        self._start_exploring()
+        self._threshold, self._memory = self.threshold, WorkingMemory()
+        self._label_sets = LabelSets(len(classes), self._has_label_columns)
         self._random_state = check_random_state(self.random_state)
         seeds, self.estimators_ = np.random.RandomState(draw_seed(self._random_state)), []
         for template in self._templates():

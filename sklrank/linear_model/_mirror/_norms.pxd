@@ -1,7 +1,5 @@
 """Mirror maps of the p-norm, the group norm and the Schatten norm."""
 
-cimport cython
-
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank._rows cimport Row
 from sklrank._state cimport Archive
@@ -53,7 +51,6 @@ cdef class SchattenMap(NormMap):
     cdef Py_ssize_t n_changed               # entries of rows added since the last `recompute`
     cdef double[:, ::1] left_factor         # (n_classes, n_classes) M, unless `is_stale`
     cdef bint is_stale                      # whether `gram` has changed since M was computed
-    cdef cython.pymutex lock                # held by `prepare`
     cdef double[::1] direction              # scratch: (n_classes,)
     cdef double[::1] products               # scratch: (n_classes,)
 

@@ -220,9 +220,12 @@ cdef class SchattenMap(NormMap):
 
     cdef int prepare(self) except -1:
         if self.exponent > 2.0:
-            with self.lock:
+            self.begin_exclusive()
+            try:
                 self.ensure_left_factor()
                 self.raise_error()
+            finally:
+                self.end_exclusive()
         return 0
 
     cdef void score(self, const Row* row, double* scores) noexcept nogil:
