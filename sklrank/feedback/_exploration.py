@@ -31,9 +31,8 @@ MAX_REWARD = 1e100
 class Exploration:
     """A record of the labels that were shown, and of their propensities.
 
-    The labels and the propensities are arrays with one row per sample. Indexing the record by a
-    slice, a mask or positions returns the record of some samples. The record does not contain the
-    rewards, which are an array of the shape of `actions`: numbers from 0 to 1, or NaN if not known;
+    A slice, a mask or positions as an index give the record of some samples. Rewards are not part
+    of it: they are an array of the shape of `actions`, numbers from 0 to 1, or NaN if not known;
     :class:`~sklrank.linear_model.BanditronClassifier` and the boosters take 0 and 1 only.
 
     Parameters
@@ -41,9 +40,8 @@ class Exploration:
     actions : array-like of shape (n_samples, k), or (n_samples,)
         Labels shown, as indices into `classes_`: k labels per sample, or a single label.
     propensities : array-like of shape (n_samples, k, k), or (n_samples,)
-        For each two of the labels shown for a sample, the probability at the time of the draw that
-        both are shown. The diagonal contains the probabilities that each label is shown. For a
-        single label per sample, the probability that it is shown.
+        For each two of the labels shown, the probability at the time of the draw that both are
+        shown, and on the diagonal that each label is shown. For a single label, that it is shown.
     classes : ndarray of shape (n_labels,), default=None
         Names of the labels at the time of the draw, the `classes_` of the model. A model that has
         other labels by then learns from the labels of these names. If None, the actions are indices
@@ -51,12 +49,8 @@ class Exploration:
 
     Attributes
     ----------
-    actions : ndarray of shape (n_samples, k), or (n_samples,)
-        The parameter `actions` as an array.
-    propensities : ndarray of shape (n_samples, k, k), or (n_samples,)
-        The parameter `propensities` as an array.
-    classes : ndarray of shape (n_labels,) or None
-        The parameter `classes`.
+    actions, propensities, classes : ndarray, ndarray, ndarray or None
+        The parameters as arrays.
 
     See Also
     --------
@@ -64,10 +58,9 @@ class Exploration:
 
     Notes
     -----
-    The method that learns from the record raises an error for impossible values, such as a
-    propensity of 0, or two labels that are shown together more often than one of them. If a log
-    contains only the probability of each label, and the labels were drawn independently of each
-    other, the probability of two labels is the product of their probabilities.
+    Methods that learn from the record raise an error for impossible values, such as a propensity of
+    0, or two labels that are shown together more often than one of them. If labels were drawn
+    independently, the propensity of two labels is the product of theirs.
 
     Examples
     --------
@@ -121,31 +114,27 @@ class Exploration:
     ) -> pd.DataFrame:
         """Convert the record to a data frame with one row per sample, for example for a log.
 
-        ``frame.to_sql``, ``to_parquet``, ``polars.from_pandas(frame)`` and
-        ``pyarrow.Table.from_pandas(frame)`` pass it on; add columns such as the id of the visitor,
-        the time and the version of the policy before.
+        Add columns such as the id of the visitor, the time and the version of the policy before
+        you store it, for example by ``frame.to_sql`` or ``to_parquet``.
 
         Parameters
         ----------
         rewards : array-like of the shape of the actions, default=None
-            Rewards, which are added to the log, NaN if not yet known. If None, the log has no
-            rewards.
+            Rewards, which are added to the log, NaN if not yet known. If None, it has none.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels, such as `classes_` of an estimator, which are logged instead of the
-            indices. If None, the names in the record or, without, the indices are logged.
+            Names of the labels, which are logged instead of the indices. If None, the names in the
+            record or, without, the indices are logged.
 
         Returns
         -------
         pandas.DataFrame
-            Data frame with the columns ``action_i``, ``reward_i`` (if rewards are given) and
-            ``propensity_i`` of the label shown at position i, counted from 0, and
-            ``propensity_i_j`` with i < j of the labels shown at the positions i and j.
+            Columns ``action_i``, ``reward_i`` (if rewards are given) and ``propensity_i`` of the
+            label shown at position i = 0, 1, ..., and ``propensity_i_j`` of two labels, with i < j.
 
         Raises
         ------
         ValueError
-            If the shapes of the record or of `rewards` are invalid, or if actions are not indices
-            into `classes`.
+            If shapes do not fit, or actions are not indices into `classes`.
         """
         import pandas as pd
 
@@ -154,23 +143,11 @@ class Exploration:
         classes = self.classes if classes is None else classes
         if classes is not None:
             names = names_of(classes)
-            if actions.size and (
-                actions.dtype.kind not in "iu" or actions.min() < 0 or actions.max() >= len(names)
-            ):
-                raise ValueError(
-                    f"actions must be integers from 0 to {len(names) - 1}, indices into classes; "
-                    f"got {np.unique(actions)[:5].tolist()}"
-                )
+            _check_indices(actions, len(names))
             actions = names[actions.astype(np.intp)]
         columns = {f"action_{i}": actions[:, i] for i in range(k)}
         if rewards is not None:
-            rewards = np.asarray(rewards)
-            if rewards.shape != self.actions.shape:
-                raise ValueError(
-                    f"rewards must have the shape {self.actions.shape} of the actions, got "
-                    f"{rewards.shape}"
-                )
-            rewards = rewards.reshape(actions.shape)
+            rewards = _in_shape(rewards, actions.shape)
             columns |= {f"reward_{i}": rewards[:, i] for i in range(k)}
         columns |= {name: propensities[:, i, j] for name, i, j in _propensity_columns(k)}
         return pd.DataFrame(columns)
@@ -185,12 +162,11 @@ class Exploration:
         ----------
         frame : data frame, mapping of names to columns, or sequence of mappings
             The log: a data frame of pandas or polars, an Arrow table, or rows of a database with
-            names, such as :class:`sqlite3.Row`. Other columns are ignored. In particular, rewards
-            are not read. If k labels were shown, ``frame[[f"reward_{i}" for i in range(k)]]`` gives
-            the rewards; if a single label was shown, ``frame["reward_0"]`` does.
+            names, such as :class:`sqlite3.Row`. Other columns are ignored, also those of rewards:
+            ``frame[[f"reward_{i}" for i in range(k)]]``, or ``frame["reward_0"]`` of one label.
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels in the order of the indices, such as `classes_` of the estimator
-            that will learn from the record. They are required if the actions were logged by name.
+            Names of the labels in the order of the indices, such as `classes_` of an estimator;
+            required if the actions were logged by name.
 
         Returns
         -------
@@ -200,8 +176,7 @@ class Exploration:
         Raises
         ------
         ValueError
-            If a column is missing, if an action is not in `classes`, if `classes` has a name twice,
-            or if actions are names and `classes` is None.
+            If a column is missing, or if actions are not in `classes`, or names without it.
         """
         frame, k = _columns(frame), 0
         while f"action_{k}" in frame:
@@ -263,10 +238,7 @@ def _indices_of(actions, classes):
 
 
 def _whole_numbers(actions):
-    """Return actions as integers, since databases and files may store them as other types.
-
-    Raise if the actions are not whole numbers.
-    """
+    """Return whole numbers as integers: databases and files may store them as other types."""
     with suppress(TypeError, ValueError), np.errstate(invalid="ignore"):
         whole = actions.astype(np.intp)
         if np.array_equal(whole, actions):
@@ -287,10 +259,9 @@ def check_exploration(
 ):
     """Check a record, or an object with its attributes. Return the arrays for compiled loops.
 
-    These are C-contiguous, `(n_samples, k)` intp and `(n_samples, k, k)` float64. If `single`,
-    there must be one label per sample, and both have the shape `(n_samples,)`. Raise ValueError if
-    the record is invalid for `n_samples` samples and a model of `n_labels` labels. The actions that
-    are returned are indices into `classes`, also if the record has other classes.
+    These are C-contiguous, `(n_samples, k)` intp and `(n_samples, k, k)` float64, or `(n_samples,)`
+    if `single`, for one label per sample. Raise ValueError if the record is invalid for a model of
+    `n_labels` labels. The actions returned are indices into `classes`, also if it has others.
     """
     named = None if classes is None else getattr(exploration, "classes", None)
     renames = named is not None and named is not classes and not np.array_equal(named, classes)
@@ -321,13 +292,18 @@ def check_exploration(
     return (actions.ravel(), propensities.ravel()) if single else (actions, propensities)
 
 
-def _raise_fault(actions, propensities, n_labels, row, i, j):
-    """Raise ValueError that names what is impossible about the labels i and j of a row."""
-    if actions.dtype.kind not in "iu" or not 0 <= actions[row, j] < n_labels:
+def _check_indices(actions, n_labels):
+    is_integer = actions.dtype.kind in "iu"
+    if actions.size and not (is_integer and 0 <= actions.min() and actions.max() < n_labels):
         raise ValueError(
             f"actions of exploration must be integers from 0 to {n_labels - 1}, indices into "
             f"classes_; got {np.unique(actions)[:5].tolist()}"
         )
+
+
+def _raise_fault(actions, propensities, n_labels, row, i, j):
+    """Raise ValueError that names what is impossible about the labels i and j of a row."""
+    _check_indices(actions, n_labels)
     if i != j and actions[row, i] == actions[row, j]:
         raise ValueError("actions of exploration must not show a label twice for a sample")
     p, q, both, same = (propensities[row][ab] for ab in ((i, i), (j, j), (i, j), (j, i)))
@@ -360,19 +336,24 @@ def check_shown(actions, available):
         )
 
 
-def check_rewards(rewards, shape, *, bounded=True, refused=None):
-    """Check that rewards are numbers, or NaN if not known, of this shape. Return them as float64.
-
-    The shape is that of the actions, or of pairs of them. For a single action per sample,
-    (n_samples,) and (n_samples, 1) are both accepted. If `bounded`, rewards must be from 0 to 1.
-    `refused` is the reason why numbers other than 0 and 1 are refused, if they are.
-    """
+def _in_shape(rewards, shape):
+    """Return rewards as an array of this shape, where (n_samples,) and (n_samples, 1) are one."""
     rewards = np.asarray(rewards)
     if (len(shape) == 1 and rewards.shape == (*shape, 1)) or shape == (*rewards.shape, 1):
         rewards = rewards.reshape(shape)
     if rewards.shape != shape:
         of = "pairs of actions" if len(shape) == 3 else "the actions"
         raise ValueError(f"rewards must have the shape {shape} of {of}, got {rewards.shape}")
+    return rewards
+
+
+def check_rewards(rewards, shape, *, bounded=True, refused=None):
+    """Check that rewards are numbers, or NaN if not known, of this shape. Return them as float64.
+
+    The shape is that of the actions, or of pairs of them. If `bounded`, rewards must be from 0 to
+    1. `refused` is the reason why numbers other than 0 and 1 are refused, if they are.
+    """
+    rewards = _in_shape(rewards, shape)
     if rewards.dtype == object:
         # Columns of a nullable type in data frames are converted to arrays of objects.
         with suppress(TypeError, ValueError):

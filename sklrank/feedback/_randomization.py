@@ -59,9 +59,8 @@ def explore(
         by their index.
     k : int
         Number of labels to show, from 1 to the number of labels; 1 for "thompson".
-    scheme : {"uniform", "single-swap", "plackett-luce", "inverse-gap", "thompson"}, \
-            default="uniform"
-        Name of the scheme; see Notes. It is the parameter `randomization` of the estimators.
+    scheme : str, default="uniform"
+        Name of a scheme in Notes, as the parameter `randomization` of the estimators.
     exploration : float, default=0.05
         Amount of exploration, in (0, 1]: the number rho in Notes.
     random_state : int, RandomState instance or None, default=None
@@ -83,7 +82,6 @@ def explore(
     See Also
     --------
     sklrank.linear_model.SemiBanditRanker : Explores, and learns from the labels shown.
-    sklrank.linear_model.LinUCBClassifier : The same for one label; has schedules of rho.
 
     Notes
     -----
@@ -109,21 +107,18 @@ def explore(
     ============= ============================================= ====================================
 
     Labels are *drawn by their strengths* one after the other, without replacement, in proportion to
-    the strengths (the Plackett-Luce distribution, or Gumbel top-k). If k = m, all labels are shown.
+    the strengths (the Plackett-Luce distribution, or Gumbel top-k). Propensities are
 
-    Let I be 1 for labels of the greedy top k, and 0 if one is not of them. Propensities are
-
-    - "uniform": ``(1 - rho) I + rho k / m`` of a label, and
-      ``(1 - rho) I + rho k (k-1) / (m (m-1))`` of two labels.
+    - "uniform": ``rho k / m`` of a label, and ``rho k (k-1) / (m (m-1))`` of two, plus ``1 - rho``
+      for those of the greedy top k.
     - "single-swap": if it explores, with u = m - k, ``((k-1)/k)^2 + 1/(k u)`` of a label of the
       greedy top k, ``(k-1)/(k u) + (u-1)/u^2`` of another one, ``((k-2)/k)^2 + 2 (k-1)/(k^2 u)`` of
       two of the greedy top k, ``(k-1)/(k u) [(k-2)/k + 1/(k u) + (u-1)(k-1)/(k u)]`` of one of them
       and another one, and ``2 (k-1)/(k u^2)`` of two others. [1]_ has lower bounds.
-    - "plackett-luce" and "inverse-gap": integrals over arrival times, computed to about 1e-14. For
-      k = 3 of 101 labels, they take about 80 microseconds per sample.
-    - "thompson": sums over 64 cells, by which the label is drawn, so that they are exact. They
-      differ from the law of the noisy scores by less than 0.003 usually, and by up to 0.04 if the
-      deviations of labels differ by factors of about ten.
+    - "plackett-luce" and "inverse-gap": integrals over arrival times, computed to about 1e-14. They
+      take about 80 microseconds per sample for k = 3 of 101 labels.
+    - "thompson": sums over 64 cells, by which labels are drawn. The law of the noisy scores differs
+      by less than 0.003 usually, and by up to 0.04 if deviations differ by factors of about ten.
 
     The gap of a label is the k-th largest score minus its score: rho is the gap that halves its
     strength, in the unit of the scores. If these are expected rewards, "inverse-gap" costs at most

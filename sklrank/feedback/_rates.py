@@ -15,10 +15,9 @@ from sklrank.feedback._schedules import Schedule
 class DecayingExploration:
     """Amount of exploration ``scale * t ** -power`` of round t = 1, 2, ...
 
-    Pass it as the parameter `exploration` of a ranker or classifier that explores. It has two
-    names: "decay" is ``DecayingExploration(1 / 4)``, for which the bounds of Top-k BBM and Top-k
-    Adaptive decrease fastest, up to a constant factor [1]_, and "ag0" is
-    ``DecayingExploration(1 / 3, scale=0.5)``, a schedule of the experiments with Banditron in [2]_.
+    A value of the parameter `exploration` of the estimators. "decay" is its name with the defaults,
+    for which the bounds of Top-k BBM and Top-k Adaptive decrease fastest, up to a constant factor
+    [1]_, and "ag0" that of ``DecayingExploration(1 / 3, scale=0.5)``, for Banditron [2]_.
 
     Parameters
     ----------
@@ -62,18 +61,7 @@ class DecayingExploration:
         self.power, self.scale = float(power), float(scale)
 
     def __call__(self, t: float) -> float:
-        """Return the amount of round t.
-
-        Parameters
-        ----------
-        t : int, or array of ints
-            Number of the round, from 1.
-
-        Returns
-        -------
-        float, or array of floats
-            The amount.
-        """
+        """Return the amount of round t = 1, 2, ..., or of an array of rounds."""
         return self.scale * t**-self.power
 
 
@@ -81,30 +69,27 @@ class DecayingExploration:
 class SelfTunedExploration:
     r"""Self-tuned exploration rate of the bandit classifiers.
 
-    Pass it as the parameter `exploration` of :class:`~sklrank.linear_model.BanditronClassifier`.
-    The rate of round t depends on the number h of *hits* and the number m of *misses* in the
-    rounds before. A round is a hit if the predicted label was shown and is correct; all other
-    rounds are misses. With the concave support functions :math:`\omega_j(z) = (1 + z)^{\lambda_j}`,
-    the rate is ([1]_, Eqs. 6.4, 6.5 and 6.3)
+    A value of the parameter `exploration` of :class:`~sklrank.linear_model.BanditronClassifier`.
+    The rate of round t depends on the number h of *hits*, rounds before in which the predicted
+    label was shown and is correct, and the number m of all others, *misses*. With the concave
+    support functions :math:`\omega_j(z) = (1 + z)^{\lambda_j}`, it is ([1]_, Eqs. 6.4, 6.5, 6.3)
 
     - "ag1": :math:`\omega_2'(3 h + m) / (2 \omega_2'(0))`,
     - "ag2": :math:`\omega_2'(t) / (2 \omega_1'(m))`,
     - "ag3": :math:`\omega_2'(3 h + m) / (2 \omega_1'(m))`.
 
-    It is in (0, 1/2]. The strings "ag1", "ag2" and "ag3" stand for both exponents 0.1, as in the
-    experiments of [1]_.
+    It is in (0, 1/2]. The names "ag1", "ag2" and "ag3" stand for both exponents 0.1, as in [1]_.
 
     Parameters
     ----------
     rule : {"ag1", "ag2", "ag3"}, default="ag3"
         Formula of the rate.
     power : float, default=1/3
-        Exponent :math:`\lambda_2`, in (0, 1]. The number of mistakes is
-        :math:`O(T^{2/3})` for "ag1" if it is 2/3 (Corollary 19).
+        Exponent :math:`\lambda_2`, in (0, 1]. "ag1" makes :math:`O(T^{2/3})` mistakes if it is 2/3
+        (Corollary 19).
     miss_power : float, default=2/3
-        Exponent :math:`\lambda_1`, from `power` to 1. It has no effect on "ag1". The number of
-        mistakes is :math:`O(T^{2/3})` for "ag2" and "ag3" if it is ``power + 1/3`` (Corollaries 17
-        and 21).
+        Exponent :math:`\lambda_1`, from `power` to 1; not used by "ag1". The others make
+        :math:`O(T^{2/3})` mistakes if it is ``power + 1/3`` (Corollaries 17 and 21).
 
     Raises
     ------
@@ -113,7 +98,6 @@ class SelfTunedExploration:
 
     See Also
     --------
-    sklrank.linear_model.BanditronClassifier : Learns from bandit feedback.
     DecayingExploration : The amount depends on the number of the round only.
 
     References
@@ -123,12 +107,9 @@ class SelfTunedExploration:
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
     >>> from sklrank.feedback import SelfTunedExploration
     >>> from sklrank.linear_model import BanditronClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> exploration = SelfTunedExploration("ag1", power=2 / 3)
-    >>> model = BanditronClassifier(exploration=exploration, random_state=0).fit(X, y)
+    >>> model = BanditronClassifier(exploration=SelfTunedExploration("ag1", power=2 / 3))
     """
 
     rule: Literal["ag1", "ag2", "ag3"] = "ag3"

@@ -51,12 +51,11 @@ cdef class TopKSampler:
     draws a single label only has ``shows_lists = False``. Labels are sorted by `sort_items` of
     `sklrank._sorting`, if needed.
 
-    Propensities must be accurate to 1e-12, those of two labels positive for each k of at least 2
-    (boosters clip them from below), and all exactly 1 if k is the number of labels. As the
-    exploration approaches 0, which is possible, too, a sampler should show the greedy top k. The
-    theoretical learning rate of `TopKAdaptive` is right if the propensities of two labels are not
-    below the order of ``exploration / n_labels**2`` (Raman et al. 2020, Lemmas 6 and 10): otherwise
-    state so in `explore`.
+    Propensities must be accurate to 1e-12, those of two labels positive (boosters clip them from
+    below), and exactly 1 if k is the number of labels. As the exploration approaches 0, which may
+    be reached, the greedy top k should be shown. State in `explore` if propensities of two labels
+    may be below O(exploration / n_labels^2): ``learning_rate="theory"`` of `TopKAdaptive` assumes
+    that they are not (Raman et al. 2020, Lemmas 6 and 10).
 
     Parameters
     ----------
@@ -301,10 +300,7 @@ cdef class SingleSwapSampler(GreedyMixtureSampler):
 
 
 cdef class PlackettLuceSampler(TopKSampler):
-    """Sampler that draws labels one after the other, by their strengths.
-
-    The strength of a label is a mixture of its softmax probability and of ``1 / n_labels``. The
-    next label is drawn from the remaining labels in proportion to their strengths.
+    """Sampler that draws labels one after the other, in proportion to their strengths.
 
     The order has the same distribution as the order of independent arrival times T_l, where T_l has
     the exponential distribution of the rate p_l, the strength of label l. Therefore
@@ -317,9 +313,9 @@ cdef class PlackettLuceSampler(TopKSampler):
     equal distances of 1/4 (double exponential quadrature), with errors of about 1e-14. The
     propensities of a sample take O(n_labels k^3) operations at each of about 50 nodes.
 
-    The share of the uniform distribution in the strengths is `smallest_share`. For k = 1, the
-    propensities are the strengths. A subclass may override `weigh`, which computes the strengths:
-    they sum to one, and if k > 1, each is at least `smallest_share / n`.
+    For k = 1, the propensities are the strengths. They are a mixture of the softmax of the scores
+    and, with the share `smallest_share`, the uniform distribution. A subclass may override `weigh`,
+    which computes them: they sum to one, and if k > 1, each is at least `smallest_share / n`.
     """
 
     cdef double share                       # share of the uniform distribution in the strengths
@@ -442,11 +438,7 @@ cdef class PlackettLuceSampler(TopKSampler):
 
 
 cdef class InverseGapSampler(PlackettLuceSampler):
-    """Sampler whose strengths outside of the greedy top k are the inverses of gaps between scores.
-
-    The gap of label l is the k-th largest score minus its score. With the exploration rho, its
-    strength is 1 / (n (1 + gap / rho)), and the greedy top k share the rest equally.
-    """
+    """Sampler whose strengths outside of the greedy top k are inverses of gaps between scores."""
 
     cdef double scale                       # the exploration rho
 
@@ -471,14 +463,11 @@ cdef class InverseGapSampler(PlackettLuceSampler):
 cdef class ThompsonSampler(PlackettLuceSampler):
     """Sampler of a single label: the largest score after Gaussian noise is added to the scores.
 
-    The standard deviation of the noise is the exploration times the standard error of the score.
     Let F_l be the distribution function of score l with noise. The strength of label l is the
     probability int (product of F_j over j != l) dF_l that it is the largest one. It is computed as
     a sum over N_CELLS cells of t, in which the product is the mean of its values at both ends of
-    the cell; the cells are narrow where the largest score probably is. Labels are drawn by the
-    strengths that are computed, so that the error of the sum changes the policy a little, and the
-    propensities not at all. The error is usually below 0.003, and was at most 0.005 if the
-    logarithms of the standard errors had a deviation of 1/2, and 0.04 if it was 1.
+    the cell; the cells are narrow where the largest score probably is. The error was at most 0.005
+    if the logarithms of the standard errors had a deviation of 1/2, and 0.04 if it was 1.
     """
 
     shows_lists = False

@@ -2,22 +2,11 @@
 """Exploration schedules: they compute the exploration rate of a round from the previous rounds.
 
 A rate depends only on the number of the round (a constant, a named decay, or a function of the
-user), or it depends on the feedback by a rule. In round t with K labels and exploration rate g_t,
-the predicted label is shown with probability 1 - g_t + g_t/K, and each other label with probability
-g_t/K. A round is a *hit* if the predicted label was shown and is correct. Let
-
-    mu_t  = 2 [hit]             be an upper estimate of the probability of a correct prediction,
-    tau_t = 1 - [hit]           be an upper estimate of the probability of a wrong prediction,
-
-and let w' be the derivative of a concave support function w(z) = (1 + z)^l. The dissertation of
-Valizadegan (2010, Chapter 6) balances the two terms of the mistake bound of Theorem 14 by the rates
-
-    ag1   g_t = w_2'(sum of 1 + mu_i) / (2 w_2'(0))               (Eq. 6.4)
-    ag2   g_t = w_2'(t) / (2 w_1'(sum of tau_i))                  (Eq. 6.5)
-    ag3   g_t = w_2'(sum of 1 + mu_i) / (2 w_1'(sum of tau_i))    (Eq. 6.3)
-
-with sums over i < t. The exponents of the two support functions satisfy l_1 >= l_2, so that w_1' >=
-w_2', and the rates are at most 1/2.
+user), or on the feedback by a rule, whose formula `SelfTunedExploration` states. The rules balance
+the two terms of the mistake bound in Theorem 14 of Valizadegan (2010): 2 in a hit and 0 otherwise
+is an upper estimate mu of the probability of a correct prediction, and 1 in a miss and 0 otherwise
+an upper estimate tau of that of a wrong one. In n rounds with h hits, the sum of 1 + mu is n + 2 h,
+and that of tau is n - h.
 """
 
 from libc.math cimport pow

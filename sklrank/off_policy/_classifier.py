@@ -36,10 +36,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator : estimator
         Classifier whose `fit` accepts `sample_weight`.
     method : {"ips", "snips", "dm", "dr"}, default="ips"
-        Estimate of the rewards r of labels shown with propensities p. "ips": r / p, and 0 for the
-        labels not shown. "snips": the same for r minus the value of the last fit, as long as this
-        value increases [2]_. "dm": the prediction of `reward_model`. "dr": the prediction, plus its
-        error divided by p for the label shown [3]_.
+        Estimate :math:`\hat r`; see Notes.
     reward_model : estimator, default=None
         Model of the rewards, for "dm" and "dr", as in :func:`policy_value`.
     cv : int, cross-validation generator or iterable, default=5
@@ -54,14 +51,26 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     n_features_in_, feature_names_in_ : int, ndarray of shape (n_features,)
         Number and names of the features. Defined only if `estimator_` has them.
 
+    Notes
+    -----
+    With the reward r and the propensity p of the label shown, the value v of the last fit, and the
+    prediction q of `reward_model`, :math:`\hat r` is
+
+    ======= ==================== =====================================
+    Method  Label shown          Other labels
+    ======= ==================== =====================================
+    "ips"   r / p                0
+    "snips" (r - v) / p          0; repeated while v increases [2]_
+    "dm"    q                    q
+    "dr"    q + (r - q) / p      q [3]_
+    ======= ==================== =====================================
+
     References
     ----------
-    .. [1] N. Abe et al., "An iterative method for multi-class cost-sensitive learning",
-       KDD 2004.
+    .. [1] N. Abe et al., "An iterative method for multi-class cost-sensitive learning", KDD 2004.
     .. [2] A. Swaminathan and T. Joachims, "The self-normalized estimator for counterfactual
        learning", NIPS 2015.
-    .. [3] M. Dudik et al., "Doubly robust policy evaluation and learning",
-       ICML 2011.
+    .. [3] M. Dudik et al., "Doubly robust policy evaluation and learning", ICML 2011.
 
     Examples
     --------

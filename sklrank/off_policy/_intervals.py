@@ -13,17 +13,6 @@ from sklrank._validation import as_numbers, check_level, check_random_state, is_
 N_RESAMPLES = 1000
 
 
-def check_reward_range(reward_range):
-    """Return the smallest and the largest possible reward."""
-    bounds = as_numbers(reward_range, "reward_range")
-    if bounds.shape != (2,) or not np.isfinite(bounds).all() or not bounds[0] < bounds[1]:
-        raise ValueError(
-            "reward_range must be two finite numbers, the smallest and the largest possible "
-            f"reward, got {reward_range!r}"
-        )
-    return bounds.tolist()
-
-
 def standard_error(terms):
     """Return the standard error of the mean of the terms; NaN for a single one."""
     return terms.std(ddof=1) / np.sqrt(len(terms)) if len(terms) > 1 else np.nan
@@ -98,7 +87,13 @@ def confidence_sequence(
     """
     check_level(confidence, "confidence")
     rewards, weights = as_numbers(rewards, "rewards"), as_numbers(weights, "weights")
-    least, most = check_reward_range(reward_range)
+    bounds = as_numbers(reward_range, "reward_range")
+    if bounds.shape != (2,) or not np.isfinite(bounds).all() or not bounds[0] < bounds[1]:
+        raise ValueError(
+            "reward_range must be two finite numbers, the smallest and the largest possible "
+            f"reward, got {reward_range!r}"
+        )
+    least, most = bounds.tolist()
     if horizon is not None and (not is_integer(horizon) or horizon < 1):
         raise ValueError(f"horizon must be a positive integer or None, got {horizon!r}")
     if rewards.ndim != 1 or rewards.shape != weights.shape:

@@ -50,10 +50,8 @@ def list_policy_value(
     discounts : array-like of shape (k,), default=None
         Factor of the rewards of each position, such as those of the DCG; of a pair, that of the
         second label. If None, 1.
-    X : array-like of shape (n_samples, n_features), default=None
-        Samples, for a policy that is a model.
-    available : array-like, default=None
-        Labels that could be shown, for a policy that is a model, as in :func:`policy_value`.
+    X, available : array-like, array-like, default=None
+        For a policy that is a model, as in :func:`policy_value`.
     interval, confidence, random_state : {"normal", "bootstrap"}, float, RandomState
         As in :func:`policy_value`.
 
@@ -88,10 +86,7 @@ def list_policy_value(
     if discounts is not None:
         discounts = as_numbers(discounts, "discounts")
         if discounts.shape != (k,) or not np.isfinite(discounts).all():
-            raise ValueError(
-                f"discounts must be finite, one for each of {k} positions; got shape "
-                f"{discounts.shape}"
-            )
+            raise ValueError(f"discounts must be {k} finite numbers, got shape {discounts.shape}")
         rewards = rewards * discounts
     if method == "labels" and hasattr(policy, "propensities"):
         policy, available = _label_probabilities(policy, X, exploration, available), None

@@ -87,10 +87,7 @@ def cross_fitted(model, log, X, cv):
     folds = list(check_cv(cv).split(log.actions))
     held_out = np.concatenate([np.arange(len(log.actions))[test] for _, test in folds])
     if not np.array_equal(np.sort(held_out), np.arange(len(log.actions))):
-        raise ValueError(
-            "cv must hold out each sample of known reward in one fold, such as KFold does: the "
-            "model predicts the rewards of the samples that are held out"
-        )
+        raise ValueError("cv must hold out each sample of known reward once, as KFold does")
     for train, test in folds:
         rewards, fitted = log.rewards[train], None
         if rewards.min() < rewards.max():  # scikit-learn's classifiers refuse a single class

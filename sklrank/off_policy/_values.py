@@ -92,30 +92,25 @@ def policy_value(
     propensity, the estimate is the mean of h(w) times the rewards. With a reward model, it is the
     mean of the rewards predicted for the policy, plus h(w) times the errors of the prediction.
 
-    =========== =================== ========
-    Method      h(w)                Model
-    =========== =================== ========
-    "ips"       w                   no
-    "snips"     w / mean(w)         no
-    "clipped"   min(w, t)           no
-    "dm"        0                   yes
-    "dr"        w                   yes [1]_
-    "sndr"      w / mean(w)         yes
-    "switch-dr" w if w <= t, else 0 yes
-    "dr-os"     w / (1 + w^2 / t)   yes [2]_
-    =========== =================== ========
+    =================== ========= ===========
+    h(w)                No model  With one
+    =================== ========= ===========
+    w                   "ips"     "dr" [1]_
+    w / mean(w)         "snips"   "sndr"
+    min(w, t)           "clipped"
+    w if w <= t, else 0           "switch-dr"
+    w / (1 + w^2 / t)             "dr-os" [2]_
+    0                             "dm"
+    =================== ========= ===========
 
     The intervals of "dm", "switch-dr" and "dr-os" do not contain the bias of the reward model, nor
     that of "clipped" its own: report those of "snips", "dr" or "sndr".
 
     References
     ----------
-    .. [1] M. Dudik et al., "Doubly robust policy evaluation and optimization",
-       Stat. Science 2014.
-    .. [2] Y. Su et al., "Doubly robust off-policy evaluation with shrinkage",
-       ICML 2020.
-    .. [3] Y. Su et al., "Adaptive estimator selection for off-policy evaluation",
-       ICML 2020.
+    .. [1] M. Dudik et al., "Doubly robust policy evaluation and optimization", Stat. Sci. 2014.
+    .. [2] Y. Su et al., "Doubly robust off-policy evaluation with shrinkage", ICML 2020.
+    .. [3] Y. Su et al., "Adaptive estimator selection for off-policy evaluation", ICML 2020.
 
     Examples
     --------
@@ -179,9 +174,9 @@ def policy_value_score(
 ) -> float:
     """Estimate the value of a policy, for ``make_scorer(policy_value_score)`` of scikit-learn.
 
-    Scorers pass the target and the predictions: the rewards, and the labels to show, integers from
-    0, or with ``response_method="predict_proba"`` probabilities. They route `exploration`, whose
-    names, if any, must not be other integers.
+    Scorers pass the rewards, and the labels to show, integers from 0, or with
+    ``response_method="predict_proba"`` probabilities. They route `exploration`, whose names, if
+    any, must not be other integers.
 
     Parameters
     ----------

@@ -280,9 +280,9 @@ def test_records_of_misfitting_shapes_have_no_data_frame(actions, propensities):
         ([[0, 1]], {"a": 1}, "classes must name labels"),
         ([[0, 1]], ["a"], r"must be integers from 0 to 0, .* got \[0, 1\]"),
         ([[-1, 0]], ["a", "b"], r"must be integers from 0 to 1, .* got \[-1, 0\]"),
-        ([[0.0, 1.0]], ["a", "b"], "actions must be integers"),
-        ([[True, False]], ["a", "b"], "actions must be integers"),
-        ([["a", "b"]], ["a", "b"], "actions must be integers"),
+        ([[0.0, 1.0]], ["a", "b"], "actions of exploration must be integers"),
+        ([[True, False]], ["a", "b"], "actions of exploration must be integers"),
+        ([["a", "b"]], ["a", "b"], "actions of exploration must be integers"),
     ],
 )
 def test_actions_that_are_not_indices_have_no_names(actions, classes, message):
