@@ -81,7 +81,7 @@ def hidden_modules(path):
 
 
 def imports_past_init():
-    """Count the imports of Python names; declarations (`cimport`) are in `.pxd` files anyway."""
+    """Count the imports of Python names. (A `cimport` names a `.pxd` file, which is meant to.)"""
     return Counter(
         f"{room_of(path)} -> {name}" for path in sources() for name in hidden_modules(path)
     )
