@@ -13,7 +13,7 @@ from sklearn.utils.parallel import delayed
 
 from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
-from sklrank._sklearn import StrOptions, _num_samples
+from sklrank._sklearn import StrOptions, _num_samples, parallel
 from sklrank._validation import check_outputs
 from sklrank.label_ranking._label_ranker import (
     DecompositionRanker,
@@ -178,7 +178,7 @@ class PairwiseRanker(DecompositionRanker):
             )
         elif self._learned_pairs.any():
             probabilities[:, self._learned_pairs] = np.column_stack(
-                self._in_parallel(
+                parallel(n_jobs=self.n_jobs)(
                     delayed(positive_probability)(model, X)
                     for model in self.estimators_
                     if model is not None
