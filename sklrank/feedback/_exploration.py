@@ -362,10 +362,9 @@ def check_rewards(rewards, shape, *, bounded=True, refused=None):
     least, most = (0, 1) if bounded else (-MAX_REWARD, MAX_REWARD)
     # The comparison is written so that NaN passes.
     if rewards.dtype.kind not in "biuf" or np.any((rewards < least) | (rewards > most)):
-        remedy = " (1 if the label shown is relevant): divide others by the largest one possible"
+        remedy = ": divide others by the largest one possible" if bounded else ""
         raise ValueError(
-            f"rewards must be numbers from {least:g} to {most:g}, or NaN if not known"
-            f"{remedy if bounded else ''}"
+            f"rewards must be numbers from {least:g} to {most:g}, or NaN if not known{remedy}"
         )
     rewards = np.ascontiguousarray(rewards, dtype=np.float64)
     if refused is not None and np.any((rewards > 0) & (rewards < 1)):

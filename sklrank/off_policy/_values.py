@@ -29,7 +29,7 @@ def policy_value(
     reward_range: tuple[float, float] = (0.0, 1.0),
     random_state: int | np.random.RandomState | None = None,
 ) -> Bunch:
-    r"""Estimate the value of a policy from the log of another one.
+    """Estimate the value of a policy from the log of another one.
 
     The value is the mean reward if the policy chose the labels to show.
 

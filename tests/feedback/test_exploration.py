@@ -27,22 +27,12 @@ def assert_same(a, b):
 
 
 @pytest.mark.parametrize(
-    "rows, positions",
-    [
-        (slice(1, 4), [1, 2, 3]),
-        (slice(None, None, -2), [5, 3, 1]),
-        ([4, 0, 4], [4, 0, 4]),
-        (np.array([True, False, False, True, False, False]), [0, 3]),
-        (2, [2]),
-        (np.int64(-1), [5]),
-        ([], []),
-    ],
+    "rows", [slice(1, 4), slice(None, None, -2), [4, 0, 4], np.arange(6) % 3 == 0, 2, np.int64(-1)]
 )
-def test_records_are_indexed_like_arrays(rows, positions):
-    part = SHOWN[rows]
-    assert len(part) == len(positions)
-    assert_array_equal(part.actions, SHOWN.actions[positions])
-    assert_array_equal(part.propensities, SHOWN.propensities[positions])
+def test_records_are_indexed_like_arrays(rows):
+    positions = np.arange(6)[rows].ravel()
+    assert_same(SHOWN[rows], Exploration(SHOWN.actions[positions], SHOWN.propensities[positions]))
+    assert SHOWN[[]].actions.shape == (0, 3)
 
 
 def test_pickles():
@@ -87,11 +77,11 @@ def test_data_frames_of_logs():
 
 
 @pytest.mark.parametrize("k", [1, 3])
-def test_logs_of_other_libraries_and_databases(k):
-    """A log with a missing reward and other columns, read from tables and from rows."""
+def test_logs_of_other_libraries_databases_and_files(k, tmp_path):
+    """A log with a missing reward and other columns is read to the bit, from tables and rows."""
     scores = np.random.RandomState(0).normal(size=(5, 4))
-    shown = explore(scores, k, exploration=0.5, random_state=0)
-    names, rewards = np.array(["a", "b", "c", "d"]), np.ones((5, k))
+    shown = explore(scores, k, exploration=0.3, random_state=0)
+    names, rewards = np.array(["a", "b", "c", "d"]), np.arange(5.0 * k).reshape(5, k)
     rewards[2, 0] = np.nan
     frame = shown.to_frame(rewards, classes=names).assign(visitor=range(100, 105), version="v1")
     connection = sqlite3.connect(":memory:")
@@ -99,44 +89,30 @@ def test_logs_of_other_libraries_and_databases(k):
     frame.to_sql("log", connection, index=False)
     rows = connection.execute("SELECT * FROM log ORDER BY visitor").fetchall()
     connection.close()
-    logs = [frame, frame.to_dict("list"), rows, [dict(row) for row in rows]]
+    tables, files = [frame, frame.to_dict("list")], [rows, [dict(row) for row in rows]]
     with suppress(ImportError):
-        import pyarrow
+        from pyarrow import Table, parquet
 
-        logs.append(pyarrow.Table.from_pandas(frame))
+        tables.append(Table.from_pandas(frame))
+        parquet.write_table(tables[-1], tmp_path / "log.parquet")
+        tables += [parquet.read_table(tmp_path / "log.parquet"), pd.read_parquet(tmp_path)]
     with suppress(ImportError):
         import polars
 
-        logs.append(polars.from_pandas(frame))
-    for log in logs:
+        tables.append(polars.from_pandas(frame))
+    for log in tables + files:
         record = Exploration.from_frame(log, classes=names)
         assert_array_equal(record.actions.reshape(5, k), shown.actions)
         assert_array_equal(record.propensities.ravel(), shown.propensities.ravel())
-    clicks = np.array([row["reward_0"] for row in rows], dtype=float)
-    assert_array_equal(np.isnan(clicks), [False, False, True, False, False])
-    with pytest.raises(ValueError, match="action_0"):
-        Exploration.from_frame([])
-
-
-@pytest.mark.parametrize("k", [1, 3])
-def test_logs_in_parquet_files(k, tmp_path):
-    """A file keeps the record, missing rewards and other columns to the bit."""
-    parquet = pytest.importorskip("pyarrow.parquet")
-    pyarrow = pytest.importorskip("pyarrow")
-    scores = np.random.RandomState(1).normal(size=(5, 4))
-    shown = explore(scores, k, exploration=0.3, random_state=1)
-    names, rewards = np.array(["a", "b", "c", "d"]), np.arange(5.0 * k).reshape(5, k)
-    rewards[3, 0] = np.nan
-    frame = shown.to_frame(rewards, classes=names).assign(visitor=range(5), version="v2")
-    parquet.write_table(pyarrow.Table.from_pandas(frame), tmp_path / "log.parquet")
-    for log in (parquet.read_table(tmp_path / "log.parquet"), pd.read_parquet(tmp_path)):
-        record = Exploration.from_frame(log, classes=names)
-        assert_array_equal(record.actions.reshape(5, k), shown.actions)
-        assert_array_equal(record.propensities.ravel(), shown.propensities.ravel())
+    for log in tables:
         found = np.column_stack([np.asarray(log[f"reward_{i}"], dtype=float) for i in range(k)])
         assert_array_equal(found, rewards)
-        assert np.asarray(log["visitor"]).tolist() == list(range(5))
-        assert set(np.asarray(log["version"])) == {"v2"}
+        assert np.asarray(log["visitor"]).tolist() == list(range(100, 105))
+        assert set(np.asarray(log["version"])) == {"v1"}
+    clicks = np.array([row["reward_0"] for row in rows], dtype=float)
+    assert_array_equal(clicks, rewards[:, 0])
+    with pytest.raises(ValueError, match="action_0"):
+        Exploration.from_frame([])
 
 
 def test_tools_of_scikit_learn_divide_records():
@@ -187,6 +163,12 @@ BAD = {
         ([[0, 1], [1, 0]], None),
         ([[0, 1], [1, 0]], HALF[0]),
         ([[0, 1], [1, 0]], np.full((2, 2), 0.5)),
+        ([[0, 1], [1, 0]], [[[0.5]], [[0.5]]]),
+        ([[0, 1]] * 2, HALF[:1]),
+        ([[0, 1]], HALF),
+        ([0], HALF[:1]),
+        ([[[0, 1]]], HALF),
+        (3, 0.5),
     ],
     r"must be probabilities in \(0, 1\], at least 1e-60": [
         ([[0, 1], [1, 0]], HALF.astype(str)),
@@ -223,6 +205,9 @@ def test_invalid_records_are_refused(message, actions, propensities):
         check_exploration(record, 2, 3)
     with pytest.raises(ValueError, match=message):
         check_exploration(SimpleNamespace(actions=actions, propensities=propensities), 2, 3)
+    if "shapes" in message:
+        with pytest.raises(ValueError, match=message):
+            record.to_frame()
 
 
 @pytest.mark.parametrize("decimals", [None, 3, 4, 6])
@@ -252,42 +237,13 @@ def test_bounds_of_the_propensity_of_two_labels():
                     check_exploration(wrong, 1, 3)
 
 
-@pytest.mark.parametrize(
-    "actions, propensities",
-    [
-        ([[0, 1]], [[[0.5]]]),
-        ([[0, 1]], [0.5]),
-        ([[0, 1]], [[0.5, 0.2]]),
-        ([[0, 1]], None),
-        ([[0, 1]] * 2, HALF[:1]),
-        ([[0, 1]], HALF),
-        ([0, 1], [0.5]),
-        ([0], HALF[:1]),
-        ([[[0, 1]]], HALF),
-        (3, 0.5),
-    ],
-)
-def test_records_of_misfitting_shapes_have_no_data_frame(actions, propensities):
-    with pytest.raises(ValueError, match="must have actions and propensities of the shapes"):
-        Exploration(actions, propensities).to_frame()
-
-
-@pytest.mark.parametrize(
-    "actions, classes, message",
-    [
-        ([[0, 1]], "ab", "classes must name labels"),
-        ([[0, 1]], 3, "classes must name labels"),
-        ([[0, 1]], {"a": 1}, "classes must name labels"),
-        ([[0, 1]], ["a"], r"must be integers from 0 to 0, .* got \[0, 1\]"),
-        ([[-1, 0]], ["a", "b"], r"must be integers from 0 to 1, .* got \[-1, 0\]"),
-        ([[0.0, 1.0]], ["a", "b"], "actions of exploration must be integers"),
-        ([[True, False]], ["a", "b"], "actions of exploration must be integers"),
-        ([["a", "b"]], ["a", "b"], "actions of exploration must be integers"),
-    ],
-)
-def test_actions_that_are_not_indices_have_no_names(actions, classes, message):
-    with pytest.raises(ValueError, match=message):
-        Exploration(actions, HALF[:1]).to_frame(classes=classes)
+def test_names_in_data_frames():
+    for classes in ("ab", 3, {"a": 1}):
+        with pytest.raises(ValueError, match="classes must name labels"):
+            Exploration([[0, 1]], HALF[:1]).to_frame(classes=classes)
+    for shown in ([0, 2], [-1, 0], [0.0, 1.0], [True, False], ["a", "b"]):
+        with pytest.raises(ValueError, match="must be integers from 0 to 1, .* got "):
+            Exploration([shown], HALF[:1]).to_frame(classes=["a", "b"])
 
 
 def test_records_without_rows_have_data_frames():
@@ -306,12 +262,9 @@ def test_names_of_two_kinds_are_refused():
         Exploration.from_frame(frame, classes=[list("abcde")])
 
 
-def test_records_of_one_label_where_one_is_needed():
+def test_other_records_are_refused():
     with pytest.raises(ValueError, match="must be one label for each of 2 samples"):
         check_exploration(Exploration([[0, 1], [1, 0]], HALF), 2, 3, single=True)
-
-
-def test_other_objects_are_refused():
     with pytest.raises(ValueError, match="exploration must have actions and propensities"):
         check_exploration(np.zeros((2, 2)), 2, 3)
 
@@ -338,9 +291,7 @@ def test_rewards_that_are_not_known():
         check_rewards([[0.5, 1]], (1, 2), refused="why")
 
 
-def test_rewards_have_the_shape_of_the_actions():
-    with pytest.raises(ValueError, match="rewards must have the shape"):
-        check_rewards([1, 0], (1, 2))
+def test_types_of_rewards():
     assert check_rewards([[True, False]], (1, 2)).tolist() == [[1, 0]]
     assert check_rewards([[1, 0]], (1, 2)).dtype == np.float64
     frame = pd.DataFrame({"reward_0": [1], "reward_1": [0]}, dtype="Int8")

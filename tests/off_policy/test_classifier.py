@@ -88,12 +88,9 @@ def test_policies_are_learned_from_rewards_of_any_origin(method, shift):
 def test_self_normalized_policies_do_not_depend_on_the_origin():
     X, rewards, log, _ = make_log(1000)
     rewards = np.round(rewards, 2)
-    fits = [
-        OffPolicyClassifier(
-            DecisionTreeClassifier(max_depth=3, random_state=0), method="snips"
-        ).fit(X, rewards + shift, exploration=log)
-        for shift in (0, 64)
-    ]
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    model = OffPolicyClassifier(tree, method="snips")
+    fits = [clone(model).fit(X, rewards + shift, exploration=log) for shift in (0, 64)]
     assert_array_equal(*(model.predict(X) for model in fits))
 
 

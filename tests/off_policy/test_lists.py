@@ -69,11 +69,10 @@ def test_models_are_policies():
     assert found.n_samples == 480
     value = (np.diagonal(ranker.propensities(X), axis1=1, axis2=2) * Y)[520:].sum(axis=1).mean()
     assert abs(found.value - value) < 4 * found.standard_error
-    again = list_policy_value(clicks[520:], log[520:], ranker.propensities(X[520:]))
-    assert found == again
-    boot = list_policy_value(
-        clicks[520:], log[520:], ranker, X=X[520:], interval="bootstrap", random_state=0
-    )
+    known = clicks[520:], log[520:]
+    assert found == list_policy_value(*known, ranker.propensities(X[520:]))
+    options = {"X": X[520:], "interval": "bootstrap", "random_state": 0}
+    boot = list_policy_value(*known, ranker, **options)
     assert_allclose([boot.low, boot.high], [found.low, found.high], atol=0.02)
 
 
@@ -134,21 +133,13 @@ def test_policies_that_are_models_are_told_what_was_available():
     clicks = np.take_along_axis(Y, shown.actions, axis=1)
     of_pairs = ranker.propensities(X, available=available)
     of_labels = np.diagonal(of_pairs, axis1=1, axis2=2)
-    expected = list_policy_value(clicks, shown, of_labels)
-    found = list_policy_value(clicks, shown, ranker, X=X, available=available)
-    assert found == expected
+    asked = {"policy": ranker, "X": X, "available": available}
+    found = list_policy_value(clicks, shown, **asked)
+    assert found == list_policy_value(clicks, shown, of_labels)
     assert_allclose(found.value, clicks.sum(axis=1).mean())
-    found = list_policy_value(
-        clicks[:, :, None] * clicks[:, None],
-        shown,
-        ranker,
-        method="pairs",
-        X=X,
-        available=available,
-    )
-    assert found == list_policy_value(
-        clicks[:, :, None] * clicks[:, None], shown, of_pairs, method="pairs"
-    )
+    both = clicks[:, :, None] * clicks[:, None]
+    found = list_policy_value(both, shown, method="pairs", **asked)
+    assert found == list_policy_value(both, shown, of_pairs, method="pairs")
     with pytest.raises(ValueError, match="available has 400 rows, and X has 300"):
         mask = np.resize(available, (400, 6))
         list_policy_value(clicks, shown, ranker, X=X, available=mask)
