@@ -87,6 +87,8 @@ stop_reason_ : str
 feature_importances_ : ndarray of shape (n_features,)
     Mean importance of each feature over the weak learners, weighted by the steps. Defined only
     if the weak learners have `feature_importances_`.
+""",
+    features="""
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (n_features,)

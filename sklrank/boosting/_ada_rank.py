@@ -229,6 +229,7 @@ class AdaRank(SupervisedDocumentRanker):
     estimators_ : list
         Weak rankers: classifiers, or named tuples with the fields `feature` and `factor`.
     {rounds}
+    {features}
 
     See Also
     --------

@@ -232,7 +232,7 @@ class ClickEstimate(NamedTuple):
     """Probability of examination of each position, relative to the largest."""
 
 
-def estimate_relevance(ranker, X, clicks, sessions_of, position):
+def estimate_relevance(ranker, X, target, position, weights):
     """Return the :class:`ClickEstimate`.
 
     Parameters
@@ -241,13 +241,19 @@ def estimate_relevance(ranker, X, clicks, sessions_of, position):
         Ranker with the parameters of the trees, and their seed.
     X : ndarray of shape (n_samples, n_features)
         Documents shown.
-    clicks : ndarray of shape (n_samples,)
-        1 if the document was clicked, else 0.
-    sessions_of : Queries
-        Sessions.
+    target : DocumentTarget
+        Clicks as relevance, and sessions as queries.
     position : array-like of shape (n_samples,)
         Position of each document in the list of its session.
+    weights : tuple of (array-like or None)
+        Weights that were passed by the user.
     """
+    clicks, sessions_of = target.y, target.queries
+    if any(each is not None for each in weights):
+        raise ValueError(
+            "sample_weight and query_weight must be None if position is passed: the weight of a "
+            "query is the number of its sessions"
+        )
     position = check_position(position, sessions_of)
     if not np.isin(clicks, (0, 1)).all():
         raise ValueError(

@@ -57,6 +57,13 @@ sample_weight : array-like of shape (n_samples,), default=None
     of a pair is the product of those of its documents, and documents of weight 0 are left out.
     If None, all documents have weight 1.
 """,
+    score_qid="""
+qid : array-like of shape (n_samples,), default=None
+    Query id of each document. If None, all documents belong to one query; this is allowed
+    only if the ranker was fitted without `qid`.
+sample_weight : array-like of shape (n_samples,), default=None
+    Weights of the samples. The weight of a query is the mean of the weights of its samples.
+""",
     query_weight="""
 query_weight : array-like of shape (n_samples,), default=None
     Weight of the query of each document, the same for all documents of a query: a query of

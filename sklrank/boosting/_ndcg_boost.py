@@ -67,6 +67,7 @@ class NDCGBoost(SupervisedDocumentRanker):
     estimators_ : list of classifiers
         Weak learners. They predict 1 for documents whose scores should increase, else 0.
     {rounds}
+    {features}
 
     See Also
     --------

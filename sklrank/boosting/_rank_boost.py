@@ -84,6 +84,7 @@ class RankBoost(SupervisedDocumentRanker):
     estimators_ : list of classifiers
         Weak learners. They predict 1 for documents whose scores should increase, else 0.
     {rounds}
+    {features}
 
     See Also
     --------

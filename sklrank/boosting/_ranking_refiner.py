@@ -156,6 +156,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     noise_ : float
         Noise :math:`\eta` of the judgements that was used.
     {rounds}
+    {features}
 
     See Also
     --------

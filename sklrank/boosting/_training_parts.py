@@ -43,7 +43,7 @@ from sklrank._validation import check_numeric, unchanged_on_error
 from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._hist_gradient_boosting import HistGradientBoostingRanker
 from sklrank.boosting._objectives import LOSSES
-from sklrank.boosting._tree_race import Race, make_judge, scores_of
+from sklrank.boosting._tree_race import Race, hold_out, make_judge, round_reporter, scores_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -276,7 +276,7 @@ def fit_parts(ranker, source):
         ranker._start_rounds()
         held_out, target_held_out, ranker._held_out_fraction = rows[:0], None, 0.0
         if ranker._stops_early:
-            train, test = ranker._split(target)
+            train, test = hold_out(ranker, target)
             held_out, target_held_out = rows[test], target.take(test)
             rows, target = rows[train], target.take(train)
             ranker._held_out_fraction = ranker.validation_fraction
@@ -305,7 +305,7 @@ def fit_parts(ranker, source):
             evaluated = judge, scores, lambda model: model.tree_.predict_codes(codes, bins.n_bins)
         learner = PartsLearner(ranker, bins, ask, n_samples)
         # The parts have the scores: those that boosting knows are of no documents.
-        ranker._boost(learner, learner, np.empty(0), ranker._after_round(*evaluated))
+        ranker._boost(learner, learner, np.empty(0), round_reporter(ranker, *evaluated))
         if ranker.verbose:
             done = f"{len(ranker.estimators_)} rounds"
             print_progress(type(ranker).__name__, done, ranker.stop_reason_)

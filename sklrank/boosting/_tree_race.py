@@ -5,23 +5,28 @@ start for some data only. No number of queries or documents shows what a data se
 trees of several sizes are boosted on a part of the queries, from scores of 0 and from linear
 scores, and the objective of the held-out queries is computed after each round. The start, the size
 and the number of rounds with the smallest objective are chosen. (The objective varies less from one
-set of queries to another than NDCG does.)
+set of queries to another than NDCG does.) Early stopping holds out queries, too: they are drawn,
+checked and judged here, as those of a validation set.
 """
 
 from collections.abc import Callable
 from copy import copy
+from functools import partial
 from itertools import islice
 from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import has_fit_parameter
 
-from sklrank._queries import qid_argument
-from sklrank._sklearn import _check_monotonic_cst
+from sklrank._queries import Queries, check_relevance, qid_argument
+from sklrank._sklearn import _check_monotonic_cst, print_progress
 from sklrank._validation import check_outputs
+from sklrank.boosting._document_ranker import DocumentTarget, split_queries
+from sklrank.boosting._feature_columns import warn_if_untransformed
 from sklrank.boosting._linear_scores import LinearScorer, fit_linear
 from sklrank.metrics import (
     average_precision_scorer,
@@ -110,9 +115,17 @@ class Race:
 
     def __init__(self, ranker):
         self._ranker, self.starts = ranker, (ranker.init,)
-        if isinstance(ranker.init, str) and ranker.init == "auto":
-            # Linear scores need the value of the loss.
+        kind = ranker.init if isinstance(ranker.init, str) else None
+        if kind == "auto":
             self.starts = (None,) if callable(ranker.loss) else (None, "linear")
+        no_value = "needs the value of the loss, but loss is a function, which returns derivatives"
+        if callable(ranker.loss) and kind == "linear":
+            raise ValueError(f"init='linear' {no_value}; use an estimator as init, or None")
+        if callable(ranker.loss) and ranker.early_stopping is True and ranker.scoring == "loss":
+            raise ValueError(
+                f"scoring='loss' {no_value}; for early stopping use a metric, such as "
+                "scoring='ndcg'"
+            )
 
     def bins(self, X, max_bins=None):
         """Return the bins of samples, which do not depend on the size of the trees."""
@@ -237,6 +250,24 @@ class Race:
         return np.column_stack([low, high])
 
 
+def check_frozen_init(ranker):
+    """Refuse a fitted start that would get other columns than those it was fitted to."""
+    names = getattr(ranker.init, "feature_names_in_", None)
+    if names is None or not isinstance(ranker.init, FrozenEstimator):
+        return
+    if ranker._encoder is not None:
+        raise ValueError(
+            "init was fitted to a data frame, and would get the categories of X as numbers: let it "
+            "predict a column of X, and pass init=None"
+        )
+    given = getattr(ranker, "feature_names_in_", names)
+    if not np.array_equal(given, names):
+        raise ValueError(
+            f"init was fitted to the features {', '.join(map(str, names))}, and X has "
+            f"{', '.join(map(str, given))}: pass the same ones in the same order"
+        )
+
+
 def make_trees(ranker, n_samples):
     """Return a tree of each size that races, with the parameters of a ranker."""
     monotonic_cst = ranker.monotonic_cst
@@ -259,6 +290,92 @@ def make_trees(ranker, n_samples):
         )
         for number in (LEAF_NUMBERS if ranker.max_leaf_nodes == "auto" else [ranker.max_leaf_nodes])
     ]
+
+
+# -- Held-out documents.
+
+
+def check_validation_set(ranker, X, target, X_val, y_val, qid_val):
+    """Return the documents and the target of the validation set, or None if there is none.
+
+    `X` and `target` are those of the training documents.
+    """
+    if X_val is None and y_val is None and qid_val is None:
+        return None
+    if X_val is None or y_val is None:
+        raise ValueError("X_val and y_val must be passed together, and qid_val with qid")
+    if qid_val is None and ranker._fitted_with_qid:
+        raise ValueError("qid_val is None, but qid was given: pass the queries of X_val")
+    X_val = ranker._check_documents(X_val, reset=False)
+    y_val = check_relevance(y_val, X_val.shape[0], signed=True, names=("y_val", "X_val"))
+    target_val = DocumentTarget.of(y_val, Queries.from_qid(qid_val, len(y_val), "qid_val"))
+    check_evaluated(ranker, target_val, "of X_val", names=("y_val", "qid_val"))
+    n_queries = target.queries.n_queries, target_val.queries.n_queries
+    warn_if_untransformed(X, X_val, n_queries, ranker.is_categorical_)
+    return X_val, target_val
+
+
+def hold_out(ranker, target):
+    """Return the samples of the queries to learn from, and those of the held-out queries.
+
+    They are the same in each warm start.
+    """
+    fraction = ranker.validation_fraction
+    if ranker.estimators_ and fraction > ranker._held_out_fraction:
+        raise ValueError(
+            f"validation_fraction={fraction} would hold out queries that the rounds so far learned "
+            "from; for a warm start it must not exceed that of the fit before, "
+            f"{ranker._held_out_fraction}; use early_stopping='auto' or False, or pass X_val"
+        )
+    train, held_out = split_queries(target.queries, fraction, ranker._split_seed)
+    target.take(train).check_something_to_learn("to learn from")
+    check_evaluated(ranker, target.take(held_out), "held out")
+    return train, held_out
+
+
+def check_evaluated(ranker, target, part, *, names=("y", "qid")):
+    """Raise a ValueError if rounds cannot be evaluated on "the samples {part}"."""
+    target.check_something_to_learn(part, names=names)
+    objective = ranker._make_objective(target)
+    objective.set_scores(np.zeros(len(target.y)))
+    if not objective.weights.any():
+        raise ValueError(
+            f"{names[0]} has no documents of different gain in the samples {part}, so that their "
+            "objective is always the same; include relevant documents, and check gain"
+        )
+
+
+def evaluate_rounds(ranker, evaluated):
+    """Compute the losses of held-out documents, X and their target, after the rounds so far.
+
+    Return what computes those of later rounds: the function of scores, the scores so far, and the
+    function that returns the hypothesis of a model; or nothing without such documents.
+    """
+    if evaluated is None:
+        return ()
+    X, target = evaluated
+    judge, losses = make_judge(ranker, ranker._make_objective(target), X, target), []
+    for scores in ranker._staged_scores(X):
+        losses.append(judge(scores))
+    ranker.validation_loss_curve_ = np.array(losses)
+    return judge, scores, partial(ranker._hypothesis, X=X)
+
+
+def round_reporter(ranker, judge=None, scores=None, hypothesis_of=None):
+    """Return the function that is called after each round; see :func:`evaluate_rounds`."""
+
+    def after_round(model, step):
+        figures = {"objective": float(ranker.loss_curve_[-1]), "step": float(step)}
+        if judge is not None:
+            scores[:] += step * hypothesis_of(model)
+            loss = figures["validation loss"] = float(judge(scores))
+            ranker.validation_loss_curve_ = np.append(ranker.validation_loss_curve_, loss)
+        if ranker.verbose:
+            done = f"round {len(ranker.estimators_)} of {ranker.max_iter}"
+            print_progress(type(ranker).__name__, done, figures)
+        return ranker._early_stopping_reason()
+
+    return after_round
 
 
 class FixedScores(NamedTuple):
@@ -292,6 +409,9 @@ def make_judge(ranker, objective, X, target):
         return -float(value)
 
     return judge
+
+
+# -- Boosting on the folds.
 
 
 class TreeLearner:

@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-# The parameters and attributes are documented there, with references such as [5]_, which are not
-# links here; without docstrings (python -OO), nowhere.
+# The parameters and attributes are documented there; without docstrings (python -OO), nowhere.
 SECTIONS = re.search(
     r"(?s)Parameters\n-+\n(?P<parameters>.*)\n\nAttributes\n-+\n(?P<attributes>.*)\n\nSee Also\n",
-    re.sub(r"(\[\d+\])_", r"\1", getdoc(boosting.HistGradientBoostingRanker) or ""),
+    (getdoc(boosting.HistGradientBoostingRanker) or "").replace("the notes", "the notes there"),
 )
 
 
@@ -72,7 +71,7 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
 
     See Also
     --------
-    sklrank.boosting.HistGradientBoostingRanker : Describes the parameters and attributes.
+    sklrank.boosting.HistGradientBoostingRanker : Has notes on the parameters and attributes.
     sklrank.streaming.fit_blocks : The same trees from blocks of documents on disk.
 
     Notes

@@ -58,6 +58,7 @@ class AssembleClassifier(SemiSupervisedBooster):
     ----------
     {classes}
     {rounds}
+    {features}
 
     See Also
     --------

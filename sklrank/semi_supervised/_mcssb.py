@@ -108,6 +108,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
     ----------
     {classes}
     {rounds}
+    {features}
 
     See Also
     --------
