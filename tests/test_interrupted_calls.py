@@ -41,7 +41,8 @@ from sklrank.linear_model import (
     SemiBanditRanker,
 )
 from sklrank.linear_model._bandit import _base as _bandit_base
-from sklrank.linear_model._predtron._models import KernelModel, LinearModel
+from sklrank.linear_model._predtron._base import LinearModel
+from sklrank.linear_model._predtron._models import KernelModel
 from sklrank.online_boosting import (
     AdaOLMR,
     OnlineBMR,

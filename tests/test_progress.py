@@ -40,7 +40,8 @@ from sklrank.linear_model import (
 )
 from sklrank.linear_model._bandit import _base as bandit_base
 from sklrank.linear_model._bandit import _semi_bandit
-from sklrank.linear_model._predtron._models import KernelModel, LinearModel
+from sklrank.linear_model._predtron._base import LinearModel
+from sklrank.linear_model._predtron._models import KernelModel
 from sklrank.metrics import rank_loss
 from sklrank.model_selection import progressive_val_score
 from sklrank.online_boosting import (

@@ -13,7 +13,7 @@ from sklrank._validation import MAX_FACTOR
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._kernel_map import KernelMap
 from sklrank.linear_model._bandit._model import MirrorDescent
-from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS, scores_poorly
+from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS
 
 if TYPE_CHECKING:
     from sklrank._typing import ExplorationRate, MirrorMap
@@ -183,7 +183,8 @@ class BanditronClassifier(BaseBanditClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = scores_poorly(self.mirror_map, one_score=False)
+        # Weights that are a distribution fail if a feature is evidence against a class.
+        tags.classifier_tags.poor_score = str(self.mirror_map) == "entropy"
         return tags
 
     def _make_model(self, classes, random_state):

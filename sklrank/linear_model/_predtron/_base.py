@@ -1,19 +1,26 @@
-"""Common base of the Predtrons: parameters, passes over the rounds, fitted attributes."""
+"""Common base of the Predtrons: parameters, passes over the rounds, fitted attributes.
+
+A model plays rounds, which means that it predicts and learns, and scores samples. It consists of
+weights of the features (`LinearModel`) or of support vectors (`KernelModel`).
+"""
 
 from __future__ import annotations
 
+from copy import deepcopy
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
-from sklrank._base_online import BaseOnline, lists_of, slices
+from sklrank._base_online import BATCH, BaseOnline, lists_of, slices, timed_slices
 from sklrank._model_lock import shared_call
+from sklrank._rows import Rows
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import MAX_FACTOR, check_weights, unchanged_on_error
 from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS
-from sklrank.linear_model._predtron._models import KernelModel, LinearModel
+from sklrank.linear_model._predtron._models import KernelModel
+from sklrank.linear_model._predtron._rounds import PredtronRounds, linear_scores, make_sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -100,13 +107,61 @@ predicts with unaveraged weights. The mistake bounds of [1]_ refer to these weig
 }
 
 
+class LinearModel:
+    """Linear model: weights of the features, which a mirror map computes.
+
+    Parameters
+    ----------
+    mirror_map : MirrorMap
+        Map from dual weights to weights.
+    constant : float
+        Value of the constant feature, whose weight is the intercept. If 0, there is no intercept.
+    learning_rate : float
+        Learning rate that multiplies each step.
+    average : bool
+        Whether samples are scored with the mean of the weights over the rounds.
+    """
+
+    max_rows = BATCH  # maximum number of rows of a batch
+    calls = staticmethod(timed_slices)  # divides batches into compiled calls
+    may_fail = False  # True if a compiled call may fail after its first round
+    _merge_rules: ClassVar[dict] = {}
+
+    def __init__(self, mirror_map, constant, learning_rate, average):
+        sums = make_sums(mirror_map) if average else None
+        self.constant = constant
+        self.rounds = PredtronRounds(mirror_map, learning_rate, sums)
+
+    def copy(self):
+        """Return a copy."""
+        return deepcopy(self)
+
+    def play(self, X, rows, starts, task, scores=None):
+        """Play rounds, and write the scores of each sample before its round into `scores`.
+
+        Round i uses row i of `X[rows]`, or, if `starts` are given, its rows
+        `starts[i]:starts[i + 1]`, which are a query. `rows` is a slice or an array.
+        """
+        self.rounds.play(Rows(X[rows], self.constant), starts, task, scores)
+
+    def finish(self):
+        """End a call of a training method."""
+
+    def score(self, X):
+        """Return the scores `(n_samples, n_scores)`."""
+        rows = Rows(X, self.constant)
+        if self.rounds.sums is None:
+            return self.rounds.score(rows)
+        return linear_scores(self.rounds.weights, rows)
+
+
 class BasePredtron(BaseOnline):
     """Base of the Predtrons.
 
     A subclass defines `_make_task(*data, restart)`. This method checks the data and returns X, the
     task of the rounds, and None if round i uses row i, or otherwise an array `starts`: round i uses
-    the rows `starts[i]:starts[i + 1]`. If `restart` is True, `_make_task` creates a new model by
-    setting `_model` to the result of `_make_model`.
+    the rows `starts[i]:starts[i + 1]`. If `restart` is True, it reads the parameters of the task,
+    on which the property `_n_scores` may depend, the number of scores of a sample.
     """
 
     _accepts_sparse = True
@@ -123,24 +178,31 @@ class BasePredtron(BaseOnline):
     def _multiplies_entries(self):
         return True
 
-    def _make_model(self, n_scores, constant):
-        """Return an untrained model, made from the current parameters."""
-        self._loss_driven = self.update == "loss-driven"
-        rate = float(self.learning_rate)
+    def _begin(self, *data, restart):
+        """Return what `_make_task` returns, and create a model if `restart` is True."""
+        if restart:
+            self._loss_driven = self.update == "loss-driven"
+        of_rounds = self._make_task(*data, restart=restart)
+        if restart:
+            self._model = self._make_model()
+        return of_rounds
+
+    def _make_model(self):
+        rate, constant = float(self.learning_rate), float(getattr(self, "fit_intercept", False))
         if self.kernel is None:
             width = self.n_features_in_ + (constant != 0)
-            mirror_map = MIRROR_MAPS[self.mirror_map](n_scores, width)
+            mirror_map = MIRROR_MAPS[self.mirror_map](self._n_scores, width)
             return LinearModel(mirror_map, constant, rate, self.average)
         if self.mirror_map != "euclidean":
             raise ValueError(
                 f"mirror_map={self.mirror_map!r} does not go with kernel={self.kernel!r}, whose "
                 "weights are never formed: leave one of them out"
             )
-        return KernelModel(n_scores, self.kernel, constant, rate, self.average)
+        return KernelModel(self._n_scores, self.kernel, constant, rate, self.average)
 
     def _fit_from_scratch(self, *data, weights=None):
         with unchanged_on_error(self):
-            X, task, starts = self._make_task(*data, restart=True)
+            X, task, starts = self._begin(*data, restart=True)
             rounds = None
             if weights is not None:
                 rounds = repeat_rounds(*self._weights_of_rounds(weights, task.n_all, *data))
@@ -163,13 +225,13 @@ class BasePredtron(BaseOnline):
         """Continue training. Return the scores before each round if `return_scores`, else None."""
         scores = None
         with unchanged_on_error(self, draws=False):
-            X, task, starts = self._make_task(*data, restart=not hasattr(self, "_model"))
+            X, task, starts = self._begin(*data, restart=not hasattr(self, "_model"))
             # After an error, the model is as before. Copying takes longer than a round, which
             # cannot be interrupted.
             if task.n_all > 1 or self._model.may_fail or self._task_tree is not None:
                 self._model = self._model.copy()
             if return_scores:
-                scores = np.empty((task.n_all, self._model.n_scores))
+                scores = np.empty((task.n_all, self._n_scores))
             self._play_pass(X, task, starts, None, scores)
             self._model.finish()
         return scores
@@ -194,37 +256,38 @@ class BasePredtron(BaseOnline):
         self._check_fitted("_model")
         return self._model
 
-    def _model_of_kind(self, kind, name):
+    def _weights_of(self, kind, name):
+        """Return the weights of a model of a kind, which has the attribute `name`."""
         model = self._fitted_model()
         if not isinstance(model, kind):
             with_kernel = "no kernel" if kind is LinearModel else "a kernel"
             raise AttributeError(f"{name} is an attribute of models with {with_kernel}")
-        return model
+        return model.rounds.weights
 
     @property
     @shared_call
     def coef_(self) -> np.ndarray:
         """Weights of the features."""
-        return self._model_of_kind(LinearModel, "coef_").weights[:, : self.n_features_in_]
+        return self._weights_of(LinearModel, "coef_")[:, : self.n_features_in_]
 
     @property
     @shared_call
     def intercept_(self) -> np.ndarray:
         """Weights of the constant feature, which are 0 if there is no such feature."""
-        weights = self._model_of_kind(LinearModel, "intercept_").weights
-        return weights[:, self.n_features_in_ :].sum(axis=1)
+        return self._weights_of(LinearModel, "intercept_")[:, self.n_features_in_ :].sum(axis=1)
 
     @property
     @shared_call
     def dual_coef_(self) -> np.ndarray:
         """Dual coefficients of the support vectors."""
-        return self._model_of_kind(KernelModel, "dual_coef_").weights
+        return self._weights_of(KernelModel, "dual_coef_")
 
     @property
     @shared_call
     def support_vectors_(self) -> np.ndarray:
         """Support vectors."""
-        return self._model_of_kind(KernelModel, "support_vectors_").points.copy()
+        self._weights_of(KernelModel, "support_vectors_")
+        return self._model.points.copy()
 
     @property
     def n_rounds_(self) -> int:

@@ -24,7 +24,6 @@ from sklrank._validation import (
     with_reject_label,
 )
 from sklrank.base import two_class_difference
-from sklrank.linear_model._mirror import scores_poorly
 from sklrank.linear_model._predtron._base import TEXTS, BaseSamplePredtron
 from sklrank.linear_model._predtron._losses import (
     CLASS_CODES,
@@ -345,47 +344,45 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         self.reject_label_ = None
         if self._has_label_columns:
             self._subset_losses = SubsetLosses(self.loss, len(classes))
-            n_scores = len(classes)
-        else:
-            n_scores = self._start_classes(classes)
-        self._model = self._make_model(n_scores, float(self.fit_intercept))
-
-    def _start_classes(self, classes):
+            return
         # A class label is a set of one label. All mistakes on such sets have the same loss, 2 for
         # "hamming" and 1 for the other names of losses of sets. So these names mean "zero_one".
         is_subset_loss = isinstance(self.loss, str) and self.loss in SUBSET_LOSSES
         loss = "zero_one" if is_subset_loss else self.loss
-        # Later changes of the parameters have no effect.
         self._class_problem = loss, self.representation, self.reject_cost
-        return self._set_problem(classes)
+        self._set_problem(classes)
 
     def _set_problem(self, classes):
         loss, representation, reject_cost = self._class_problem
         self._costs, self._codes, predictions = class_problem(
             loss, representation, classes, reject_cost
         )
-        n_scores = self._codes.shape[1]
         if reject_cost is not None:
             predictions, self.reject_label_ = with_reject_label(predictions)
         self.predictions_ = predictions
-        return n_scores
+
+    @property
+    def _n_scores(self):
+        return len(self.classes_) if self._has_label_columns else self._codes.shape[1]
 
     def _set_classes(self, classes, labels):
         with unchanged_on_error(self, draws=False):
-            numbers = self._model.n_scores, len(self.classes_), len(classes)
-            if not self._has_label_columns and (
-                self._set_problem(classes) != numbers[2]
-                or numbers[0] != numbers[1]
-                or not isinstance(self._class_problem[1], str)
-            ):
-                raise ValueError(
-                    f"a model of {numbers[1]} classes cannot have {numbers[2]} classes later if it "
-                    "does not have a score for each class before and after: name three classes or "
-                    "more in the first call, with representation='one_hot', or call fit"
-                )
-            super()._set_classes(classes, labels)
             if self._has_label_columns:
                 self._subset_losses = self._subset_losses.of_labels(len(classes))
+            else:
+                self._set_class_problem(classes)
+            super()._set_classes(classes, labels)
+
+    def _set_class_problem(self, classes):
+        """Set the problem for other classes, or raise ValueError if they have no scores."""
+        of_each = isinstance(self._class_problem[1], str) and self._n_scores == len(self.classes_)
+        self._set_problem(classes)
+        if not of_each or self._n_scores != len(classes):
+            raise ValueError(
+                f"a model of {len(self.classes_)} classes cannot have {len(classes)} classes later "
+                "if it does not have a score for each class before and after: name three classes "
+                "or more in the first call, with representation='one_hot', or call fit"
+            )
 
     def _make_task(self, X, y, classes, *, restart):
         X, indptr, labels, _ = self._check_and_start(X, y, classes, None, restart=restart)
@@ -401,5 +398,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = scores_poorly(self.mirror_map, one_score=True)
+        # Weights of these maps are not negative. As two classes share one score, no feature can be
+        # evidence for the first one.
+        tags.classifier_tags.poor_score = str(self.mirror_map) in ("entropy", "positive")
         return tags

@@ -47,7 +47,7 @@ def class_costs(loss, classes, predictions=None, reject_cost=None):
     predictions = classes if are_classes else predictions
     n_classes, shape = len(classes), (len(classes), len(predictions))
     if isinstance(loss, str):
-        costs = as_numbers(CLASS_LOSSES[loss](n_classes), "loss")
+        costs = CLASS_LOSSES[loss](n_classes)
     elif callable(loss):
         costs = [[loss(truth, guess) for guess in predictions] for truth in classes]
         costs = as_numbers(costs, "loss")

@@ -1,21 +1,13 @@
-"""Models of Predtrons: weights of the features, or dual coefficients of support vectors.
+"""Kernel model of Predtrons: dual coefficients of support vectors."""
 
-A model plays rounds, which means that it predicts and learns, and scores samples. A round uses one
-row of X. If `starts` are given, round i uses the rows of a query instead, which are the rows
-`starts[i]:starts[i + 1]` of `rows`: ::
-
-    model.play(X, rows, starts, task, scores)       # rows: a slice or indices of X
-"""
-
-from copy import copy, deepcopy
-from typing import ClassVar
+from copy import copy
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import gen_batches
 
-from sklrank._base_online import BATCH, timed_slices, to_dense
+from sklrank._base_online import to_dense
 from sklrank._rows import Rows
 from sklrank._validation import as_numbers
 from sklrank.linear_model._mirror._maps import EuclideanMap
@@ -28,65 +20,10 @@ from sklrank.linear_model._predtron._rounds import (
 )
 
 
-class LinearModel:
-    """Linear model: weights of the features, which a mirror map computes.
-
-    Parameters
-    ----------
-    mirror_map : MirrorMap
-        Map from dual weights to weights.
-    constant : float
-        Value of the constant feature, whose weight is the intercept. If 0, there is no intercept.
-    learning_rate : float
-        Learning rate that multiplies each step.
-    average : bool
-        Whether samples are scored with the mean of the weights over the rounds.
-    """
-
-    max_rows = BATCH  # maximum number of rows of a batch
-    calls = staticmethod(timed_slices)  # divides batches into compiled calls
-    may_fail = False  # True if a compiled call may fail after its first round
-    _merge_rules: ClassVar[dict] = {}
-
-    def __init__(self, mirror_map, constant, learning_rate, average):
-        sums = make_sums(mirror_map) if average else None
-        self.constant = constant
-        self.rounds = PredtronRounds(mirror_map, learning_rate, sums)
-
-    @property
-    def n_scores(self):
-        """Number of scores of a sample."""
-        return self.rounds.mirror_map.n_classes
-
-    def copy(self):
-        """Return a copy."""
-        return deepcopy(self)
-
-    def play(self, X, rows, starts, task, scores=None):
-        """Play rounds on rows of X, and write the scores before each round into `scores`."""
-        _play_rounds(self.rounds, Rows(X[rows], self.constant), starts, task, scores)
-
-    def finish(self):
-        """End a call of a training method."""
-
-    @property
-    def weights(self):
-        """Weights `(n_scores, width)` of the features and of the constant feature, if any."""
-        rounds = self.rounds
-        if rounds.sums is None:
-            return rounds.mirror_map.weights
-        return rounds.sums.mean(rounds.mirror_map, rounds.n_rounds)
-
-    def score(self, X):
-        """Return the scores `(n_samples, n_scores)`."""
-        rows = Rows(X, self.constant)
-        if self.rounds.sums is None:
-            return self.rounds.score(rows)
-        return linear_scores(self.weights, rows)
-
-
 class KernelModel:
-    """Kernel model: dual coefficients of the support vectors, in the order of their first steps.
+    """Dual coefficients of the support vectors, in the order of their first steps.
+
+    It has the methods of `LinearModel`, which states what they do.
 
     Parameters
     ----------
@@ -119,13 +56,12 @@ class KernelModel:
         self.rows_of_points = np.zeros(0, dtype=np.intp)
 
     def copy(self):
-        """Return a copy, which shares the arrays: they are replaced and not changed in place."""
+        # The copy shares the arrays, which are replaced and not changed in place.
         model = copy(self)
         model.rounds = copy(self.rounds)
         return model
 
     def play(self, X, rows, starts, task, scores=None):
-        """Play rounds on rows of X, and write the scores before each round into `scores`."""
         chosen, X = np.arange(X.shape[0])[rows], X[rows]
         points = _stack(self.points, X)
         rows_of_points = np.append(self.rows_of_points, chosen)
@@ -135,13 +71,13 @@ class KernelModel:
         values = self._kernel_values(X, points)
         kernel_rows = KernelRows(values, own_point, len(self.rows_of_points))
         self._set_width(len(rows_of_points))
-        _play_rounds(self.rounds, kernel_rows, starts, task, scores)
+        self.rounds.play(kernel_rows, starts, task, scores)
         supports = kernel_rows.supports
         self._set_width(len(supports))
         self.points, self.rows_of_points = points[supports], rows_of_points[supports]
 
     def finish(self):
-        """End a call of a training method: later calls have other rows."""
+        # Later calls have other rows.
         self.rows_of_points = np.full_like(self.rows_of_points, -1)
 
     def _set_width(self, n_points):
@@ -158,12 +94,8 @@ class KernelModel:
         values = _checked_kernel(self.kernel, X, points)
         return np.ascontiguousarray(values, dtype=np.float64) + self.constant**2
 
-    n_scores = LinearModel.n_scores
-    weights = LinearModel.weights  # dual coefficients `(n_scores, n_supports)`
-
     def score(self, X):
-        """Return the scores `(n_samples, n_scores)`."""
-        weights = self.weights
+        weights = self.rounds.weights
         if not weights.shape[1]:
             return np.zeros((X.shape[0], len(weights)))
         scores = [
@@ -192,13 +124,6 @@ def _checked_kernel(kernel, A, B):
             "kernel has values that are NaN or infinity: scale the features, or choose another one"
         )
     return values
-
-
-def _play_rounds(rounds, rows, starts, task, scores):
-    if starts is None:
-        rounds.play_rows(rows, task, scores)
-    else:
-        rounds.play_queries(rows, starts, task)
 
 
 def _stack(points, X):

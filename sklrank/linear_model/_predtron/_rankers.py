@@ -79,10 +79,9 @@ class BasePredtronRanker(BasePredtron):
         **BasePredtron._parameter_constraints,
     }
 
-    def _start_ranking_model(self, n_scores, constant):
+    def _start_ranking(self):
         self._loss = make_ranking_loss(self.loss, self.k)
         self._representation = self.representation, self.power
-        self._model = self._make_model(n_scores, constant)
 
     def _make_ranking_task(self, relevance, starts):
         """Return the task in which the items `starts[i]:starts[i + 1]` belong to round i."""
@@ -305,7 +304,11 @@ class PredtronLabelRanker(ChangingClasses, BasePredtronRanker, BaseSamplePredtro
                 f"k={self.k} is more than the {len(classes)} labels of y: leave it None"
             )
         self.classes_ = classes
-        self._start_ranking_model(len(classes), float(self.fit_intercept))
+        self._start_ranking()
+
+    @property
+    def _n_scores(self):
+        return len(self.classes_)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -383,6 +386,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
     """
 
     __metadata_request__partial_fit = {"qid": True}
+    _n_scores = 1
 
     def __init__(
         self,
@@ -511,7 +515,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
         if restart:
-            self._start_ranking_model(1, 0.0)
+            self._start_ranking()
         self._set_fitted_with_qid(qid, len(y), continues=not restart)
         # The rounds are in the order of the first documents of the queries, whatever their ids are.
         order = np.argsort(queries.order[queries.starts[:-1]])

@@ -154,6 +154,21 @@ cdef class PredtronRounds:
             raise ValueError("sums and mirror_map have different sizes")
         self.mirror_map, self.sums = mirror_map, sums
 
+    @property
+    def weights(self):
+        """Weights `(n_scores, width)` that score samples: their mean over the rounds, if kept."""
+        self.require_ready()
+        if self.sums is None:
+            return self.mirror_map.weights
+        return self.sums.mean(self.mirror_map, self.n_rounds)
+
+    def play(self, Rows rows not None, starts, Task task not None, scores=None):
+        """Play a round for each row, or for each query if there are `starts`."""
+        if starts is None:
+            self.play_rows(rows, task, scores)
+        else:
+            self.play_queries(rows, starts, task)
+
     def play_rows(
         self, Rows rows not None, Task task not None, double[:, ::1] scores=None
     ):
