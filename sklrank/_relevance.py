@@ -10,9 +10,8 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 
-from sklrank._validation import as_numbers, check_finite, check_sparse
+from sklrank._validation import as_numbers, check_finite, check_given, check_sparse
 
-NO_TARGET = "a ranker requires y to be passed, but the target y is None"
 NUMBERS = "relevance, numbers of 0 or more"
 
 
@@ -23,8 +22,7 @@ def check_relevance(y, n_samples, *, judgements=False, signed=False, names=("y",
     numbers. Error messages contain the `names` of the relevance and of the samples.
     """
     name, of_samples = names
-    if y is None:
-        raise ValueError(NO_TARGET)
+    check_given(y)
     y = as_numbers(y, name, "numbers" if judgements or signed else NUMBERS)
     finite = "allow-nan" if judgements else True
     y = check_array(y, ensure_2d=False, ensure_all_finite=finite, input_name=name)
@@ -45,8 +43,7 @@ def check_relevance(y, n_samples, *, judgements=False, signed=False, names=("y",
 
 def check_label_relevance(y, n_samples):
     """Check the relevance of labels; return it as float64 of shape `(n_samples, n_labels)`."""
-    if y is None:
-        raise ValueError(NO_TARGET)
+    check_given(y)
     check_sparse(y, "y")
     y = as_numbers(y.toarray() if sparse.issparse(y) else y, "y", NUMBERS)
     if y.ndim != 2:
