@@ -42,7 +42,7 @@ def lines_by_room():
 
 def parameters_by_class():
     counts = {}
-    for room in sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py")):
+    for room in sorted(path.parent.name for path in PACKAGE.glob("[!_]*/__init__.py")):
         module = importlib.import_module(f"sklrank.{room}")
         for name in module.__all__:
             member = getattr(module, name)
@@ -61,23 +61,17 @@ def constants_by_file():
 
 
 def hidden_modules(path):
-    """Yield the modules that a file imports past the `__init__` of a room in which it is not.
+    """Yield the private modules that a file imports past the `__init__` of another room.
 
-    A room is a package; its `__init__` names what others may take. The two private modules beside
-    the rooms serve all of them.
+    A room is a folder of the package. Its `__init__`, or that of a room inside of it, names what
+    others may take. The two private modules beside the rooms serve all of them.
     """
-    found = re.findall(r"^ *from sklrank\.([\w.]+) import", path.read_text(), re.MULTILINE)
-    for parts in (module.split(".") for module in found):
-        *rooms, last = parts
-        inside = [PACKAGE.joinpath(*parts[: i + 1]) in path.parents for i in range(len(rooms))]
+    for module in re.findall(r"^ *from sklrank\.([\w.]+) import", path.read_text(), re.MULTILINE):
+        parts = module.split(".")
         private = any(part.startswith("_") for part in parts)
-        is_room = PACKAGE.joinpath(*parts, "__init__.py").exists()
-        # The `__init__` of a room inside of another one says what others may take, too.
-        hidden = [r for r, is_in in zip(rooms, inside) if not is_in]
-        if private and hidden and not (is_room and len(hidden) == 1 and hidden[0] == rooms[-1]):
-            yield ".".join(parts)
-        elif not rooms and last.startswith("_") and not is_room and last not in ROOT_MODULES:
-            yield last
+        offers = PACKAGE.joinpath(*parts, "__init__.py").exists() or module in ROOT_MODULES
+        if private and not offers and parts[0] != room_of(path):
+            yield module
 
 
 def imports_past_init():

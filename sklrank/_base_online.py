@@ -35,6 +35,7 @@ from sklrank._validation import (
     check_classes,
     check_columns,
     check_entries,
+    check_given,
     check_label_names,
     check_random_state,
     check_rows,
@@ -666,10 +667,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         weights : ndarray of shape (n_samples,)
             Sample weights.
         """
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
+        check_given(y)
         restart = restart or not hasattr(self, "classes_")
         X = self._check_rows(X, reset=restart)
         # The model accepts the kind of target with which it was created.

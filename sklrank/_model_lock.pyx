@@ -4,14 +4,13 @@
 Compiled loops release the GIL. If one thread could learn while another uses the same model, the
 second thread would read memory that the first one frees. So a call is shared, such as `predict`, or
 exclusive, such as `partial_fit`. A call waits for the calls of other threads, unless both are
-shared. New shared calls of other threads wait for a thread that waits to learn. When a call that
-learns ends, the shared calls that wait then go before the next one that learns. So neither threads
-that predict all the time nor threads that learn all the time make the others wait for ever.
+shared. A waiting learner blocks new readers; when a learner ends, waiting readers go first. So
+nobody waits for ever.
 
 A thread may nest calls of any kind in its own exclusive call, and shared calls in its own shared
 call. An exclusive call in a shared one would wait for itself, so it raises RuntimeError. So does a
-call of a worker thread, such as that of a weak learner which uses its own booster, if it would wait
-for the call of which it is a part: see `part_of_call`.
+call in a worker thread that would wait for the call of which it is a part (see `part_of_call`),
+such as that of a weak learner which uses its own booster.
 
 An estimator or a compiled learner inherits from `LockedModel`. While an estimator learns, its
 compiled learners are locked, too: they may be pickled, or be learners of another estimator. The

@@ -32,7 +32,14 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._rankings import is_missing
-from sklrank._validation import as_names, as_numbers, check_finite, check_sparse, check_weights
+from sklrank._validation import (
+    as_names,
+    as_numbers,
+    check_finite,
+    check_given,
+    check_sparse,
+    check_weights,
+)
 
 # Smallest number of samples for which a ranker warns if `qid` is None.
 MANY_SAMPLES = 500
@@ -41,7 +48,6 @@ GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda gra
 # The sum of gains above this value may overflow.
 _MAX_GAIN = 1e300
 
-NO_TARGET = "a ranker requires y to be passed, but the target y is None"
 NUMBERS = "relevance, numbers of 0 or more"
 
 
@@ -215,8 +221,7 @@ def check_relevance(y, n_samples, *, judgements=False, signed=False, names=("y",
     numbers. Error messages contain the `names` of the relevance and of the samples.
     """
     name, of_samples = names
-    if y is None:
-        raise ValueError(NO_TARGET)
+    check_given(y)
     y = as_numbers(y, name, "numbers" if judgements or signed else NUMBERS)
     finite = "allow-nan" if judgements else True
     y = check_array(y, ensure_2d=False, ensure_all_finite=finite, input_name=name)
@@ -237,8 +242,7 @@ def check_relevance(y, n_samples, *, judgements=False, signed=False, names=("y",
 
 def check_label_relevance(y, n_samples):
     """Check the relevance of labels; return it as float64 of shape `(n_samples, n_labels)`."""
-    if y is None:
-        raise ValueError(NO_TARGET)
+    check_given(y)
     check_sparse(y, "y")
     y = as_numbers(y.toarray() if sparse.issparse(y) else y, "y", NUMBERS)
     if y.ndim != 2:

@@ -204,6 +204,12 @@ class Target(NamedTuple):
     """Names `(n_labels,)` of the columns of an indicator matrix, if it is a data frame."""
 
 
+def check_given(y):
+    """Raise if the target of a training method is None."""
+    if y is None:
+        raise ValueError("this estimator requires y to be passed, but the target y is None")
+
+
 # The remedy that errors about lists of labels name.
 BINARIZER = (
     "give the labels of a sample as 0 and 1, in one column per label: pass "

@@ -350,11 +350,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
 
 def check_judgements(y, pairs, queries):
     """Check the judgements, which are either `y` or `pairs`, and return their loss."""
-    if y is None and pairs is None:
-        raise ValueError(
-            "RankingRefiner requires y to be passed, but the target y is None; pass judgements, "
-            "as y or as pairs"
-        )
     if pairs is None:
         return GradedPairLoss(check_relevance(y, len(queries.codes), judgements=True), queries)
     if y is not None:

@@ -33,6 +33,7 @@ from sklrank._sklearn import (
 )
 from sklrank._validation import (
     check_columns,
+    check_given,
     check_rows,
     check_weights,
     column_names,
@@ -216,10 +217,7 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
         Entries are NaN where a label is not ranked. If `n_labels` is None, there may be any number
         of labels.
         """
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
+        check_given(y)
         y = check_positions(y, "y")
         if len(y) != n_samples:
             raise ValueError(

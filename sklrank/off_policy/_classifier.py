@@ -129,8 +129,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        if y is None:
-            raise ValueError("requires y to be passed, but the target y is None")
+        _validation.check_given(y)
         _validation.check_sparse(X)
         if not is_classifier(self.estimator):
             raise ValueError(f"estimator must be a classifier, got {self.estimator!r}")

@@ -20,31 +20,29 @@ with this code. Only the histogram of the smaller child is computed from its sam
 larger child is the difference to the histogram of their parent.
 
 Gradients and hessians are rounded to integers (fixed-point numbers), such that the sum of their
-absolute values is below 2^30. Hence sums of integers cannot overflow, they are exact, and do not
-depend on the order of the samples; nor are differences of histograms affected by rounding. The
-factors are powers of two, so that small integers remain proportional: a sample of weight 2 has the
-effect of two samples. A cell consists of one group of four integers, which are added by one
-instruction, or of more groups if there are more than two outputs.
+absolute values is below 2^30. So sums and differences of integers are exact, and do not depend on
+the order of the samples. The factors are powers of two, so that small integers remain proportional:
+a sample of weight 2 has the effect of two samples. A cell consists of one group of four integers,
+which are added by one instruction, or of more groups if there are more than two outputs.
 
-The value of a leaf is computed from the original gradients and hessians. Each of them is divided
-into a multiple of a unit, which is so large that sums of these multiples are exact, a multiple of a
-second unit, 2^-74 of the sum of all, and a rest that is left out. Hence the values do not depend on
-the order of the samples either.
+The value of a leaf is computed from the original gradients and hessians. Each number is split in
+three: a multiple of a unit coarse enough that sums are exact; a multiple of a fine unit; a rest,
+dropped. So the values do not depend on the order of the samples either.
 
-The samples may be in several *parts*, in other processes or on disk, each with a Grower that
+The samples may be in several *parts*, in other processes or on disk. Each part has a Grower that
 divides its samples among the leaves and computes their histograms. One more Grower, without
-samples, adds up the histograms of the parts, and chooses the splits: as all sums are exact, the
-tree is the same.
+samples, adds up these histograms and chooses the splits. As all sums are exact, the tree is the
+same.
 
-After a split, the threads divide the blocks of features (`_bin_codes.pyx`) among them. Each of them
-finds the best split of its blocks, and the best one of these is the same for any number of threads.
+The threads divide the blocks of features (`_bin_codes.pyx`) among them, and each finds the best
+split of its blocks. The best one of all does not depend on the number of threads.
 
 A split on a numerical feature sends the samples with codes up to `threshold` to the left child. The
-last code of a feature with missing values stands for them; `missing_left` is the child to which
-they are sent. The categories of a categorical feature are sorted by G / H, and a split sends the
-first of them to the left child, those in the set `left_categories`. In a monotonic feature, the
-values of the left child and its descendants must not be above (constraint 1) or below (-1) those of
-the right child. Each node passes the middle of the values of its children to them as a bound.
+last code of a feature with missing values stands for them, and `missing_left` says where they go.
+The categories of a categorical feature are sorted by G / H, and a split sends the first of them,
+the set `left_categories`, to the left child. In a monotonic feature, no value of the left child and
+its descendants is above (constraint 1) or below (-1) those of the right child: the middle of the
+values of both children is a bound of their descendants.
 """
 
 from cpython.exc cimport PyErr_CheckSignals

@@ -20,17 +20,16 @@ p = sigma(w'x), the weight c of the sample and h = c p (1 - p), a sample takes t
     w_i -= (x_i / s_i) c (p - z) / (1 + h sum_j x_j^2 / s_j),    s_i += h x_i^2.
 
 The models of the children of a node are columns of one table, since they learn the same samples.
-For each feature that occurred in these samples it has a block, the means of all columns and then
-the precisions, which a hash table finds. Loops over columns are vectorized. So memory is
-proportional to the pairs of a node and a feature of its samples.
+A hash table finds the block of a feature that occurred in these samples: the means of all columns,
+then the precisions. Memory is proportional to the pairs of a node and a feature of its samples.
 
 A new label must join the tree as if it had been in it from the start, but never relevant
 (Jasinska-Kobus et al. 2021). Columns without a child therefore learn with the target 0, and a new
 label takes over such a column. Before the last one is taken, copies of it are added. If a node has
 `max_children` children, the new label descends to the child v with the largest
-log eta_v - log(number of labels of v). If v is a leaf, it becomes a node with a leaf of its label.
-This leaf would always have had the target 1, and unused columns the target 0. The table of a leaf
-has one unused column, which has learned this. The column of the new leaf has the opposite means.
+log eta_v - log(number of labels of v). If v is a leaf, it becomes a node with a leaf of its label,
+which would always have had the target 1. So each leaf keeps one column that learns the target 0;
+negated, it is the model of this new leaf.
 """
 
 cimport cython
