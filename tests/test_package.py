@@ -20,7 +20,9 @@ from sklrank._sklearn import StrOptions
 from sklrank.linear_model._predtron import _ranking_losses
 
 PACKAGES = sorted(
-    f"sklrank.{module.name}" for module in pkgutil.iter_modules(sklrank.__path__) if module.ispkg
+    f"sklrank.{module.name}"
+    for module in pkgutil.iter_modules(sklrank.__path__)
+    if module.ispkg and not module.name.startswith("_")
 )
 MODULES = sorted(
     module.name for module in pkgutil.walk_packages(sklrank.__path__, prefix="sklrank.")
