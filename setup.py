@@ -22,7 +22,7 @@ ROOTS = ["-fno-math-errno", "-fno-trapping-math"]
 SUMS = ["-fno-trapping-math", "-fno-signed-zeros", "-fassociative-math"]
 
 SPECIAL_FLAGS = {
-    "sklrank._rows": SUMS,
+    "sklrank._compiled.rows": SUMS,
     "sklrank.boosting._ndcg_pairs": SUMS,
     "sklrank.linear_model._bandit._linucb_model": SUMS,
     "sklrank.linear_model._symmetric": SUMS,

@@ -47,7 +47,7 @@ _SUBPACKAGES = (
 __all__ = ["__version__", *_SUBPACKAGES, "expected_failed_checks", "show_versions"]
 
 try:
-    import sklrank._online_learner  # noqa: F401
+    import sklrank._compiled  # noqa: F401
 except ModuleNotFoundError as error:
     raise ImportError(
         f"This copy of sklrank, {__path__[0]!r}, is not compiled. Python imported the source "

@@ -23,11 +23,18 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._compiled import (
+    ExclusiveCalls,
+    LockedModel,
+    Relabeling,
+    check_alike,
+    check_kept,
+    exclusive_call,
+    merge_models,
+    shared_call,
+)
 from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator, failed_weight_checks
-from sklrank._label_axes import Relabeling
-from sklrank._merging import check_alike, check_kept, merge_models
-from sklrank._model_lock import ExclusiveCalls, LockedModel, exclusive_call, shared_call
 from sklrank._sklearn import _fit_context
 from sklrank._validation import (
     MAX_FACTOR,

@@ -1,6 +1,6 @@
 """Detection of concept drift from the losses of an online model: the Page-Hinkley test."""
 
-from sklrank._state cimport Persistent
+from sklrank._compiled.state cimport Persistent
 
 
 cdef class DriftTest(Persistent):

@@ -18,7 +18,7 @@ still learning. The first losses, whose m and s are inaccurate, are not tested.
 
 from libc.math cimport sqrt
 
-from sklrank._state cimport Archive
+from sklrank._compiled.state cimport Archive
 
 cdef double MIN_DEVIATION = 0.2
 cdef double MIN_LOSSES = 30.0

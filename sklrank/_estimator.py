@@ -5,8 +5,8 @@ from copy import deepcopy
 
 import sklearn.base
 
+from sklrank._compiled import with_format, without_format
 from sklrank._sklearn import CallbackSupportMixin, parallel
-from sklrank._state import with_format, without_format
 
 # The address is also that of the documentation in pyproject.toml.
 DOCUMENTATION = "https://sklrank.readthedocs.io/en/latest/"

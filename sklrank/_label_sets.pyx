@@ -41,14 +41,12 @@ from libc.math cimport exp, isnan, log, rint, sqrt
 
 import numpy as np
 
+from sklrank._compiled.sorting cimport Item, sort_items
+from sklrank._compiled.state cimport Archive, Persistent
 from sklrank._online_learner cimport softmax
-from sklrank._sorting cimport Item, sort_items
-from sklrank._state cimport Archive, Persistent
 
-from sklrank._merging import precision_of
+from sklrank._compiled import LABELS, make_items, precision_of
 from sklrank._online_learner import check_lists
-from sklrank._sorting import make_items
-from sklrank._label_axes import LABELS
 
 cdef enum:
     N_FEATURES = 5

@@ -1,7 +1,7 @@
 """Interface of the compiled learners, which learn one sample at a time."""
 
-from sklrank._rows cimport Row, Rows
-from sklrank._state cimport Persistent
+from sklrank._compiled.rows cimport Row, Rows
+from sklrank._compiled.state cimport Persistent
 
 
 cdef struct LabelFeedback:

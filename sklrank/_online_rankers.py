@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from sklrank._base_online import BaseOnlineClassifier, WorkingMemory, of_online
+from sklrank._compiled import shared_call
 from sklrank._docstrings import of_labels, shares_text
 from sklrank._label_sets import THRESHOLDS
-from sklrank._model_lock import shared_call
 from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import (
     check_available,

@@ -40,7 +40,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, _threadpool_controller_decorator
 from sklearn.utils.validation import _check_monotonic_cst, _num_samples
 
-from sklrank._model_lock import exclusive_call
+from sklrank._compiled import exclusive_call
 from sklrank._validation import unchanged_on_error
 
 try:

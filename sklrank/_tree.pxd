@@ -1,6 +1,6 @@
 cimport cython
 
-from sklrank._state cimport Persistent
+from sklrank._compiled.state cimport Persistent
 
 
 @cython.final

@@ -21,9 +21,9 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
+from sklrank._compiled.rows cimport Row
+from sklrank._compiled.state cimport Archive
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner, known_rank_loss, softmax
-from sklrank._rows cimport Row
-from sklrank._state cimport Archive
 
 
 cdef class VotingLearner(OnlineLearner):

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
-from sklrank._state import Persistent
+from sklrank._compiled.state import Persistent
 
 from sklrank._base_online import WorkingMemory
 

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
-from sklrank._label_axes import LabelAxis, Relabeling
+from sklrank._compiled.label_axes import LabelAxis, Relabeling
 from sklrank.feedback import Exploration
 from sklrank.linear_model import (
     BanditronClassifier,

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from fitted_models import fit, learn, persistent_objects, predictions
 from sklearn.naive_bayes import GaussianNB
-from sklrank._rows import Rows
-from sklrank._state import Persistent
+from sklrank._compiled.rows import Rows
+from sklrank._compiled.state import Persistent
 from test_common import ESTIMATORS
 
 import sklrank
@@ -46,7 +46,9 @@ BASE_CLASSES = {base for cls in CLASSES.values() for base in cls.__bases__}
 
 def test_all_compiled_classes_are_found():
     assert len(CLASSES) >= 45
-    assert {"sklrank._state.Persistent", "sklrank.tree._hoeffding.HoeffdingTree"} < set(CLASSES)
+    assert {"sklrank._compiled.state.Persistent", "sklrank.tree._hoeffding.HoeffdingTree"} < set(
+        CLASSES
+    )
 
 
 # -- Calls with any arguments.

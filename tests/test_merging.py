@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits, make_multilabel_classification
 from sklearn.naive_bayes import GaussianNB
 
-from sklrank import _merging
+from sklrank._compiled import merging as _merging
 from sklrank.feedback import Exploration
 from sklrank.linear_model import (
     BanditronClassifier,

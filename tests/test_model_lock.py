@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.naive_bayes import GaussianNB
 
 import sklrank
-from sklrank._model_lock import LockedModel, exclusive_call, part_of_call, shared_call
+from sklrank._compiled.model_lock import LockedModel, exclusive_call, part_of_call, shared_call
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -325,7 +325,7 @@ def test_ctrl_c_ends_a_wait(tmp_path, held, waiting):
     code = f"""
 import signal, threading
 from sklearn.base import BaseEstimator
-from sklrank._model_lock import LockedModel, exclusive_call, part_of_call, shared_call
+from sklrank._compiled.model_lock import LockedModel, exclusive_call, part_of_call, shared_call
 class Locked(LockedModel):
     @exclusive_call
     def learn(self, call=None): return call and call()

@@ -7,7 +7,7 @@ import warnings
 import joblib
 import numpy as np
 import pytest
-import sklrank._state
+import sklrank._compiled.state
 import skops.io
 from fitted_models import (
     fit,
@@ -95,8 +95,8 @@ def test_other_state_formats_are_refused_by_name(way, monkeypatch, tmp_path):
     """The error says which version saved the model."""
     model, _ = fit(OnlineLogisticRegression())
     with monkeypatch.context() as context:
-        context.setattr(sklrank._state, "STATE_FORMAT", 99)
-        context.setattr(sklrank._state, "__version__", "9.8.7")
+        context.setattr(sklrank._compiled.state, "STATE_FORMAT", 99)
+        context.setattr(sklrank._compiled.state, "__version__", "9.8.7")
         data = skops.io.dumps(model) if way == "skops" else pickle.dumps(model)
     message = r"saved by sklrank 9\.8\.7 in state format 99, but sklrank .* state format 2"
     with pytest.raises(ValueError, match=message):

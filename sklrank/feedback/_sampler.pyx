@@ -49,7 +49,7 @@ cdef class TopKSampler:
 
     A sampler whose scores must be expected rewards, without a bonus, sets `needs_means`. One that
     draws a single label only has ``shows_lists = False``. Labels are sorted by `sort_items` of
-    `sklrank._sorting`, if needed.
+    `sklrank._compiled.sorting`, if needed.
 
     Propensities must be accurate to 1e-12, those of two labels positive (boosters clip them from
     below), and exactly 1 if k is the number of labels. As the exploration approaches 0, which may

@@ -1,6 +1,6 @@
 """Compiled exploration schedules for bandit feedback."""
 
-from sklrank._state cimport Persistent
+from sklrank._compiled.state cimport Persistent
 
 
 cdef class Schedule(Persistent):

@@ -13,7 +13,7 @@ from libc.math cimport pow
 
 import numpy as np
 
-from sklrank._state cimport Archive
+from sklrank._compiled.state cimport Archive
 
 
 cdef class Schedule:

@@ -18,7 +18,7 @@ from scipy.stats import chi2, norm
 from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._model_lock import shared_call
+from sklrank._compiled import shared_call
 from sklrank._validation import (
     as_names,
     check_k,

@@ -16,9 +16,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from sklrank._compiled import shared_call
 from sklrank._docstrings import shares_text
 from sklrank._estimator import BaseEstimator
-from sklrank._model_lock import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._rankings import check_positions, close_ranks
 from sklrank._sklearn import (

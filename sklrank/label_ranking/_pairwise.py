@@ -11,7 +11,7 @@ from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.parallel import delayed
 
-from sklrank._model_lock import shared_call
+from sklrank._compiled import shared_call
 from sklrank._randomness import draw_seed
 from sklrank._sklearn import StrOptions, _num_samples, parallel
 from sklrank._validation import check_outputs

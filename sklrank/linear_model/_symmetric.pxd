@@ -1,6 +1,6 @@
 """Products of a sample x with a symmetric matrix P, and downdates of the matrix."""
 
-from sklrank._rows cimport Row
+from sklrank._compiled.rows cimport Row
 
 # Return x'Px.
 cdef double quadratic_form(

@@ -5,7 +5,7 @@ Only the lower triangle of P is read and written. P has one row and column for e
 more for the constant if the sample has one. The column indices of sparse samples must be sorted.
 """
 
-from sklrank._rows cimport table_products
+from sklrank._compiled.rows cimport table_products
 
 
 cdef double quadratic_form(const double* matrix, Py_ssize_t width, const Row* row) noexcept nogil:

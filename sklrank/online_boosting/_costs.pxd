@@ -3,7 +3,7 @@
 A subclass of `CostRule` is declared here only if another module cimports it.
 """
 
-from sklrank._state cimport Persistent
+from sklrank._compiled.state cimport Persistent
 
 
 cdef enum:

@@ -53,7 +53,7 @@ from libc.math cimport INFINITY, exp, floor, sqrt
 
 import numpy as np
 
-from sklrank._state cimport Archive
+from sklrank._compiled.state cimport Archive
 
 from sklrank.online_boosting._losses import expected_pieces, loss_function, loss_pieces
 

@@ -22,9 +22,9 @@ from sklrank._base_online import (
     slices,
     timed_slices,
 )
+from sklrank._compiled import ExclusiveCalls, part_of_call
 from sklrank._docstrings import shares_text
 from sklrank._label_sets import LabelSets
-from sklrank._model_lock import ExclusiveCalls, part_of_call
 from sklrank._online_rankers import BATCH, LabelSetRanker
 from sklrank._randomness import MAX_FEATURES_OR_AUTO
 from sklrank._sklearn import (

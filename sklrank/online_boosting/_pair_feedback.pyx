@@ -28,8 +28,8 @@ from libc.math cimport isnan
 
 import numpy as np
 
+from sklrank._compiled.rows cimport Row
 from sklrank._online_learner cimport LabelFeedback
-from sklrank._rows cimport Row
 from sklrank.online_boosting._costs cimport know_labels_of_pairs
 
 from sklrank._online_learner import check_lists

@@ -50,8 +50,8 @@ from libc.math cimport fabs, frexp, ldexp, rint
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from sklrank._thread_team cimport ThreadTeam
 from sklrank._bin_codes cimport MAX_BINS, WIDTH, WORDS, check_codes, contains
+from sklrank._compiled.thread_team cimport ThreadTeam
 from sklrank._tree cimport Tree
 
 import numpy as np

@@ -35,14 +35,14 @@ from math import prod
 
 import numpy as np
 
-from sklrank._rows cimport Row
-from sklrank._state cimport Archive
+from sklrank._compiled.rows cimport Row
+from sklrank._compiled.state cimport Archive
 from sklrank.tree._gaussian_observers cimport (
     N_STATS, N_STATS_AND_DENSITIES, WEIGHT, Split, best_split, clear,
     left_share, log_density, observe, refresh_density,
 )
 
-from sklrank._label_axes import LabelAxis
+from sklrank._compiled import LabelAxis
 
 cdef extern from "<assert.h>" nogil:
     # Python's compiler flags define NDEBUG, which removes the checks; .ci/checked undefines it.

@@ -40,8 +40,8 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from sklrank._online_learner import check_lists
-from sklrank._rows cimport Row, Rows
-from sklrank._state cimport Archive, Persistent
+from sklrank._compiled.rows cimport Row, Rows
+from sklrank._compiled.state cimport Archive, Persistent
 from sklrank.tree._hoeffding cimport array_of, resized
 
 INT = np.dtype(np.intc)

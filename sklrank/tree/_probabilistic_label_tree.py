@@ -17,7 +17,7 @@ from sklrank._base_online import (
     slices,
     timed_slices,
 )
-from sklrank._model_lock import shared_call
+from sklrank._compiled import shared_call
 from sklrank._sklearn import Interval
 from sklrank._validation import (
     check_k,

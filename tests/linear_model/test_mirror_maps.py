@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import scale
 from sklearn.utils import get_tags
-from sklrank._rows import Rows
+from sklrank._compiled.rows import Rows
 from sklrank.linear_model._bandit._model import MirrorDescent
 from sklrank.linear_model._bandit._rounds import BanditRounds
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
-from sklrank._rows import Rows
+from sklrank._compiled.rows import Rows
 
 from sklrank.linear_model._mirror import MIRROR_MAPS
 

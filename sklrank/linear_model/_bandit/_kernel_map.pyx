@@ -11,11 +11,11 @@ from libc.string cimport memcmp
 
 import numpy as np
 
-from sklrank._state cimport Archive
+from sklrank._compiled.rows cimport Row
+from sklrank._compiled.state cimport Archive
 from sklrank.linear_model._mirror._maps cimport MirrorMap
-from sklrank._rows cimport Row
 
-from sklrank._label_axes import LABELS
+from sklrank._compiled import LABELS
 
 
 cdef class KernelMap(MirrorMap):

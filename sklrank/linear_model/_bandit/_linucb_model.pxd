@@ -1,8 +1,8 @@
 """LinUCB, which has a ridge regression of the reward with confidence bounds for each class."""
 
+from sklrank._compiled.rows cimport Row
 from sklrank._drift cimport DriftTest
 from sklrank.linear_model._bandit._model cimport BanditModel, BanditFeedback
-from sklrank._rows cimport Row
 
 
 cdef class LinUCBModel(BanditModel):

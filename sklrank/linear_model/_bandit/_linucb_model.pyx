@@ -55,17 +55,16 @@ from functools import partial
 
 import numpy as np
 
+from sklrank._compiled.state cimport Archive
 from sklrank._drift cimport DriftTest
-from sklrank._state cimport Archive
 from sklrank.linear_model._symmetric cimport (
     quadratic_form, rank_k_downdate, symmetric_matvec
 )
-from sklrank.linear_model._online._feature_map cimport random_features
-from sklrank._rows cimport add_row, table_products
+from sklrank._compiled.rows cimport add_row, table_products
 from sklrank.linear_model._bandit._model cimport first_largest_available
+from sklrank.linear_model._online._feature_map cimport random_features
 
-from sklrank._label_axes import LABELS
-from sklrank._merging import precision_of
+from sklrank._compiled import LABELS, precision_of
 
 # Number of fictitious rounds with squared error one, the largest of a 0/1 reward, from which s is
 # computed initially. Without them, a lucky first round would set s to 0 and end the exploration.

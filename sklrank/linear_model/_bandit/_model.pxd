@@ -1,8 +1,8 @@
 """Compiled linear models that learn from bandit feedback."""
 
-from sklrank._state cimport Archive, Persistent
+from sklrank._compiled.rows cimport Row
+from sklrank._compiled.state cimport Archive, Persistent
 from sklrank.linear_model._mirror._maps cimport MirrorMap
-from sklrank._rows cimport Row
 
 
 cdef struct BanditFeedback:

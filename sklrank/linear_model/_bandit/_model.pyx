@@ -16,8 +16,8 @@ from libc.math cimport NAN, fabs, isnan, log, sqrt
 
 import numpy as np
 
-from sklrank._state cimport Archive
-from sklrank._rows cimport first_largest
+from sklrank._compiled.rows cimport first_largest
+from sklrank._compiled.state cimport Archive
 
 
 cdef class BanditModel:

@@ -8,10 +8,10 @@ for a sample does not depend on the division of the samples into calls. Calls of
 
 import numpy as np
 
-from sklrank._state cimport Archive, Persistent
+from sklrank._compiled.rows cimport Row, Rows
+from sklrank._compiled.state cimport Archive, Persistent
 from sklrank.feedback cimport Schedule, TopKSampler, check_mask, mask_of
 from sklrank.linear_model._bandit._model cimport BanditModel, BanditFeedback
-from sklrank._rows cimport Row, Rows
 
 
 cdef class BanditRounds(Persistent):

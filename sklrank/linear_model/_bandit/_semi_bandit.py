@@ -17,9 +17,9 @@ from sklrank._base_online import (
     of_online,
     timed_slices,
 )
+from sklrank._compiled import ExclusiveCalls
 from sklrank._exploring import ExploringMixin
 from sklrank._label_sets import LabelSets
-from sklrank._model_lock import ExclusiveCalls
 from sklrank._online_rankers import LabelSetRanker, of_label_sets
 from sklrank._randomness import draw_seed, set_random_states
 from sklrank._sklearn import Interval

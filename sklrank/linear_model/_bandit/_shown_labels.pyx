@@ -3,8 +3,8 @@
 
 import numpy as np
 
+from sklrank._compiled.rows cimport Row, Rows
 from sklrank._online_learner cimport LabelFeedback, OnlineLearner
-from sklrank._rows cimport Row, Rows
 from sklrank.feedback cimport TopKSampler, check_mask, mask_of
 
 from sklrank._online_learner import check_lists

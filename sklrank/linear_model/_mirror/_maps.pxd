@@ -1,7 +1,7 @@
 """Dual weights, and the mirror maps that turn them into weights."""
 
-from sklrank._state cimport Persistent
-from sklrank._rows cimport Row
+from sklrank._compiled.rows cimport Row
+from sklrank._compiled.state cimport Persistent
 
 
 cdef inline bint is_inaccurate(double total, double max_total) noexcept nogil:

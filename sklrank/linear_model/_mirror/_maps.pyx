@@ -20,10 +20,10 @@ from libc.math cimport exp
 import numpy as np
 from scipy.sparse import identity
 
-from sklrank._state cimport Archive
-from sklrank._rows cimport Row, Rows, add_row, table_products
+from sklrank._compiled.rows cimport Row, Rows, add_row, table_products
+from sklrank._compiled.state cimport Archive
 
-from sklrank._label_axes import LABELS
+from sklrank._compiled import LABELS
 
 
 cdef class MirrorMap:

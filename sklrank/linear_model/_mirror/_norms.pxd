@@ -1,8 +1,8 @@
 """Mirror maps of the p-norm, the group norm and the Schatten norm."""
 
+from sklrank._compiled.rows cimport Row
+from sklrank._compiled.state cimport Archive
 from sklrank.linear_model._mirror._maps cimport MirrorMap
-from sklrank._rows cimport Row
-from sklrank._state cimport Archive
 
 
 # Return the exponent q of the l_q norm of p numbers.

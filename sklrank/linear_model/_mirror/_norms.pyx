@@ -35,9 +35,9 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from sklrank._state cimport Archive
+from sklrank._compiled.rows cimport Row, add_outer, add_row, table_products
+from sklrank._compiled.state cimport Archive
 from sklrank.linear_model._mirror._maps cimport add_scaled, is_inaccurate
-from sklrank._rows cimport Row, add_outer, add_row, table_products
 
 from sklrank.linear_model._mirror._maps import EntropicMap, EuclideanMap, PositiveMap
 

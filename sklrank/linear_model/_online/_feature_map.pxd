@@ -1,7 +1,7 @@
 """Feature maps of online linear learners: running standardization, sketches, random features."""
 
-from sklrank._rows cimport Row
-from sklrank._state cimport Persistent
+from sklrank._compiled.rows cimport Row
+from sklrank._compiled.state cimport Persistent
 
 
 cdef class FeatureMap(Persistent):

@@ -29,10 +29,10 @@ from libc.math cimport INFINITY, fabs, sqrt
 
 import numpy as np
 
-from sklrank._rows cimport select_entries
-from sklrank._state cimport Archive
+from sklrank._compiled.rows cimport select_entries
+from sklrank._compiled.state cimport Archive
 
-from sklrank._model_lock import shared_call
+from sklrank._compiled import shared_call
 
 cdef enum:
     # Values are sparse if at most the inverse of this share is nonzero. A dense loop computes

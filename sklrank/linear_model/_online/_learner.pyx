@@ -16,11 +16,11 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
+from sklrank._compiled.rows cimport Rows
+from sklrank._compiled.state cimport Archive
 from sklrank._online_learner cimport softmax
-from sklrank._rows cimport Rows
-from sklrank._state cimport Archive
 
-from sklrank._model_lock import shared_call
+from sklrank._compiled import shared_call
 
 
 # Models are dropped if, after MIN_SAMPLES samples, their share is less than exp(LOG_NEGLIGIBLE),

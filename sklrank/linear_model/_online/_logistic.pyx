@@ -39,11 +39,11 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from sklrank._compiled.state cimport Archive
 from sklrank._online_learner cimport known_rank_loss, softmax
-from sklrank._state cimport Archive
 from sklrank.linear_model._online._learner cimport normalize
 
-from sklrank._label_axes import LABELS
+from sklrank._compiled import LABELS
 
 ctypedef fused real:
     float

@@ -58,15 +58,14 @@ from itertools import repeat
 
 import numpy as np
 
+from sklrank._compiled.rows cimport table_products
+from sklrank._compiled.state cimport Archive
 from sklrank._drift cimport DriftTest
 from sklrank._online_learner cimport known_rank_loss
-from sklrank._rows cimport table_products
-from sklrank._state cimport Archive
 from sklrank.linear_model._online._feature_map cimport add_product, add_rows
 from sklrank.linear_model._online._learner cimport normalize
 
-from sklrank._label_axes import LABELS
-from sklrank._merging import precision_of
+from sklrank._compiled import LABELS, precision_of
 
 cdef enum:
     MAX_PENDING = 64

@@ -12,9 +12,8 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier
+from sklrank._compiled import Rows, shared_call
 from sklrank._docstrings import shares_text
-from sklrank._model_lock import shared_call
-from sklrank._rows import Rows
 from sklrank._sklearn import Interval, StrOptions
 from sklrank._validation import (
     check_columns,

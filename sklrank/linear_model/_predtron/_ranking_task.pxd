@@ -2,7 +2,7 @@
 
 cimport cython
 
-from sklrank._sorting cimport Item
+from sklrank._compiled.sorting cimport Item
 from sklrank.linear_model._predtron._tasks cimport Task
 
 

@@ -53,9 +53,9 @@ cimport cython
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from sklrank._sorting import make_items
+from sklrank._compiled import make_items
 
-from sklrank._sorting cimport sort_items
+from sklrank._compiled.sorting cimport sort_items
 
 # The general solver needs n^3 units of time for n items. In these units, STEP is the cost per state
 # of the table and group, and CALL is the overhead of calling the solver. Both were measured for 5

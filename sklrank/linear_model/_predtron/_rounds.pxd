@@ -1,9 +1,9 @@
 """Rounds of Predtron, and the mean of the weights over these rounds."""
 
-from sklrank._state cimport Persistent
+from sklrank._compiled.rows cimport Row, Rows, RowSum
+from sklrank._compiled.state cimport Persistent
 from sklrank.linear_model._mirror._maps cimport MirrorMap
 from sklrank.linear_model._predtron._tasks cimport Task
-from sklrank._rows cimport Row, Rows, RowSum
 
 
 cdef class WeightSums(Persistent):

@@ -22,11 +22,11 @@ a step on the i-th unit vector. The support vectors are the points that have a c
 
 import numpy as np
 
-from sklrank._state cimport Archive
+from sklrank._compiled.rows cimport add_outer, table_products
+from sklrank._compiled.state cimport Archive
 from sklrank.linear_model._mirror._maps cimport EuclideanMap
-from sklrank._rows cimport add_outer, table_products
 
-from sklrank._label_axes import LABELS
+from sklrank._compiled import LABELS
 
 
 cdef class WeightSums:

@@ -1,6 +1,6 @@
 """Compiled tasks of Predtron: predictions, their losses and the directions of the steps."""
 
-from sklrank._sorting cimport Item
+from sklrank._compiled.sorting cimport Item
 
 
 cdef class Task:

@@ -41,10 +41,10 @@ from libc.math cimport INFINITY, sqrt
 
 import numpy as np
 
+from sklrank._compiled import make_items
 from sklrank._online_learner import check_lists
-from sklrank._sorting import make_items
 
-from sklrank._sorting cimport sort_items
+from sklrank._compiled.sorting cimport sort_items
 
 
 cdef inline bint is_preferred(

@@ -65,7 +65,7 @@ from numbers import Integral, Real
 import numpy as np
 
 from sklrank import __version__
-from sklrank._label_axes import LabelAxis
+from sklrank._compiled.label_axes import LabelAxis
 
 # Number of the format in which states are saved. Increase it whenever a state changes such that
 # files of previous versions cannot be loaded.

@@ -22,7 +22,7 @@ from joblib import hash as hash_of
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 
-from sklrank._state import Persistent, with_format, without_format
+from sklrank._compiled.state import Persistent, with_format, without_format
 
 # Of an estimated variance.
 ROUNDING = np.finfo(np.float64).eps

@@ -15,7 +15,7 @@ from libc.stdlib cimport calloc, free
 
 from threading import Thread
 
-from sklrank._model_lock import part_of_call
+from sklrank._compiled.model_lock import part_of_call
 
 cdef enum:
     STOP = -1           # a thread ends if it is started in this phase

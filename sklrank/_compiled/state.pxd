@@ -1,6 +1,6 @@
 """State of compiled objects: one declaration that saves it, checks it and restores it."""
 
-from sklrank._model_lock cimport LockedModel
+from sklrank._compiled.model_lock cimport LockedModel
 
 # Declared types of the arrays that are attributes. An array of another type is an `array`.
 ctypedef fused floats_view:
