@@ -33,9 +33,7 @@ from sklrank._compiled import (
     merge_models,
     shared_call,
 )
-from sklrank._docstrings import shares_text
-from sklrank._estimator import BaseEstimator, failed_weight_checks
-from sklrank._sklearn import _fit_context
+from sklrank._estimators import BaseEstimator, _fit_context, failed_weight_checks, shares_text
 from sklrank._validation import (
     MAX_FACTOR,
     Target,

@@ -30,9 +30,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._docstrings import shares_text
-from sklrank._estimator import BaseEstimator
-from sklrank._sklearn import HasMethods, Interval, StrOptions
+from sklrank._estimators import BaseEstimator, HasMethods, Interval, StrOptions, shares_text
 from sklrank._weak_learners import hypothesis_of
 
 # The ratio of the step weights is limited to this value, since a hypothesis that is never wrong has

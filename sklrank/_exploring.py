@@ -13,11 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import mask_rows, of_online, slices, timed_slices
 from sklrank._compiled import ExclusiveCalls, exclusive_call, shared_call
-from sklrank._docstrings import of_labels, shares_text
+from sklrank._estimators import (
+    Interval,
+    StrOptions,
+    _fit_context,
+    check_random_source,
+    of_labels,
+    shares_text,
+    with_task_tree,
+)
 from sklrank._label_sets import FULL_INFORMATION
 from sklrank._online_rankers import BATCH
-from sklrank._randomness import check_random_source
-from sklrank._sklearn import Interval, StrOptions, _fit_context, with_task_tree
 from sklrank._validation import (
     check_available,
     check_label_names,

@@ -9,9 +9,8 @@ import numpy as np
 
 from sklrank._base_online import BaseOnlineClassifier, WorkingMemory, of_online
 from sklrank._compiled import shared_call
-from sklrank._docstrings import of_labels, shares_text
+from sklrank._estimators import Interval, StrOptions, _fit_context, of_labels, shares_text
 from sklrank._label_sets import THRESHOLDS
-from sklrank._sklearn import Interval, StrOptions, _fit_context
 from sklrank._validation import (
     check_available,
     only_available,

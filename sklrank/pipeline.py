@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._sklearn import available_if
+from sklrank._estimators import available_if
 
 if TYPE_CHECKING:
     from typing import Any

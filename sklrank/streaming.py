@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from sklrank._sklearn import print_progress
+from sklrank._estimators import print_progress
 from sklrank._validation import is_integer
 from sklrank.boosting._training_parts import fit_blocks
 

@@ -48,7 +48,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import sklrank
-from sklrank._sklearn import Interval, StrOptions
+from sklrank._estimators.sklearn import Interval, StrOptions
 from sklrank.boosting import *
 from sklrank.feedback import Exploration
 from sklrank.label_ranking import *

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import sklrank
-from sklrank._estimator import DOCUMENTATION
+from sklrank._estimators.base import DOCUMENTATION
 from sklrank.boosting import (
     AdaRank,
     ConformalDocumentList,

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from sklrank._docstrings import shares_text
+from sklrank._estimators.texts import shares_text
 
 SHARED = shares_text(rows="X : array\n    Samples, such as {1, 2}.\ny : array\n    Target.\n")
 

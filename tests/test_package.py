@@ -16,7 +16,7 @@ from numpydoc.validate import validate
 
 import sklrank
 from sklrank import _typing
-from sklrank._sklearn import StrOptions
+from sklrank._estimators.sklearn import StrOptions
 from sklrank.linear_model._predtron import _ranking_losses
 
 PACKAGES = sorted(

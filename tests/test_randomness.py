@@ -6,7 +6,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
-from sklrank._randomness import seed_parameters, set_random_states
+from sklrank._estimators.random import seed_parameters, set_random_states
 
 
 def test_seeds_of_nested_estimators():

@@ -14,7 +14,7 @@ from sklrank._document_metrics import (
     metric_options,
     ndcg_of_queries,
 )
-from sklrank._sklearn import Interval, StrOptions
+from sklrank._estimators import Interval, StrOptions
 from sklrank._validation import check_entries
 from sklrank._weak_learners import Learner
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker, of_document_rankers

@@ -12,7 +12,15 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._estimator import BaseEstimator
+from sklrank._estimators import (
+    BaseEstimator,
+    HasMethods,
+    Interval,
+    StrOptions,
+    _fit_context,
+    _safe_indexing,
+    draw_seed,
+)
 from sklrank._queries import (
     Queries,
     check_relevance,
@@ -21,8 +29,6 @@ from sklrank._queries import (
     qid_argument,
     sums_of_queries,
 )
-from sklrank._randomness import draw_seed
-from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _safe_indexing
 from sklrank._validation import (
     MAX_FACTOR,
     check_outputs,

@@ -12,8 +12,7 @@ from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosting_rounds import Booster
-from sklrank._docstrings import shares_text
-from sklrank._estimator import failed_weight_checks
+from sklrank._estimators import _fit_context, failed_weight_checks, shares_text
 from sklrank._queries import (
     Queries,
     check_query_weights,
@@ -21,7 +20,6 @@ from sklrank._queries import (
     check_something_to_learn,
     is_qid_given,
 )
-from sklrank._sklearn import _fit_context
 from sklrank._validation import check_rows, check_weights, input_tags_of, unchanged_on_error
 from sklrank._weak_learners import make_classifier_learner
 from sklrank.base import DocumentRankerMixin

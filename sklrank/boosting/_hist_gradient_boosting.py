@@ -11,9 +11,15 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosting_rounds import of_boosters
-from sklrank._estimator import failed_weight_checks
+from sklrank._estimators import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    _fit_context,
+    failed_weight_checks,
+    print_progress,
+)
 from sklrank._queries import Queries, check_relevance
-from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, print_progress
 from sklrank._validation import check_rows, check_weights, is_frame, unchanged_on_error
 from sklrank.boosting._click_models import estimate_relevance
 from sklrank.boosting._document_ranker import (

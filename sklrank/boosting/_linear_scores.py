@@ -9,7 +9,7 @@ queries; see `_tree_race.py`.
 import numpy as np
 from scipy.optimize import minimize
 
-from sklrank._sklearn import one_blas_thread
+from sklrank._estimators import one_blas_thread
 
 # Factor of the squared weights of standardized features and of the objective at scores of 0. A
 # choice of 0.1, 0.01 or 0.001 by held-out queries ranked no better beyond noise, on 16 sets of

@@ -16,7 +16,7 @@ from dask.system import CPU_COUNT
 from distributed import get_client
 
 from sklrank._base_online import BaseOnline, copy_of
-from sklrank._sklearn import print_progress
+from sklrank._estimators import print_progress
 from sklrank._validation import is_integer
 from sklrank.streaming import fit_batches, iter_batches
 

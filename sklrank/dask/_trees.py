@@ -19,7 +19,7 @@ from distributed import get_client
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank import boosting
-from sklrank._docstrings import shares_text
+from sklrank._estimators import shares_text
 from sklrank.boosting._training_parts import divide_rows, fit_parts, place_rows
 from sklrank.dask._partitions import row_blocks
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import Bunch
 
+from sklrank._estimators import _num_samples, _safe_indexing
 from sklrank._queries import Queries, check_relevance
-from sklrank._sklearn import _num_samples, _safe_indexing
 from sklrank._validation import check_finite, check_random_state, check_scalar
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.parallel import delayed
 
-from sklrank._randomness import draw_seed
+from sklrank._estimators import draw_seed
 from sklrank.label_ranking._inner_rankers import (
     WrappedRanker,
     fit_and_score,

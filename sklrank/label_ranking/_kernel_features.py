@@ -11,8 +11,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklrank._estimator import BaseEstimator
-from sklrank._randomness import draw_seed
+from sklrank._estimators import BaseEstimator, draw_seed
 from sklrank._rankings import check_positions, relative_positions
 
 # Samples from which the widths are learned, which takes the cube of their number. There are at most

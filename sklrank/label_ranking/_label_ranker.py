@@ -17,20 +17,20 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklrank._compiled import shared_call
-from sklrank._docstrings import shares_text
-from sklrank._estimator import BaseEstimator
-from sklrank._randomness import draw_seed
-from sklrank._rankings import check_positions, close_ranks
-from sklrank._sklearn import (
+from sklrank._estimators import (
     N_JOBS,
+    BaseEstimator,
     HasMethods,
     StrOptions,
     _fit_context,
     _num_samples,
     _safe_indexing,
+    draw_seed,
     one_blas_thread,
     runs_on_dask,
+    shares_text,
 )
+from sklrank._rankings import check_positions, close_ranks
 from sklrank._validation import (
     check_columns,
     check_given,

@@ -12,8 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.parallel import delayed
 
 from sklrank._compiled import shared_call
-from sklrank._randomness import draw_seed
-from sklrank._sklearn import StrOptions, _num_samples, parallel
+from sklrank._estimators import StrOptions, _num_samples, draw_seed, parallel
 from sklrank._validation import check_outputs
 from sklrank.label_ranking._label_ranker import (
     DecompositionRanker,

@@ -17,9 +17,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sklrank._compiled import shared_call
-from sklrank._randomness import draw_seed
+from sklrank._estimators import Interval, StrOptions, _fit_context, draw_seed, one_blas_thread
 from sklrank._rankings import strict_positions
-from sklrank._sklearn import Interval, StrOptions, _fit_context, one_blas_thread
 from sklrank._validation import (
     as_numbers,
     check_columns,

@@ -15,8 +15,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._randomness import draw_seed
-from sklrank._sklearn import StrOptions, _BaseComposition, one_blas_thread, parallel
+from sklrank._estimators import StrOptions, _BaseComposition, draw_seed, one_blas_thread, parallel
 from sklrank.label_ranking._inner_rankers import (
     check_frozen_labels,
     decision_function,

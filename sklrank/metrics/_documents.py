@@ -13,7 +13,6 @@ from functools import wraps
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklrank._docstrings import shares_text
 from sklrank._document_metrics import (
     NoRelevantDocumentError,
     average_precision_of_queries,
@@ -27,6 +26,7 @@ from sklrank._document_metrics import (
     ndcg_of_queries,
     with_empty,
 )
+from sklrank._estimators import shares_text
 from sklrank._label_scores import check_scores
 from sklrank._queries import Queries, check_relevance_of_metric, places, sums_of_queries
 from sklrank.metrics._averaging import check_weight, weighted_mean

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from sklrank._docstrings import shares_text
+from sklrank._estimators import shares_text
 from sklrank._rankings import check_pair_proba, check_two_rankings
 from sklrank._validation import is_number, look_up
 from sklrank.metrics._averaging import evaluate_samples

@@ -14,8 +14,8 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
+from sklrank._estimators import _num_samples
 from sklrank._label_scores import as_label_columns, label_scores
-from sklrank._sklearn import _num_samples
 from sklrank._validation import (
     check_no_collections,
     check_sparse,

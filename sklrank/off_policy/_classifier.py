@@ -12,8 +12,14 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from sklrank import _validation
-from sklrank._estimator import BaseEstimator
-from sklrank._sklearn import HasMethods, StrOptions, _fit_context, _num_samples, _safe_indexing
+from sklrank._estimators import (
+    BaseEstimator,
+    HasMethods,
+    StrOptions,
+    _fit_context,
+    _num_samples,
+    _safe_indexing,
+)
 from sklrank.feedback import Exploration
 from sklrank.off_policy._log import check_log
 from sklrank.off_policy._methods import cross_fitted

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sklrank._display import Display
+from sklrank._estimators import Display
 
 
 class OffPolicyDisplay(Display):

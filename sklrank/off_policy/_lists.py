@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-from sklrank._sklearn import _num_samples, _safe_indexing
+from sklrank._estimators import _num_samples, _safe_indexing
 from sklrank._validation import as_numbers, check_level, look_up
 from sklrank.feedback import Exploration, arrays_of_record, check_exploration, check_rewards
 from sklrank.off_policy._intervals import INTERVALS

@@ -23,17 +23,17 @@ from sklrank._base_online import (
     timed_slices,
 )
 from sklrank._compiled import ExclusiveCalls, part_of_call
-from sklrank._docstrings import shares_text
-from sklrank._label_sets import LabelSets
-from sklrank._online_rankers import BATCH, LabelSetRanker
-from sklrank._randomness import MAX_FEATURES_OR_AUTO
-from sklrank._sklearn import (
+from sklrank._estimators import (
+    MAX_FEATURES_OR_AUTO,
     N_JOBS,
     HasMethods,
     Interval,
     StrOptions,
     print_progress,
+    shares_text,
 )
+from sklrank._label_sets import LabelSets
+from sklrank._online_rankers import BATCH, LabelSetRanker
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES, describe_losses
 from sklrank.online_boosting._pair_feedback import FullInformation

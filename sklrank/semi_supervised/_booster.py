@@ -13,8 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosting_rounds import Booster
-from sklrank._docstrings import shares_text
-from sklrank._sklearn import _fit_context
+from sklrank._estimators import _fit_context, shares_text
 from sklrank._validation import check_rows, input_tags_of, unchanged_on_error
 from sklrank._weak_learners import make_classifier_learner
 from sklrank.base import ClassScoresMixin

@@ -16,9 +16,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._estimator import BaseEstimator
-from sklrank._randomness import draw_seed
-from sklrank._sklearn import N_JOBS, Interval, _fit_context, one_blas_thread
+from sklrank._estimators import (
+    N_JOBS,
+    BaseEstimator,
+    Interval,
+    _fit_context,
+    draw_seed,
+    one_blas_thread,
+)
 from sklrank._validation import check_rows, unchanged_on_error
 from sklrank.semi_supervised._labels import PartlyLabeledMixin
 from sklrank.semi_supervised._similarity import (

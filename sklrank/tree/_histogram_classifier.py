@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
-from sklrank._sklearn import _fit_context
+from sklrank._estimators import _fit_context
 from sklrank._validation import check_rows, check_weights, unchanged_on_error
 from sklrank.tree._histogram_tree import HistogramTree, as_floats, of_trees
 

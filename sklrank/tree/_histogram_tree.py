@@ -12,10 +12,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._binning import FeatureBlocks, codes_of_categories
-from sklrank._docstrings import shares_text
-from sklrank._estimator import BaseEstimator, failed_weight_checks
-from sklrank._randomness import MAX_FEATURES, draw_features
-from sklrank._sklearn import N_JOBS, Interval, _fit_context
+from sklrank._estimators import (
+    MAX_FEATURES,
+    N_JOBS,
+    BaseEstimator,
+    Interval,
+    _fit_context,
+    draw_features,
+    failed_weight_checks,
+    shares_text,
+)
 from sklrank._validation import as_numbers, check_rows, check_weights, unchanged_on_error
 from sklrank.tree._grower import Grower
 

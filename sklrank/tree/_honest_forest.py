@@ -9,14 +9,7 @@ import numpy as np
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._docstrings import shares_text
-from sklrank._randomness import draw_seed
-from sklrank._sklearn import (
-    N_JOBS,
-    Interval,
-    StrOptions,
-    parallel,
-)
+from sklrank._estimators import N_JOBS, Interval, StrOptions, draw_seed, parallel, shares_text
 from sklrank.tree._honest import (
     TEXTS,
     HonestClassifier,

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
-from sklrank._docstrings import shares_text
-from sklrank._randomness import draw_seed
-from sklrank._sklearn import Interval
+from sklrank._estimators import Interval, draw_seed, shares_text
 from sklrank.tree._honest import (
     TEXTS,
     HonestClassifier,

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._binning import Candidates, find_candidates
-from sklrank._docstrings import shares_text
-from sklrank._randomness import draw_features
-from sklrank._sklearn import StrOptions
+from sklrank._estimators import StrOptions, draw_features, shares_text
 from sklrank.tree._honest import (
     TEXTS,
     HonestClassifier,

@@ -18,7 +18,7 @@ from sklrank._base_online import (
     timed_slices,
 )
 from sklrank._compiled import shared_call
-from sklrank._sklearn import Interval
+from sklrank._estimators import Interval
 from sklrank._validation import (
     check_k,
     check_label_names,

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.metrics.pairwise import rbf_kernel
 
-from sklrank._randomness import draw_frequencies
+from sklrank._estimators.random import draw_frequencies
 from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
 
 MODELS = {

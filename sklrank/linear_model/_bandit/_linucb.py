@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._base_online import of_online
-from sklrank._docstrings import shares_text
-from sklrank._randomness import draw_frequencies
-from sklrank._sklearn import HasMethods, Interval, StrOptions
+from sklrank._estimators import HasMethods, Interval, StrOptions, draw_frequencies, shares_text
 from sklrank._validation import unchanged_on_error
 from sklrank.feedback import SCHEDULES, DecayingExploration, SelfTunedExploration
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier

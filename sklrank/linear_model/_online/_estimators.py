@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._base_online import CompiledClassifier
-from sklrank._docstrings import shares_text
-from sklrank._randomness import draw_frequencies
-from sklrank._sklearn import Interval, StrOptions
+from sklrank._estimators import Interval, StrOptions, draw_frequencies, shares_text
 from sklrank._validation import MAX_FACTOR
 from sklrank.base import ClassScoresMixin, two_class_weights
 from sklrank.linear_model._online._feature_map import FeatureMap

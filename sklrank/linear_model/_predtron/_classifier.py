@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import BaseOnlineClassifier
 from sklrank._compiled import Rows, shared_call
-from sklrank._docstrings import shares_text
-from sklrank._sklearn import Interval, StrOptions
+from sklrank._estimators import Interval, StrOptions, shares_text
 from sklrank._validation import (
     check_columns,
     check_target,

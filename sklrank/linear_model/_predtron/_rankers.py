@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._base_online import BaseOnlineClassifier, lists_of
-from sklrank._docstrings import shares_text
+from sklrank._estimators import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    _fit_context,
+    _num_samples,
+    shares_text,
+)
 from sklrank._queries import (
     Queries,
     check_label_relevance,
@@ -17,7 +24,6 @@ from sklrank._queries import (
     check_relevance,
     is_qid_given,
 )
-from sklrank._sklearn import HasMethods, Interval, StrOptions, _fit_context, _num_samples
 from sklrank._validation import (
     check_columns,
     check_label_names,

@@ -6,7 +6,7 @@ from copy import deepcopy
 import sklearn.base
 
 from sklrank._compiled import with_format, without_format
-from sklrank._sklearn import CallbackSupportMixin, parallel
+from sklrank._estimators.sklearn import CallbackSupportMixin, parallel
 
 # The address is also that of the documentation in pyproject.toml.
 DOCUMENTATION = "https://sklrank.readthedocs.io/en/latest/"

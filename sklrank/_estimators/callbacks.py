@@ -1,7 +1,4 @@
-"""All that the package takes from scikit-learn's private and experimental modules.
-
-Other packages use these names too. If an import breaks in a new release, it is fixed here. The
-public `available_if` is here for its type.
+"""The tasks of training, which callbacks of scikit-learn follow, and the lines of `verbose`.
 
 scikit-learn 1.9 has callbacks (`sklearn.callback`, SLEP 23), which follow training as a tree of
 tasks. The root is the call of `fit`, `partial_fit`, `progressive_fit` or `partial_fit_feedback`.
@@ -25,35 +22,14 @@ request it.
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from functools import wraps
 from inspect import signature
-from numbers import Integral
 from typing import TYPE_CHECKING
 
-from joblib.parallel import get_active_backend
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils._param_validation import Interval as _Interval
-from sklearn.utils._set_output import ADAPTERS_MANAGER
-from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.parallel import Parallel, _threadpool_controller_decorator
-from sklearn.utils.validation import _check_monotonic_cst, _num_samples
-
 from sklrank._compiled import exclusive_call
+from sklrank._estimators.sklearn import with_callbacks
 from sklrank._validation import unchanged_on_error
-
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn < 1.9
-
-    class CallbackSupportMixin:
-        """Empty base class."""
-
-    def with_callbacks(method):
-        """Return the method."""
-        return method
-
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,14 +37,11 @@ if TYPE_CHECKING:
 
     Method = TypeVar("Method", bound=Callable[..., Any])
 
-    # scikit-learn does not annotate these decorators: decorated methods would lose their types.
+    # scikit-learn does not annotate its decorator: decorated methods would lose their types.
     def _fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
-
-    def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]: ...
 
 else:
     from sklearn.base import _fit_context as _scikit_learn_fit_context
-    from sklearn.utils.metaestimators import available_if
 
     def _fit_context(*, prefer_skip_nested_validation):
         """Decorate a training method as scikit-learn does; it excludes calls of other threads.
@@ -91,70 +64,6 @@ else:
             return call
 
         return excluding
-
-
-__all__ = [
-    "ADAPTERS_MANAGER",
-    "N_JOBS",
-    "CallbackSupportMixin",
-    "HasMethods",
-    "Interval",
-    "StrOptions",
-    "_BaseComposition",
-    "_check_monotonic_cst",
-    "_fit_context",
-    "_num_samples",
-    "_safe_indexing",
-    "available_if",
-    "one_blas_thread",
-    "parallel",
-    "print_progress",
-    "runs_on_dask",
-    "with_task_tree",
-]
-
-
-class Interval(_Interval):
-    """Constraint of a number in an interval, which booleans do not satisfy."""
-
-    def is_satisfied_by(self, val):
-        return not isinstance(val, bool) and super().is_satisfied_by(val)
-
-
-# Constraints of all parameters `n_jobs`.
-N_JOBS = [
-    Interval(Integral, None, -1, closed="right"),
-    Interval(Integral, 1, None, closed="left"),
-    None,
-]
-
-
-# Decorator that limits BLAS to one thread while a function makes many small fits: where matrices
-# have a few hundred rows, the threads of BLAS wait for each other longer than they compute. The
-# limit mostly holds for the whole process. Where fits run in threads, decorate the function that
-# starts all of them, so that no thread lifts the limit while others still fit; where they run in
-# worker processes, decorate the fit.
-one_blas_thread = _threadpool_controller_decorator(limits=1, user_api="blas")
-
-
-def runs_on_dask():
-    """Return whether joblib runs calls on the workers of a dask cluster."""
-    return type(get_active_backend()[0]).__name__ == "DaskDistributedBackend"
-
-
-def parallel(**options):
-    """Return a `Parallel` with these options, whose calls run on the workers of a dask cluster.
-
-    In a call that runs on a worker, such as a fit of a search, they run in its process: joblib
-    would send the samples of each fit to other workers.
-    """
-    if runs_on_dask():
-        from distributed import get_worker
-
-        with suppress(ValueError):  # this process is no worker
-            get_worker()
-            options["backend"] = "threading"
-    return Parallel(**options)
 
 
 # -- Callbacks, and the lines that `verbose` prints.

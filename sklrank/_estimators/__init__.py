@@ -1,0 +1,68 @@
+"""Common parts of all estimators: base class, callbacks, scikit-learn's private names, texts.
+
+`sklearn` is the only module that imports private names of scikit-learn. `callbacks` are the tasks
+that a callback follows, `texts` fills shared texts into docstrings, `display` is the base class of
+the displays. The names below are what other rooms may take.
+"""
+
+from sklrank._estimators.base import BaseEstimator, failed_weight_checks
+from sklrank._estimators.callbacks import _fit_context, print_progress, with_task_tree
+from sklrank._estimators.display import Display
+from sklrank._estimators.random import (
+    MAX_FEATURES,
+    MAX_FEATURES_OR_AUTO,
+    StrOptions,
+    check_random_source,
+    draw_features,
+    draw_frequencies,
+    draw_seed,
+    seed_parameters,
+    set_random_states,
+)
+from sklrank._estimators.sklearn import (
+    ADAPTERS_MANAGER,
+    N_JOBS,
+    HasMethods,
+    Interval,
+    _BaseComposition,
+    _check_monotonic_cst,
+    _num_samples,
+    _safe_indexing,
+    available_if,
+    one_blas_thread,
+    parallel,
+    runs_on_dask,
+)
+from sklrank._estimators.texts import of_labels, shares_text
+
+__all__ = [
+    "ADAPTERS_MANAGER",
+    "MAX_FEATURES",
+    "MAX_FEATURES_OR_AUTO",
+    "N_JOBS",
+    "BaseEstimator",
+    "Display",
+    "HasMethods",
+    "Interval",
+    "StrOptions",
+    "_BaseComposition",
+    "_check_monotonic_cst",
+    "_fit_context",
+    "_num_samples",
+    "_safe_indexing",
+    "available_if",
+    "check_random_source",
+    "draw_features",
+    "draw_frequencies",
+    "draw_seed",
+    "failed_weight_checks",
+    "of_labels",
+    "one_blas_thread",
+    "parallel",
+    "print_progress",
+    "runs_on_dask",
+    "seed_parameters",
+    "set_random_states",
+    "shares_text",
+    "with_task_tree",
+]
