@@ -33,7 +33,7 @@ from _common import Stopwatch, least_seconds, load_mq2008, print_header, print_t
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
-from sklrank._queries import Queries
+from sklrank._checks.queries import Queries
 from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost, RankBoost
 from sklrank.boosting._objectives import LogisticObjective
 from sklrank.metrics import ndcg_score

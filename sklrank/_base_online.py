@@ -23,18 +23,7 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._compiled import (
-    ExclusiveCalls,
-    LockedModel,
-    Relabeling,
-    check_alike,
-    check_kept,
-    exclusive_call,
-    merge_models,
-    shared_call,
-)
-from sklrank._estimators import BaseEstimator, _fit_context, failed_weight_checks, shares_text
-from sklrank._validation import (
+from sklrank._checks import (
     MAX_FACTOR,
     Target,
     check_classes,
@@ -52,6 +41,22 @@ from sklrank._validation import (
     names_of,
     relevance_lists,
     sorted_classes,
+)
+from sklrank._compiled import (
+    ExclusiveCalls,
+    LockedModel,
+    Relabeling,
+    check_alike,
+    check_kept,
+    exclusive_call,
+    merge_models,
+    shared_call,
+)
+from sklrank._estimators import (
+    BaseEstimator,
+    _fit_context,
+    failed_weight_checks,
+    shares_text,
     unchanged_on_error,
 )
 from sklrank.metrics import rank_loss

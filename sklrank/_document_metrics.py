@@ -11,16 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklrank._queries import (
+from sklrank._checks import (
     GAINS,
     call_on_array,
     gains_of,
     group_starts,
+    is_integer,
+    look_up,
     places,
     sort_keys,
     sums_of_queries,
 )
-from sklrank._validation import is_integer, look_up
 
 # Last rank that matters if all ranks matter.
 EVERY_PLACE = np.iinfo(np.intp).max

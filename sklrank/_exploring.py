@@ -12,6 +12,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._base_online import mask_rows, of_online, slices, timed_slices
+from sklrank._checks import (
+    check_available,
+    check_label_names,
+    check_weights,
+    names_of,
+    sorted_classes,
+)
 from sklrank._compiled import ExclusiveCalls, exclusive_call, shared_call
 from sklrank._estimators import (
     Interval,
@@ -20,18 +27,11 @@ from sklrank._estimators import (
     check_random_source,
     of_labels,
     shares_text,
+    unchanged_on_error,
     with_task_tree,
 )
 from sklrank._label_sets import FULL_INFORMATION
 from sklrank._online_rankers import BATCH
-from sklrank._validation import (
-    check_available,
-    check_label_names,
-    check_weights,
-    names_of,
-    sorted_classes,
-    unchanged_on_error,
-)
 from sklrank.feedback import (
     DECAYS,
     LIST_RANDOMIZATIONS,

@@ -8,13 +8,10 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from sklrank._base_online import BaseOnlineClassifier, WorkingMemory, of_online
+from sklrank._checks import check_available, only_available
 from sklrank._compiled import shared_call
 from sklrank._estimators import Interval, StrOptions, _fit_context, of_labels, shares_text
 from sklrank._label_sets import THRESHOLDS
-from sklrank._validation import (
-    check_available,
-    only_available,
-)
 from sklrank.base import LabelRankerMixin, two_class_difference, with_names
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
+from sklrank._checks import check_outputs
 from sklrank._estimators import one_blas_thread, set_random_states
-from sklrank._validation import check_outputs
 
 
 def is_own(model):

@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._checks import (
+    check_available,
+    check_k,
+    check_relevance,
+    gain_by_order,
+    has_gains,
+    is_qid_given,
+    only_available,
+    strict_positions,
+)
 from sklrank._compiled import shared_call
 from sklrank._document_metrics import NoRelevantDocumentError
 from sklrank._estimators import ADAPTERS_MANAGER, of_labels
-from sklrank._queries import check_relevance, gain_by_order, has_gains, is_qid_given
-from sklrank._rankings import strict_positions
-from sklrank._validation import check_available, check_k, only_available
 from sklrank.metrics import ndcg_score
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from sklrank._checks import is_integer
 from sklrank._estimators import print_progress
-from sklrank._validation import is_integer
 from sklrank.boosting._training_parts import fit_blocks
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validat
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from sklrank._checks.queries import Queries, check_qid
 from sklrank._document_metrics import TIES, list_documents
-from sklrank._queries import Queries, check_qid
 from sklrank.boosting import (
     AdaRank,
     HistGradientBoostingRanker,

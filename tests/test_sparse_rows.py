@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from sklrank import _base_online
 from sklrank._base_online import row_blocks, to_dense
-from sklrank._validation import canonical_rows
+from sklrank._checks.samples import canonical_rows
 from sklrank.boosting import NDCGBoost, ResidualRefiner
 from sklrank.label_ranking import LabelwiseRanker
 from sklrank.linear_model import (

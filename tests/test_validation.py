@@ -15,15 +15,9 @@ from scipy import sparse
 from sklearn.naive_bayes import GaussianNB
 
 from sklrank import datasets
-from sklrank._validation import (
-    as_numbers,
-    check_rows,
-    check_scalar,
-    check_target,
-    check_weights,
-    is_integer,
-    is_number,
-)
+from sklrank._checks.numbers import as_numbers, check_scalar, check_weights, is_integer, is_number
+from sklrank._checks.samples import check_rows
+from sklrank._checks.targets import check_target
 from sklrank.boosting import HistGradientBoostingRanker
 from sklrank.feedback import explore
 from sklrank.label_ranking import PlackettLuceRanker

@@ -5,7 +5,7 @@ that a callback follows, `texts` fills shared texts into docstrings, `display` i
 the displays. The names below are what other rooms may take.
 """
 
-from sklrank._estimators.base import BaseEstimator, failed_weight_checks
+from sklrank._estimators.base import BaseEstimator, failed_weight_checks, unchanged_on_error
 from sklrank._estimators.callbacks import _fit_context, print_progress, with_task_tree
 from sklrank._estimators.display import Display
 from sklrank._estimators.random import (
@@ -64,5 +64,6 @@ __all__ = [
     "seed_parameters",
     "set_random_states",
     "shares_text",
+    "unchanged_on_error",
     "with_task_tree",
 ]

@@ -1,9 +1,12 @@
 """Base class of all estimators."""
 
 from abc import ABCMeta
+from contextlib import contextmanager
 from copy import deepcopy
 
+import numpy as np
 import sklearn.base
+import sklearn.utils
 
 from sklrank._compiled import with_format, without_format
 from sklrank._estimators.sklearn import CallbackSupportMixin, parallel
@@ -122,3 +125,29 @@ class BaseEstimator(CallbackSupportMixin, sklearn.base.BaseEstimator, metaclass=
             for _ in arriving:
                 pass
         return results
+
+
+@contextmanager
+def unchanged_on_error(estimator, *, draws=True):
+    """Restore the attributes of `estimator` if the body of the `with` statement raises.
+
+    The states of its random number generators are restored, too, except for the global generator of
+    NumPy. Saving a state takes as long as learning several samples. If the body draws no random
+    numbers, pass `draws=False`.
+    """
+    before = vars(estimator).copy()
+    shared = np.random.mtrand._rand
+    generators = [
+        value
+        for value in (before.values() if draws else ())
+        if isinstance(value, np.random.RandomState) and value is not shared
+    ]
+    states = [generator.get_state(legacy=False) for generator in generators]
+    try:
+        yield
+    except BaseException:
+        # A single assignment, which a second Ctrl-C cannot interrupt halfway.
+        estimator.__dict__ = before
+        for generator, state in zip(generators, states):
+            generator.set_state(state)
+        raise

@@ -28,8 +28,8 @@ from inspect import signature
 from typing import TYPE_CHECKING
 
 from sklrank._compiled import exclusive_call
+from sklrank._estimators.base import unchanged_on_error
 from sklrank._estimators.sklearn import with_callbacks
-from sklrank._validation import unchanged_on_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable

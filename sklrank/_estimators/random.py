@@ -4,8 +4,8 @@ from numbers import Integral, Real
 
 import numpy as np
 
+from sklrank._checks import check_random_state
 from sklrank._estimators.sklearn import Interval, StrOptions
-from sklrank._validation import check_random_state
 
 # Constraints of the parameters called `max_features`.
 _NUMBERS = [

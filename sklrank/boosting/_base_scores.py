@@ -7,9 +7,8 @@ from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._checks import as_numbers, check_qid, check_relevance
 from sklrank._estimators import HasMethods, Interval, _safe_indexing, shares_text
-from sklrank._queries import check_qid, check_relevance
-from sklrank._validation import as_numbers
 from sklrank.base import DocumentRankerMixin
 
 # Texts that the docstrings of the refiners share.

@@ -12,6 +12,19 @@ from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._checks import (
+    MAX_FACTOR,
+    Queries,
+    check_outputs,
+    check_relevance,
+    check_rows,
+    input_tags_of,
+    is_frame,
+    is_qid_given,
+    places,
+    qid_argument,
+    sums_of_queries,
+)
 from sklrank._estimators import (
     BaseEstimator,
     HasMethods,
@@ -20,21 +33,6 @@ from sklrank._estimators import (
     _fit_context,
     _safe_indexing,
     draw_seed,
-)
-from sklrank._queries import (
-    Queries,
-    check_relevance,
-    is_qid_given,
-    places,
-    qid_argument,
-    sums_of_queries,
-)
-from sklrank._validation import (
-    MAX_FACTOR,
-    check_outputs,
-    check_rows,
-    input_tags_of,
-    is_frame,
     unchanged_on_error,
 )
 from sklrank.boosting._document_ranker import split_queries

@@ -12,15 +12,17 @@ from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosting_rounds import Booster
-from sklrank._estimators import _fit_context, failed_weight_checks, shares_text
-from sklrank._queries import (
+from sklrank._checks import (
     Queries,
     check_query_weights,
     check_relevance,
+    check_rows,
     check_something_to_learn,
+    check_weights,
+    input_tags_of,
     is_qid_given,
 )
-from sklrank._validation import check_rows, check_weights, input_tags_of, unchanged_on_error
+from sklrank._estimators import _fit_context, failed_weight_checks, shares_text, unchanged_on_error
 from sklrank._weak_learners import make_classifier_learner
 from sklrank.base import DocumentRankerMixin
 from sklrank.tree import HistogramTreeClassifier

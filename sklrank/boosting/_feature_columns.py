@@ -12,9 +12,8 @@ from collections.abc import Set
 import numpy as np
 from sklearn.utils import check_array
 
+from sklrank._checks import check_numeric, is_frame, is_missing
 from sklrank._estimators import _safe_indexing
-from sklrank._rankings import is_missing
-from sklrank._validation import check_numeric, is_frame
 
 # So many samples show where the values of a feature are.
 MAX_COMPARED = 10_000

@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosting_rounds import of_boosters
+from sklrank._checks import Queries, check_relevance, check_rows, check_weights, is_frame
 from sklrank._estimators import (
     HasMethods,
     Interval,
@@ -18,9 +19,8 @@ from sklrank._estimators import (
     _fit_context,
     failed_weight_checks,
     print_progress,
+    unchanged_on_error,
 )
-from sklrank._queries import Queries, check_relevance
-from sklrank._validation import check_rows, check_weights, is_frame, unchanged_on_error
 from sklrank.boosting._click_models import estimate_relevance
 from sklrank.boosting._document_ranker import (
     DocumentTarget,

@@ -7,8 +7,8 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 from sklrank._boosting_rounds import of_boosters
+from sklrank._checks import gains_of
 from sklrank._estimators import Interval, StrOptions
-from sklrank._queries import gains_of
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker
 from sklrank.boosting._objectives import NDCGObjective
 from sklrank.tree import HistogramTreeClassifier

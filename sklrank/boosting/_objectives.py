@@ -43,8 +43,7 @@ import numpy as np
 from scipy.special import expi, expit
 
 from sklrank._boosting_rounds import MAX_SCORE_GAP, ROUNDING, Objective, exp_scores
-from sklrank._queries import gains_of, group_starts, places
-from sklrank._validation import as_numbers
+from sklrank._checks import as_numbers, gains_of, group_starts, places
 from sklrank.boosting import _ndcg_pairs
 
 # Discounts of higher ranks are integrated; there, this changes their sum by less than 1e-12 of it.

@@ -10,9 +10,8 @@ from scipy.special import softmax
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._estimators import BaseEstimator, _fit_context
-from sklrank._queries import Queries, check_relevance, is_qid_given
-from sklrank._validation import check_rows, unchanged_on_error
+from sklrank._checks import Queries, check_relevance, check_rows, is_qid_given
+from sklrank._estimators import BaseEstimator, _fit_context, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners
 from sklrank.boosting._document_ranker import DocumentTarget, of_document_rankers
 from sklrank.boosting._pair_losses import GradedPairLoss

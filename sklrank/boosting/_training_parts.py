@@ -37,9 +37,8 @@ from sklearn.base import clone
 
 from sklrank._bin_codes import BLOCK_WIDTH
 from sklrank._binning import FeatureBlocks, distinct_values, draw_samples
-from sklrank._estimators import _fit_context, print_progress
-from sklrank._queries import Queries, check_relevance, is_qid_given
-from sklrank._validation import check_numeric, unchanged_on_error
+from sklrank._checks import Queries, check_numeric, check_relevance, is_qid_given
+from sklrank._estimators import _fit_context, print_progress, unchanged_on_error
 from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._hist_gradient_boosting import HistGradientBoostingRanker
 from sklrank.boosting._objectives import LOSSES

@@ -22,9 +22,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import has_fit_parameter
 
+from sklrank._checks import Queries, check_outputs, check_relevance, qid_argument
 from sklrank._estimators import _check_monotonic_cst, print_progress
-from sklrank._queries import Queries, check_relevance, qid_argument
-from sklrank._validation import check_outputs
 from sklrank.boosting._document_ranker import DocumentTarget, split_queries
 from sklrank.boosting._feature_columns import warn_if_untransformed
 from sklrank.boosting._linear_scores import LinearScorer, fit_linear

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse as sp
 from sklearn.utils import Bunch
 
-from sklrank._validation import is_integer
+from sklrank._checks import is_integer
 from sklrank.datasets._arff_reader import ArffFile, Attribute, read_arff
 from sklrank.datasets._text_files import is_mostly_empty
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import Bunch
 
+from sklrank._checks import Queries, check_finite, check_random_state, check_relevance, check_scalar
 from sklrank._estimators import _num_samples, _safe_indexing
-from sklrank._queries import Queries, check_relevance
-from sklrank._validation import check_finite, check_random_state, check_scalar
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

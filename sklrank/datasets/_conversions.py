@@ -13,8 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, check_X_y
 
-from sklrank._rankings import strict_positions
-from sklrank._validation import check_random_state, check_scalar
+from sklrank._checks import check_random_state, check_scalar, strict_positions
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklrank._rankings import check_positions, close_ranks
-from sklrank._validation import check_random_state
+from sklrank._checks import check_positions, check_random_state, close_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,7 +14,7 @@ from scipy import sparse as sp
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
-from sklrank._validation import check_scalar
+from sklrank._checks import check_scalar
 from sklrank.datasets._text_files import is_mostly_empty, open_binary
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from sklearn.utils import check_array
 
-from sklrank._rankings import check_positions, strict_positions
-from sklrank._validation import check_random_state, check_scalar
+from sklrank._checks import check_positions, check_random_state, check_scalar, strict_positions
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.stats import norm
 
-from sklrank._validation import check_random_state, check_scalar
+from sklrank._checks import check_random_state, check_scalar
 
 # Share of the variance of the utility due to the latent variables: the base scores are informative,
 # and the ratings of a user improve them.

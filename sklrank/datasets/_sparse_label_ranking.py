@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sklrank._rankings import strict_positions
-from sklrank._validation import check_random_state, check_scalar
+from sklrank._checks import check_random_state, check_scalar, strict_positions
 from sklrank.datasets._incomplete import check_probabilities, hide_labels, tie_labels
 from sklrank.datasets._ranking_noise import (
     check_theta,

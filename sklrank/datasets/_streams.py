@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from sklrank._validation import check_random_state, check_scalar
+from sklrank._checks import check_random_state, check_scalar
 
 # Standard deviation of the thresholds of the labels. Their spread makes the frequencies of the
 # labels unequal.

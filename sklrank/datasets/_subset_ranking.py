@@ -6,7 +6,7 @@ from numbers import Integral, Real
 
 import numpy as np
 
-from sklrank._validation import check_random_state, check_scalar
+from sklrank._checks import check_random_state, check_scalar
 
 # Standard deviation of a feature around its center, for each design.
 DEVIATIONS = {"gaussian": 1.0, "uniform": 1 / np.sqrt(3)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklrank._validation import indices_of, is_missing, names_of
+from sklrank._checks import indices_of, is_missing, names_of
 from sklrank.feedback._sampler import find_fault
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import check_array
 
-from sklrank._validation import check_available, check_k, check_random_state, is_number, look_up
+from sklrank._checks import check_available, check_k, check_random_state, is_number, look_up
 from sklrank.feedback._exploration import Exploration
 from sklrank.feedback._sampler import (
     InverseGapSampler,

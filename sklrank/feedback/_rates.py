@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from sklrank._validation import is_number
+from sklrank._checks import is_number
 from sklrank.feedback._schedules import Schedule
 
 

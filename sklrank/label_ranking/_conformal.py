@@ -11,10 +11,15 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
+from sklrank._checks import (
+    check_available,
+    check_k,
+    check_random_state,
+    close_ranks,
+    strict_positions,
+)
 from sklrank._compiled import shared_call
 from sklrank._estimators import Interval, _num_samples, _safe_indexing, draw_seed
-from sklrank._rankings import close_ranks, strict_positions
-from sklrank._validation import check_available, check_k, check_random_state
 from sklrank.label_ranking._inner_rankers import (
     WrappedRanker,
     decision_function,

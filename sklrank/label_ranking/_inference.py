@@ -18,8 +18,7 @@ from scipy.stats import chi2, norm
 from sklearn.utils import Bunch, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._compiled import shared_call
-from sklrank._validation import (
+from sklrank._checks import (
     as_names,
     check_k,
     check_level,
@@ -27,6 +26,7 @@ from sklrank._validation import (
     is_integer,
     is_missing,
 )
+from sklrank._compiled import shared_call
 from sklrank.label_ranking._plackett_luce_likelihood import (
     expected_positions,
     pair_probabilities,

@@ -12,8 +12,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import KFold, check_cv
 from sklearn.pipeline import Pipeline
 
+from sklrank._checks import check_columns, check_outputs
 from sklrank._estimators import HasMethods, _num_samples, _safe_indexing
-from sklrank._validation import check_columns, check_outputs
 from sklrank.base import LabelRankerMixin
 from sklrank.label_ranking._label_ranker import (
     LabelRanker,

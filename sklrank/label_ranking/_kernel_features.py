@@ -11,8 +11,8 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from sklrank._checks import check_positions, relative_positions
 from sklrank._estimators import BaseEstimator, draw_seed
-from sklrank._rankings import check_positions, relative_positions
 
 # Samples from which the widths are learned, which takes the cube of their number. There are at most
 # half as many widths; if there are more features, all of them have one width.

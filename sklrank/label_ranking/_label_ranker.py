@@ -16,6 +16,18 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from sklrank._checks import (
+    check_columns,
+    check_given,
+    check_positions,
+    check_rows,
+    check_weights,
+    close_ranks,
+    column_names,
+    input_tags_of,
+    is_frame,
+    labels_of_columns,
+)
 from sklrank._compiled import shared_call
 from sklrank._estimators import (
     N_JOBS,
@@ -29,17 +41,6 @@ from sklrank._estimators import (
     one_blas_thread,
     runs_on_dask,
     shares_text,
-)
-from sklrank._rankings import check_positions, close_ranks
-from sklrank._validation import (
-    check_columns,
-    check_given,
-    check_rows,
-    check_weights,
-    column_names,
-    input_tags_of,
-    is_frame,
-    labels_of_columns,
     unchanged_on_error,
 )
 from sklrank.base import LabelRankerMixin, with_names

@@ -13,8 +13,8 @@ from sklearn.ensemble import RandomForestRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import delayed
 
+from sklrank._checks import check_outputs
 from sklrank._estimators import StrOptions, _safe_indexing, parallel
-from sklrank._validation import check_outputs
 from sklrank.label_ranking._label_ranker import (
     DecompositionRanker,
     fit_selected,

@@ -11,9 +11,9 @@ from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.parallel import delayed
 
+from sklrank._checks import check_outputs
 from sklrank._compiled import shared_call
 from sklrank._estimators import StrOptions, _num_samples, draw_seed, parallel
-from sklrank._validation import check_outputs
 from sklrank.label_ranking._label_ranker import (
     DecompositionRanker,
     fit_selected,

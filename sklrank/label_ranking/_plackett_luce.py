@@ -16,10 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sklrank._compiled import shared_call
-from sklrank._estimators import Interval, StrOptions, _fit_context, draw_seed, one_blas_thread
-from sklrank._rankings import strict_positions
-from sklrank._validation import (
+from sklrank._checks import (
     as_numbers,
     check_columns,
     check_entries,
@@ -27,6 +24,15 @@ from sklrank._validation import (
     check_random_state,
     check_weights,
     column_names,
+    strict_positions,
+)
+from sklrank._compiled import shared_call
+from sklrank._estimators import (
+    Interval,
+    StrOptions,
+    _fit_context,
+    draw_seed,
+    one_blas_thread,
     unchanged_on_error,
 )
 from sklrank.label_ranking._inference import PlackettLuceInference, check_number

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils import Bunch, check_consistent_length
 
-from sklrank._rankings import (
-    check_positions,
-    close_ranks,
-    invert_orderings,
-    listed_labels,
-)
-from sklrank._validation import (
+from sklrank._checks import (
     as_names,
     as_numbers,
+    check_positions,
+    close_ranks,
     find_labels,
+    invert_orderings,
     is_missing,
+    listed_labels,
     names_of,
     sorted_classes,
 )

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.special import expit
 
-from sklrank._rankings import relative_positions
+from sklrank._checks import relative_positions
 from sklrank.label_ranking._pairwise import (
     compare_pairs,
     pairs_of_labels,

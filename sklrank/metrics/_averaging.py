@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils import gen_batches
 
-from sklrank._validation import check_weights
+from sklrank._checks import check_weights
 
 # Number of entries of a temporary array. It is small enough for the cache, and large enough that
 # NumPy's overhead is negligible.

@@ -13,6 +13,13 @@ from functools import wraps
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklrank._checks import (
+    Queries,
+    check_relevance_of_metric,
+    check_scores,
+    places,
+    sums_of_queries,
+)
 from sklrank._document_metrics import (
     NoRelevantDocumentError,
     average_precision_of_queries,
@@ -27,8 +34,6 @@ from sklrank._document_metrics import (
     with_empty,
 )
 from sklrank._estimators import shares_text
-from sklrank._label_scores import check_scores
-from sklrank._queries import Queries, check_relevance_of_metric, places, sums_of_queries
 from sklrank.metrics._averaging import check_weight, weighted_mean
 from sklrank.metrics._scorers import DocumentScorer
 

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
+from sklrank._checks import check_pair_proba, check_two_rankings, is_number, look_up
 from sklrank._estimators import shares_text
-from sklrank._rankings import check_pair_proba, check_two_rankings
-from sklrank._validation import is_number, look_up
 from sklrank.metrics._averaging import evaluate_samples
 from sklrank.metrics._pair_counts import count_pairs, ranked_in_both
 from sklrank.metrics._scorers import LabelRankingScorer

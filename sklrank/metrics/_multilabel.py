@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklrank._label_scores import as_relevant, check_relevance_and_scores
-from sklrank._validation import check_finite, check_k, is_number
+from sklrank._checks import (
+    as_relevant,
+    check_finite,
+    check_k,
+    check_relevance_and_scores,
+    is_number,
+)
 from sklrank.metrics._averaging import check_weight, weighted_mean
 from sklrank.metrics._pairwise_loss import of_pairs
 from sklrank.metrics._scorers import LabelScorer

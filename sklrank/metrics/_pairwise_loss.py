@@ -16,9 +16,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sklrank._checks import check_relevance_and_scores, look_up
 from sklrank._estimators import shares_text
-from sklrank._label_scores import check_relevance_and_scores
-from sklrank._validation import look_up
 from sklrank.metrics._averaging import evaluate_samples, samples_per_block
 from sklrank.metrics._scorers import LabelScorer
 

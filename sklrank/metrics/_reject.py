@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from sklrank._validation import check_weights
+from sklrank._checks import check_weights
 from sklrank.metrics._averaging import weighted_mean
 
 if TYPE_CHECKING:

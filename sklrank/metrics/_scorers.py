@@ -18,9 +18,8 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import UNUSED
 
+from sklrank._checks import check_columns, column_names, label_scores
 from sklrank._estimators import BaseEstimator
-from sklrank._label_scores import label_scores
-from sklrank._validation import check_columns, column_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable

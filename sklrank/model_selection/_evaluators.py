@@ -6,8 +6,7 @@ from functools import partial
 import numpy as np
 from sklearn.metrics import f1_score, jaccard_score
 
-from sklrank._label_scores import as_relevant, check_relevance_and_scores
-from sklrank._validation import check_k
+from sklrank._checks import as_relevant, check_k, check_relevance_and_scores
 from sklrank.metrics import (
     hinge_rank_loss,
     label_propensities,

@@ -15,8 +15,8 @@ from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._checks import check_pair_proba, check_two_rankings, close_ranks
 from sklrank._estimators import Display
-from sklrank._rankings import check_pair_proba, check_two_rankings, close_ranks
 
 
 class PreferenceDisplay(Display):

@@ -14,17 +14,18 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
-from sklrank._estimators import _num_samples
-from sklrank._label_scores import as_label_columns, label_scores
-from sklrank._validation import (
+from sklrank._checks import (
+    as_label_columns,
     check_no_collections,
     check_sparse,
     check_weights,
     column_names,
     indices_of,
     is_integer,
+    label_scores,
     names_of,
 )
+from sklrank._estimators import _num_samples
 from sklrank.model_selection._evaluators import make_evaluators, scoring_name
 
 

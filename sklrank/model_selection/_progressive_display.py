@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
+from sklrank._checks import is_integer
 from sklrank._estimators import Display, draw_seed, seed_parameters
-from sklrank._validation import is_integer
 from sklrank.model_selection._evaluators import make_evaluators, scoring_name
 from sklrank.model_selection._progressive import progressive_val_score
 

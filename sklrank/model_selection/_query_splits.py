@@ -10,9 +10,8 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import UNUSED
 
+from sklrank._checks import check_qid, check_random_state, check_sparse
 from sklrank._estimators import _num_samples, _safe_indexing
-from sklrank._queries import check_qid
-from sklrank._validation import check_random_state, check_sparse
 
 
 class QueryKFold(GroupKFold):

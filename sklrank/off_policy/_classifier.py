@@ -11,7 +11,14 @@ from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone, is_classifi
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from sklrank import _validation
+from sklrank._checks import (
+    check_given,
+    check_sparse,
+    check_target,
+    input_tags_of,
+    names_of,
+    sorted_classes,
+)
 from sklrank._estimators import (
     BaseEstimator,
     HasMethods,
@@ -135,20 +142,20 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        _validation.check_given(y)
-        _validation.check_sparse(X)
+        check_given(y)
+        check_sparse(X)
         if not is_classifier(self.estimator):
             raise ValueError(f"estimator must be a classifier, got {self.estimator!r}")
         if exploration is None:
-            y = _validation.check_target(y, multilabel=False).values
-            classes = _validation.sorted_classes(y)
+            y = check_target(y, multilabel=False).values
+            classes = sorted_classes(y)
             estimator = clone(self.estimator).fit(X, np.searchsorted(classes, y))
         else:
             if classes is None:
                 classes = getattr(exploration, "classes", None)
             if classes is None:
                 classes = np.arange(np.max(getattr(exploration, "actions", 0)) + 1)
-            classes = _validation.names_of(classes)
+            classes = names_of(classes)
             estimator = self._fit_log(X, y, exploration, classes)
         self.estimator_, self.classes_ = estimator, classes
         self._learned_log = exploration is not None
@@ -240,7 +247,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _chosen(self, X):
         check_is_fitted(self)
-        _validation.check_sparse(X)
+        check_sparse(X)
         return self.estimator_.predict(X)
 
     def score(
@@ -282,6 +289,6 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        inner = _validation.input_tags_of(self.estimator)
+        inner = input_tags_of(self.estimator)
         tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         return tags

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 from sklearn.utils import Bunch
 
-from sklrank._validation import as_numbers, check_level, check_random_state, is_integer
+from sklrank._checks import as_numbers, check_level, check_random_state, is_integer
 
 # The Monte-Carlo error of a bound, in probability, is then at most 0.005 at the level 0.975.
 N_RESAMPLES = 1000

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-from sklrank._validation import check_level, is_number, look_up
+from sklrank._checks import check_level, is_number, look_up
 from sklrank.feedback import Exploration
 from sklrank.off_policy import _intervals, _log, _methods
 

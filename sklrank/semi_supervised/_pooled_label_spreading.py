@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._checks import check_rows
 from sklrank._estimators import (
     N_JOBS,
     BaseEstimator,
@@ -23,8 +24,8 @@ from sklrank._estimators import (
     _fit_context,
     draw_seed,
     one_blas_thread,
+    unchanged_on_error,
 )
-from sklrank._validation import check_rows, unchanged_on_error
 from sklrank.semi_supervised._labels import PartlyLabeledMixin
 from sklrank.semi_supervised._similarity import (
     neighbor_graph,

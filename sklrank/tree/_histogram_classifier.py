@@ -10,8 +10,8 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
-from sklrank._estimators import _fit_context
-from sklrank._validation import check_rows, check_weights, unchanged_on_error
+from sklrank._checks import check_rows, check_weights
+from sklrank._estimators import _fit_context, unchanged_on_error
 from sklrank.tree._histogram_tree import HistogramTree, as_floats, of_trees
 
 if TYPE_CHECKING:

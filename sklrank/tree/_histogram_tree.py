@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._binning import FeatureBlocks, codes_of_categories
+from sklrank._checks import as_numbers, check_rows, check_weights
 from sklrank._estimators import (
     MAX_FEATURES,
     N_JOBS,
@@ -21,8 +22,8 @@ from sklrank._estimators import (
     draw_features,
     failed_weight_checks,
     shares_text,
+    unchanged_on_error,
 )
-from sklrank._validation import as_numbers, check_rows, check_weights, unchanged_on_error
 from sklrank.tree._grower import Grower
 
 if TYPE_CHECKING:

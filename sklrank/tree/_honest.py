@@ -12,8 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._estimators import MAX_FEATURES, BaseEstimator, Interval, _fit_context
-from sklrank._validation import as_numbers, check_rows, unchanged_on_error
+from sklrank._checks import as_numbers, check_rows
+from sklrank._estimators import (
+    MAX_FEATURES,
+    BaseEstimator,
+    Interval,
+    _fit_context,
+    unchanged_on_error,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

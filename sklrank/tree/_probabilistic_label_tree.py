@@ -17,16 +17,9 @@ from sklrank._base_online import (
     slices,
     timed_slices,
 )
+from sklrank._checks import check_k, check_label_names, check_random_state, indices_of, names_of
 from sklrank._compiled import shared_call
-from sklrank._estimators import Interval
-from sklrank._validation import (
-    check_k,
-    check_label_names,
-    check_random_state,
-    indices_of,
-    names_of,
-    unchanged_on_error,
-)
+from sklrank._estimators import Interval, unchanged_on_error
 from sklrank.base import LabelRankerMixin, two_class_difference
 from sklrank.tree._label_tree import LabelTree
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
-from sklrank._queries import Queries
+from sklrank._checks.queries import Queries
 from sklrank.boosting import HistGradientBoostingRanker
 from sklrank.boosting import _click_models as click_models
 from sklrank.boosting._click_models import (

@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklrank._queries import Queries
+from sklrank._checks.queries import Queries
 from sklrank.boosting import ConformalDocumentList, HistGradientBoostingRanker
 from sklrank.boosting._conformal_lists import (
     discovery_threshold,

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import rankdata
 
-from sklrank._queries import Queries
+from sklrank._checks.queries import Queries
 from sklrank.boosting import HistGradientBoostingRanker, _objectives
 from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._objectives import (

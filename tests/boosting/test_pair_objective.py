@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank._queries import Queries
+from sklrank._checks.queries import Queries
 from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._rank_boost import PairObjective
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank import _document_metrics
-from sklrank._queries import Queries
+from sklrank._checks.queries import Queries
 from sklrank.boosting import AdaRank
 from sklrank.boosting._ada_rank import RULES, FeatureLearner, QueryObjective
 from sklrank.boosting._document_ranker import DocumentTarget

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sklrank._queries import Queries
+from sklrank._checks.queries import Queries
 from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._pair_losses import (
     BaseRankerLoss,

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.base import clone
 
-from sklrank._queries import Queries
+from sklrank._checks.queries import Queries
 from sklrank.boosting import (
     AdaRank,
     HistGradientBoostingRanker,

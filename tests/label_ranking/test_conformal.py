@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from sklrank._rankings import close_ranks
+from sklrank._checks.rankings import close_ranks
 from sklrank.label_ranking import (
     ConformalRanks,
     ConformalTopLabels,

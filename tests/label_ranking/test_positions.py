@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from sklrank._rankings import invert_orderings
+from sklrank._checks.rankings import invert_orderings
 from sklrank.label_ranking import (
     PlackettLuceRanker,
     orderings_from_positions,

@@ -21,10 +21,10 @@ from sklrank._base_online import (
     timed_slices,
     to_dense,
 )
+from sklrank._checks import is_number, only_available
 from sklrank._compiled import Rows, shared_call
 from sklrank._estimators import Interval, StrOptions, _fit_context, of_labels
 from sklrank._exploring import ExploringMixin, of_feedback
-from sklrank._validation import is_number, only_available
 from sklrank.base import ClassScoresMixin, two_class_weights
 from sklrank.feedback import (
     RANDOMIZATIONS,

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._base_online import of_online
-from sklrank._estimators import HasMethods, Interval, StrOptions, draw_frequencies, shares_text
-from sklrank._validation import unchanged_on_error
+from sklrank._estimators import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    draw_frequencies,
+    shares_text,
+    unchanged_on_error,
+)
 from sklrank.feedback import SCHEDULES, DecayingExploration, SelfTunedExploration
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB, SharedLinUCB

@@ -20,7 +20,7 @@ of `PredtronClassifier`:
 
 import numpy as np
 
-from sklrank._validation import MAX_FACTOR, as_numbers
+from sklrank._checks import MAX_FACTOR, as_numbers
 
 
 def _zero_one(n_classes):

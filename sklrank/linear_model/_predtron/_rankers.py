@@ -9,6 +9,18 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._base_online import BaseOnlineClassifier, lists_of
+from sklrank._checks import (
+    Queries,
+    check_columns,
+    check_label_names,
+    check_label_relevance,
+    check_query_weights,
+    check_relevance,
+    check_weights,
+    column_names,
+    is_qid_given,
+    labels_of_columns,
+)
 from sklrank._estimators import (
     HasMethods,
     Interval,
@@ -16,20 +28,6 @@ from sklrank._estimators import (
     _fit_context,
     _num_samples,
     shares_text,
-)
-from sklrank._queries import (
-    Queries,
-    check_label_relevance,
-    check_query_weights,
-    check_relevance,
-    is_qid_given,
-)
-from sklrank._validation import (
-    check_columns,
-    check_label_names,
-    check_weights,
-    column_names,
-    labels_of_columns,
 )
 from sklrank.base import DocumentRankerMixin, LabelRankerMixin, mean_ndcg, with_names
 from sklrank.linear_model._predtron._base import (

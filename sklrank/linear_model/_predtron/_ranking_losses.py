@@ -30,8 +30,8 @@ from typing import Literal
 
 import numpy as np
 
+from sklrank._checks import as_numbers
 from sklrank._document_metrics import factors_of
-from sklrank._validation import as_numbers
 from sklrank.linear_model._predtron._ranking_task import RankingTask
 
 # Sums of gains above MAX_GAIN would overflow. The reciprocal of `best` would overflow if all gains

@@ -5,7 +5,9 @@ from reprlib import repr as shortened
 import numpy as np
 from scipy import sparse
 
-from sklrank._validation import check_finite, check_sparse, sorted_labels
+from sklrank._checks.numbers import check_finite
+from sklrank._checks.samples import check_sparse
+from sklrank._checks.targets import sorted_labels
 
 
 def check_relevance_and_scores(y_true, y_score, labels=None):

@@ -31,15 +31,10 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from sklrank._rankings import is_missing
-from sklrank._validation import (
-    as_names,
-    as_numbers,
-    check_finite,
-    check_given,
-    check_sparse,
-    check_weights,
-)
+from sklrank._checks.numbers import as_numbers, check_finite, check_weights
+from sklrank._checks.rankings import is_missing
+from sklrank._checks.samples import check_given, check_sparse
+from sklrank._checks.targets import as_names
 
 # Smallest number of samples for which a ranker warns if `qid` is None.
 MANY_SAMPLES = 500

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils import check_array
 
-from sklrank._validation import aligned, find_labels, is_missing
+from sklrank._checks.samples import aligned, is_missing
+from sklrank._checks.targets import find_labels
 
 # Tolerance for the sum of two probabilities, which may have been rounded to half precision.
 MAX_ERROR_OF_SUM = 1e-3

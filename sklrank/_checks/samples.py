@@ -1,0 +1,190 @@
+"""Checks of samples: dense and sparse matrices, and data frames."""
+
+from datetime import date, timedelta
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import InputTags, check_array, get_tags
+from sklearn.utils.validation import validate_data
+
+# Maximal absolute entry of `X` for estimators that multiply entries. Scores are sums over features
+# and samples, whose terms are products of two entries, a learning rate and a loss.
+MAX_FACTOR = 1e60
+DATES = (np.datetime64, np.timedelta64, date, timedelta)
+
+
+# -- Samples.
+
+
+def input_tags_of(estimator):
+    """Return the input tags of an inner estimator, or the default tags if it has none.
+
+    The parameter `estimator` may hold any object until `fit` checks it.
+    """
+    return get_tags(estimator).input_tags if hasattr(estimator, "__sklearn_tags__") else InputTags()
+
+
+def check_rows(estimator, X, *, reset, **check_params):
+    """Check `X` according to the tags of the estimator.
+
+    In CSR matrices, indices are sorted and duplicate entries are summed; see `canonical_rows`.
+
+    Tags may depend on parameters. A fitted model accepts sparse matrices and missing values if the
+    estimator accepted them when training started, even if parameters have changed since.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Estimator whose `n_features_in_` and `feature_names_in_` are set if `reset` is True, and
+        compared with `X` otherwise.
+    X : object
+        Samples passed by the user.
+    reset : bool
+        Whether a new model is created.
+    **check_params : dict
+        Further arguments of scikit-learn's `validate_data`, such as `y` or `dtype`.
+
+    Returns
+    -------
+    X : {ndarray, csr_array} of shape (n_samples, n_features)
+        Checked samples. If `y` is among the arguments, a tuple of `X` and the checked `y`.
+    """
+    check_sparse(X)
+    check_sparse(check_params.get("y"), "y")
+    if reset or not hasattr(estimator, "_row_checks"):
+        tags = get_tags(estimator).input_tags
+        estimator._row_checks = {
+            "accept_sparse": "csr" if tags.sparse else False,
+            "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
+        }
+    try:
+        checked = validate_data(estimator, X, reset=reset, **estimator._row_checks, **check_params)
+    except (TypeError, ValueError):
+        if not check_params.get("skip_check_array"):
+            check_numeric(X, getattr(estimator, "_remedy_for_columns", "encode or drop it"))
+        raise
+    if isinstance(checked, tuple):
+        X, y = checked
+        return canonical_rows(X), y
+    return canonical_rows(checked)
+
+
+def is_frame(X):
+    """Return True if `X` is a data frame, whose columns have names and data types."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def check_numeric(X, remedy):
+    """Raise an error that names the first column of a data frame that cannot be numbers."""
+    for name in X.columns if is_frame(X) else []:
+        try:
+            if np.asarray(X[name]).dtype.kind in "mM":
+                raise TypeError("it has dates")
+            check_array(X[name], dtype=np.float64, ensure_2d=False, ensure_all_finite=False)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"the column {str(name)!r} of X must have numbers: {remedy}; {error}"
+            ) from error
+
+
+def check_sparse(X, name="X"):
+    """Raise if the index arrays of a sparse matrix contradict each other.
+
+    SciPy trusts them: to convert or to index such a matrix would read beyond the end of its arrays.
+    Objects of other types are not checked.
+    """
+    if not sparse.issparse(X) or X.format not in ("bsr", "coo", "csc", "csr"):
+        return
+    is_coo = X.format == "coo"
+    parts = (X.data, X.coords) if is_coo else (X.data, X.indices, X.indptr)
+    try:
+        # A new matrix, since `X` may have cached the result of a check before the user changed its
+        # arrays.
+        fresh = type(X)(parts, shape=X.shape)
+        if not is_coo:
+            fresh.check_format(full_check=True)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} is not a valid {X.format.upper()} matrix: {error}") from error
+
+
+def is_missing(values: np.ndarray) -> np.ndarray:
+    """Return a mask of the entries of an array of any type that are missing, as None or NaN."""
+    if values.dtype.kind == "O":
+        return np.frompyfunc(_is_missing, 1, 1)(values).astype(bool)
+    return np.isnan(values) if values.dtype.kind in "fmM" else np.zeros(values.shape, dtype=bool)
+
+
+def _is_missing(value) -> bool:
+    differs = value is None or value != value
+    # Comparisons with pandas' NA return NA, which is neither True nor False.
+    return not isinstance(differs, bool | np.bool_) or bool(differs)
+
+
+def aligned(array):
+    """Return an array whose entries lie at multiples of their size, copied if they do not.
+
+    Compiled loops and BLAS rely on it. Arrays that were received from another process may lie
+    anywhere. Data frames are returned as they are.
+    """
+    return array.copy() if isinstance(array, np.ndarray) and not array.flags.aligned else array
+
+
+def canonical_rows(X):
+    """Return an aligned array, or a CSR matrix with sorted 32-bit indices without duplicates.
+
+    Duplicate entries are summed. Compiled loops rely on this form. A data frame is returned as it
+    is.
+    """
+    if not sparse.issparse(X):
+        return aligned(X)
+    max_index = np.iinfo(np.int32).max
+    if X.nnz > max_index:
+        raise ValueError(f"X has {X.nnz} entries, too many for one call: pass fewer rows at a time")
+    if X.shape[1] > max_index:
+        raise ValueError(f"X has {X.shape[1]} columns, more than {max_index}: hash its features")
+    # A new matrix, since `X` may have cached that it is canonical before its arrays changed.
+    arrays = aligned(X.data), aligned(X.indices), aligned(X.indptr)
+    X = sparse.csr_array(arrays, shape=X.shape)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+        if np.isinf(X.data).any():
+            raise ValueError("X contains infinity, the sum of entries at the same position")
+    if X.indices.dtype != np.int32 or X.indptr.dtype != np.int32:
+        arrays = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        X = sparse.csr_array(arrays, shape=X.shape)
+    return X
+
+
+def check_entries(X, name="X"):
+    """Raise if products of entries of `X`, which is called `name`, would overflow."""
+    entries = (X.data if sparse.issparse(X) else X).ravel()
+    with np.errstate(over="ignore"):
+        if np.vdot(entries, entries) <= MAX_FACTOR**2:
+            return
+    largest = max(entries.max(initial=0.0), -entries.min(initial=0.0))
+    if largest > MAX_FACTOR:
+        raise ValueError(
+            f"{name} has an entry of the size {largest:g}; scores would overflow beyond "
+            f"{MAX_FACTOR:g}: scale the features"
+        )
+
+
+def check_outputs(outputs, estimator):
+    """Return the outputs of an inner estimator; raise a ValueError if one is NaN or infinite.
+
+    A data frame is converted to an array.
+    """
+    outputs = np.asarray(outputs)
+    if not np.isfinite(outputs).all():
+        raise ValueError(
+            f"{type(estimator).__name__} predicts NaN or infinity: remove extreme values from X, "
+            "scale the features, or use another estimator"
+        )
+    return outputs
+
+
+def check_given(y):
+    """Raise if the target of a training method is None."""
+    if y is None:
+        raise ValueError("this estimator requires y to be passed, but the target y is None")

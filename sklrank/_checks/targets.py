@@ -1,0 +1,340 @@
+"""Checks of targets, class labels, and the labels that are available."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from sklrank._checks.numbers import is_integer
+from sklrank._checks.samples import aligned, check_sparse, is_missing
+
+# -- Targets.
+
+
+class Target(NamedTuple):
+    """A checked target."""
+
+    values: np.ndarray
+    """Class labels `(n_samples,)`, or a dense or CSR indicator matrix `(n_samples, n_labels)`."""
+    multilabel: bool
+    names: np.ndarray | None = None
+    """Names `(n_labels,)` of the columns of an indicator matrix, if it is a data frame."""
+
+
+# The remedy that errors about lists of labels name.
+BINARIZER = (
+    "give the labels of a sample as 0 and 1, in one column per label: pass "
+    "sklearn.preprocessing.MultiLabelBinarizer().fit_transform(y)"
+)
+
+
+def check_target(y, *, multilabel: bool) -> Target:
+    """Check `y`: class labels or, if `multilabel` is True, also an indicator matrix."""
+    try:
+        return _checked_target(y, multilabel)
+    except ValueError:
+        single = (
+            "this classifier takes one class label per sample, with its present parameters: pass a "
+            "1-d y, or use a label ranker"
+        )
+        check_no_collections(y, BINARIZER if multilabel else single)
+        raise
+
+
+def _checked_target(y, multilabel):
+    check_sparse(y, "y")
+    names = column_names(y)
+    # Functions of scikit-learn are skipped for valid arrays, since each takes longer than learning
+    # one sample.
+    if not (type(y) is np.ndarray and y.dtype.kind in "biu" and 1 <= y.ndim <= 2 and y.size):
+        y = check_array(y, accept_sparse="csr", ensure_2d=False, dtype=None, input_name="y")
+    if sparse.issparse(y):
+        y = y.astype(np.float64)
+        y.sum_duplicates()
+    else:
+        y = aligned(y)
+    if y.ndim == 2 and _is_indicator(y):
+        if not multilabel:
+            raise ValueError(
+                "y is an indicator matrix of shape (n_samples, n_labels); this classifier takes "
+                "one class label per sample, with its present parameters: pass a 1-d y, or use a "
+                "label ranker or a PredtronClassifier with the default representation, no "
+                "reject_cost and a loss of label sets such as 'hamming'"
+            )
+        return Target(y, True, names)
+    if y.ndim == 2 and y.shape[1] > 1:
+        check_classification_targets(y)
+        values = np.unique(y.data if sparse.issparse(y) else y)
+        raise ValueError(
+            "y must have class labels of shape (n_samples,), or 0 and 1 in one column per label "
+            "(sklearn.preprocessing.MultiLabelBinarizer makes them from lists of labels); got "
+            f"{y.shape[1]} columns with the values {values[:5].tolist()}"
+        )
+    if y.ndim > 1:
+        y = column_or_1d(y, warn=True)
+    if y.dtype.kind not in "biu":
+        # Integers are valid class labels. They are not checked, since the check would sort them.
+        if y.dtype == object:
+            sorted_labels(y, "y")
+        check_classification_targets(y)
+    return Target(y, False)
+
+
+def _is_indicator(y):
+    # Return True if `y` is an indicator matrix. Unlike type_of_target of scikit-learn, this
+    # function accepts an indicator matrix with a single row.
+    if sparse.issparse(y):
+        return bool(np.isin(y.data, (0, 1)).all())
+    return y.shape[1] > 1 and y.dtype.kind in "biuf" and bool(np.isin(y, (0, 1)).all())
+
+
+def check_no_collections(y, remedy=BINARIZER):
+    """Raise if entries of `y` are sets, or lists that do not form an array."""
+    in_list = isinstance(y, list | tuple)
+    entries = list(y if in_list else np.ravel(y))
+    sets = any(isinstance(entry, set | frozenset) for entry in entries)
+    lengths = {len(entry) for entry in entries if isinstance(entry, list | tuple)}
+    # A list of lists of equal length is an array; an array of lists is not.
+    if sets or len(lengths) > in_list:
+        raise ValueError(f"y holds collections of labels; {remedy}")
+
+
+# -- Classes.
+
+
+def check_classes(target: Target, classes=None):
+    """Return the classes of a new model, from the arguments of `fit` or `partial_fit`.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Sorted class labels. For an indicator matrix, the names of its columns: `classes`, or the
+        column names of a data frame, or 0, ..., n_labels - 1.
+    """
+    if target.multilabel:
+        n_labels = target.values.shape[1]
+        if n_labels < 2:
+            raise ValueError(
+                f"y has {n_labels} label column; ranking labels needs at least two (classes)"
+            )
+        if classes is None:
+            return labels_of_columns(target.names, n_labels)
+        classes = names_of(classes)
+        if len(classes) != n_labels or len(set(classes.tolist())) != n_labels:
+            raise ValueError(
+                f"classes must name the {n_labels} columns of y, each once; got {classes!r}"
+            )
+        return classes
+    seen = np.unique(target.values)
+    if classes is None:
+        classes = seen
+    else:
+        classes = sorted_classes(classes)
+        relevance_lists(target, classes)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has one class only, {classes.tolist()}; a classifier needs two classes: add "
+            "samples of another class, or name all classes by `classes` of partial_fit"
+        )
+    return classes
+
+
+def check_label_names(classes):
+    """Return the argument `classes` as names `(n_labels,)` of labels, in the given order."""
+    names = names_of(classes)
+    if len(names) < 2 or len(set(names.tolist())) < len(names):
+        raise ValueError(f"classes must name two labels or more, each once; got {classes!r}")
+    return names
+
+
+def sorted_classes(classes):
+    """Return the unique classes of an argument `classes`, sorted."""
+    try:
+        return np.unique(names_of(classes))
+    except TypeError as error:
+        raise ValueError(f"classes must be names that have an order: {error}") from error
+
+
+def sorted_labels(labels, name):
+    """Return the unique entries of an array of class labels, which is called `name`, sorted."""
+    try:
+        return np.unique(labels)
+    except TypeError as error:
+        raise ValueError(
+            f"{name} must hold class labels of one kind, such as strings, without None: {error}"
+        ) from error
+
+
+def as_names(values):
+    """Return an array of names or numbers, whose entries have the types of those of a list.
+
+    NumPy would convert the numbers of a list that contains a string to strings, also NaN.
+    """
+    names = np.asarray(values)
+    if names.dtype.kind == "U" and not isinstance(values, np.ndarray):
+        if not all(isinstance(value, str) for value in values):
+            return np.asarray(values, dtype=object)
+    return names
+
+
+def names_of(classes):
+    """Return an argument `classes` as a new array `(n_classes,)`."""
+    names = np.array(classes)
+    if names.ndim == 2 and names.shape[1] == 1:
+        names = names[:, 0]
+    if names.ndim != 1 or not len(names) or is_missing(as_names(classes)).any():
+        raise ValueError(
+            f"classes must name labels in a list or an array, without NaN or None; got {classes!r}"
+        )
+    return names
+
+
+def column_names(y):
+    """Return the column names of a data frame, or None if they are not distinct strings."""
+    names = list(getattr(y, "column_names", getattr(y, "columns", ())))  # of pyarrow, of others
+    named = names and all(isinstance(name, str) for name in names)
+    return np.array(names) if named and len(set(names)) == len(names) else None
+
+
+def labels_of_columns(names, n_labels):
+    """Return the class labels of the columns of a target: their names, or their indices."""
+    return np.arange(n_labels) if names is None else names
+
+
+def check_columns(names, classes):
+    """Raise if column names and `classes` are strings and differ, or differ in their order."""
+    if names is None:
+        return
+    classes = np.ravel(classes).tolist()
+    if not all(isinstance(name, str) for name in classes):
+        return
+    if len(names) != len(classes):
+        raise ValueError(f"y has {len(names)} columns, and the model {len(classes)} labels")
+    for position, (name, label) in enumerate(zip(names.tolist(), classes)):
+        if name != label:
+            raise ValueError(
+                f"y has the column {name!r} at position {position}, where the model has the "
+                f"label {label!r}: pass y with the columns that the model was fitted with, in order"
+            )
+
+
+# -- Labels as indices into the classes.
+
+
+def relevance_lists(target: Target, classes):
+    """Return the relevance lists (see `_base_online`) of a checked target.
+
+    The labels in the lists are indices into `classes`.
+    """
+    if target.multilabel:
+        if target.values.shape[1] != len(classes):
+            raise ValueError(
+                f"y has {target.values.shape[1]} label columns, but the first call had "
+                f"{len(classes)}: name the columns by `classes`, which may have new labels"
+            )
+        check_columns(target.names, classes)
+        if not sparse.issparse(target.values):
+            lengths = np.count_nonzero(target.values, axis=1)
+            indptr = np.concatenate(([0], np.cumsum(lengths)), dtype=np.intp)
+            return indptr, np.ascontiguousarray(np.nonzero(target.values)[1])
+        indicator = sparse.csr_array(target.values, copy=True)
+        indicator.eliminate_zeros()
+        indicator.sort_indices()
+        return indicator.indptr.astype(np.intp), indicator.indices.astype(np.intp)
+    labels = indices_of(
+        target.values,
+        classes,
+        "y contains labels that are not in `classes`: {}; name all labels, also new ones, by "
+        "partial_fit(X, y, classes=...)",
+    )
+    return np.arange(len(labels) + 1, dtype=np.intp), labels
+
+
+def indices_of(values, classes, message):
+    """Return the indices of `values` in `classes`, which may be unsorted.
+
+    If some are not in `classes`, raise with the message, into which they are formatted.
+    """
+    labels, unseen = find_labels(values, classes)
+    if np.any(unseen):
+        raise ValueError(message.format(np.unique(values[unseen]).tolist()))
+    return labels
+
+
+def find_labels(values, classes):
+    """Return the indices of `values` in `classes`, and a mask of those that are not in them."""
+    order = np.argsort(classes)
+    places = np.searchsorted(classes, values, sorter=order)
+    labels = order[np.minimum(places, len(classes) - 1)]
+    return labels, classes[labels] != values
+
+
+def check_k(k, n_labels: int) -> int:
+    """Check a number of labels to show or to return; return it as an int."""
+    if not is_integer(k) or not 1 <= k <= n_labels:
+        raise ValueError(
+            f"k must be an integer from 1 to the number of labels, {n_labels}; got {k!r}"
+        )
+    return int(k)
+
+
+def check_available(available, classes, n_samples: int, k: int = 1):
+    """Check a mask of the labels that are available for each sample, or a list of their names.
+
+    Return the mask `(n_samples, n_labels)` of int8, whose rows may be one row in memory, or None if
+    `available` is None. At least `k` labels must be available for each sample.
+    """
+    if available is None:
+        return None
+    meaning = "available must be a mask of bools, or a list of the names of labels in classes_"
+    try:
+        mask = np.asarray(available)
+        names = set() if mask.dtype == bool else set(mask.ravel().tolist())
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{meaning}: {error}") from error
+    if mask.dtype != bool:
+        # Zeros and ones are names, too, if the labels are integers.
+        if mask.ndim > 1 or len(names) < mask.size or any(isinstance(n, bool) for n in names):
+            raise ValueError(f"{meaning}, each once; got {mask.dtype} of the shape {mask.shape}")
+        if unknown := names.difference(classes.tolist()):
+            raise ValueError(f"{meaning}; {list(unknown)[:5]} are not in classes_")
+        mask = np.array([name in names for name in classes.tolist()])
+    if mask.shape not in ((n_samples, len(classes)), (len(classes),)):
+        raise ValueError(
+            f"available must have the shape ({n_samples}, {len(classes)}) of samples and labels, "
+            f"or ({len(classes)},) for all samples, got {mask.shape}"
+        )
+    fewest = int(np.count_nonzero(mask, axis=-1).min())
+    if fewest < k:
+        raise ValueError(
+            f"available must have at least {k} labels for each sample, got {fewest}: pass only "
+            "samples that have as many, or decrease k"
+        )
+    mask = np.ascontiguousarray(mask).view(np.int8)
+    return np.broadcast_to(mask, (n_samples, len(classes)))
+
+
+def only_available(scores, available, fill=-np.inf):
+    """Return `scores`, in which the entries of labels that are not available are `fill`."""
+    return scores if available is None else np.where(available, scores, fill)
+
+
+def with_reject_label(labels):
+    """Return the labels followed by a label of their type for rejected samples, and this label."""
+    if labels.dtype.kind in "mM":
+        raise ValueError(
+            f"y holds classes of the type {labels.dtype}, and no label of this type stands for a "
+            "rejection: encode them as numbers or strings, or do without rejections"
+        )
+    if labels.dtype.kind in "biuf":
+        label = -1 if -1 not in labels else int(np.floor(labels.min())) - 1
+    else:
+        label = "reject"
+        while label in labels.tolist():
+            label += "_"
+    # The label may be a longer string. No integer type of NumPy holds all numbers of uint64 and -1.
+    as_objects = labels.dtype.kind == "O" or labels.dtype == np.uint64
+    kind = object if as_objects else np.result_type(labels, np.asarray(label))
+    return np.append(labels.astype(kind), np.array([label], dtype=kind)), label
