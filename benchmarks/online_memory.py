@@ -18,7 +18,7 @@ from _common import megabytes_now, print_header
 from sklearn.utils import get_tags
 
 import sklrank
-from sklrank._base_online import BaseOnline
+from sklrank._online.base import BaseOnline
 
 BATCH = 10_000
 N_FEATURES, N_LABELS, QUERY_SIZE = 10, 5, 10

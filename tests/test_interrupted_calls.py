@@ -25,8 +25,8 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.utils import check_random_state
 
 import sklrank
-from sklrank import _base_online
-from sklrank._base_online import timed_slices
+from sklrank._online import classifier as _base_online
+from sklrank._online.batches import timed_slices
 from sklrank.boosting import AdaRank, NDCGBoost, RankBoost
 from sklrank.feedback import Exploration
 from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker

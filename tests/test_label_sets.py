@@ -12,7 +12,7 @@ from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.metrics import f1_score, log_loss
-from sklrank._label_sets import THRESHOLDS, LabelSets
+from sklrank._online.label_sets import THRESHOLDS, LabelSets
 
 from sklrank.feedback import Exploration
 from sklrank.linear_model import SemiBanditRanker

@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from test_common import KINDS
 
-from sklrank._base_online import BaseOnline
+from sklrank._online.base import BaseOnline
 from sklrank.feedback import Exploration
 from sklrank.label_ranking import LabelwiseRanker, PlackettLuceRanker
 from sklrank.tree import HoeffdingTreeClassifier

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from sklrank._base_online import lists_of, lists_of_rows
+from sklrank._online.batches import lists_of, lists_of_rows
 
 LISTS = [[3, 5], [], [0, 1, 2], [7], []]
 INDPTR = np.array([0, 2, 2, 5, 6, 6], dtype=np.intp)

@@ -8,9 +8,9 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from sklrank import _base_online
-from sklrank._base_online import row_blocks, to_dense
 from sklrank._checks.samples import canonical_rows
+from sklrank._online import classifier as _base_online
+from sklrank._online.batches import row_blocks, to_dense
 from sklrank.boosting import NDCGBoost, ResidualRefiner
 from sklrank.label_ranking import LabelwiseRanker
 from sklrank.linear_model import (

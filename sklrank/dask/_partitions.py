@@ -15,9 +15,9 @@ from dask.delayed import Delayed
 from dask.system import CPU_COUNT
 from distributed import get_client
 
-from sklrank._base_online import BaseOnline, copy_of
 from sklrank._checks import is_integer
 from sklrank._estimators import print_progress
+from sklrank._online import BaseOnline, copy_of
 from sklrank.streaming import fit_batches, iter_batches
 
 if TYPE_CHECKING:

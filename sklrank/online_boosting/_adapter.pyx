@@ -7,7 +7,7 @@ from sklearn.base import is_classifier
 
 from sklrank._compiled.rows cimport Row
 from sklrank._compiled.state cimport Archive
-from sklrank._online_learner cimport LabelFeedback, OnlineLearner
+from sklrank._online.learner cimport LabelFeedback, OnlineLearner
 
 from sklrank._compiled import LABELS
 from sklrank.online_boosting._learner_kinds import accepts_parameter, copies_of, kind_of

@@ -5,9 +5,8 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
-from sklrank._base_online import of_online
 from sklrank._estimators import Interval, StrOptions
-from sklrank._online_rankers import of_label_sets
+from sklrank._online import of_label_sets, of_online
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES
 from sklrank.online_boosting._online_booster import OnlineBooster, of_boosters

@@ -15,13 +15,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklrank._base_online import (
-    WorkingMemory,
-    lists_of_rows,
-    multiplies_entries,
-    slices,
-    timed_slices,
-)
 from sklrank._compiled import ExclusiveCalls, part_of_call
 from sklrank._estimators import (
     MAX_FEATURES_OR_AUTO,
@@ -32,8 +25,16 @@ from sklrank._estimators import (
     print_progress,
     shares_text,
 )
-from sklrank._label_sets import LabelSets
-from sklrank._online_rankers import BATCH, LabelSetRanker
+from sklrank._online import (
+    BATCH,
+    LabelSetRanker,
+    LabelSets,
+    WorkingMemory,
+    lists_of_rows,
+    multiplies_entries,
+    slices,
+    timed_slices,
+)
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES, describe_losses
 from sklrank.online_boosting._pair_feedback import FullInformation

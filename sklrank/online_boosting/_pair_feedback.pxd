@@ -1,7 +1,7 @@
 """Feedback on pairs of labels: the pairs of a sample that become known in a round."""
 
 from sklrank._compiled.rows cimport Rows
-from sklrank._online_learner cimport OnlineLearner
+from sklrank._online.learner cimport OnlineLearner
 from sklrank.feedback cimport TopKSampler, check_mask, mask_of
 from sklrank.online_boosting._costs cimport LabelPairs
 

@@ -29,10 +29,10 @@ from libc.math cimport isnan
 import numpy as np
 
 from sklrank._compiled.rows cimport Row
-from sklrank._online_learner cimport LabelFeedback
+from sklrank._online.learner cimport LabelFeedback
 from sklrank.online_boosting._costs cimport know_labels_of_pairs
 
-from sklrank._online_learner import check_lists
+from sklrank._online import check_lists
 
 cdef enum:
     PAIRS = 0

@@ -24,7 +24,7 @@ import numpy as np
 
 from sklrank._compiled.rows cimport Row, Rows, find_column, select_entries
 from sklrank._compiled.thread_team cimport ThreadTeam
-from sklrank._online_learner cimport LabelFeedback, OnlineLearner, softmax
+from sklrank._online.learner cimport LabelFeedback, OnlineLearner, softmax
 from sklrank.feedback cimport TopKSampler, check_mask, mask_of
 from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, LabelPairs
 from sklrank.online_boosting._pair_feedback cimport PairFeedback

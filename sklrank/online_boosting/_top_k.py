@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sklrank._base_online import lists_of_rows, mask_rows, of_online
 from sklrank._estimators import Interval, StrOptions
-from sklrank._exploring import ExploringMixin
-from sklrank._online_rankers import of_label_sets
+from sklrank._online import ExploringMixin, lists_of_rows, mask_rows, of_label_sets, of_online
 from sklrank.feedback import exploration_rates
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.online_boosting._costs import gradient_costs, potential_costs

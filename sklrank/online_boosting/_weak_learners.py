@@ -6,9 +6,9 @@ from typing import Literal
 import numpy as np
 from sklearn.base import clone
 
-from sklrank._base_online import CompiledClassifier
 from sklrank._checks import input_tags_of, is_integer
 from sklrank._estimators import draw_features, set_random_states
+from sklrank._online import CompiledClassifier
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.online_boosting._learner_kinds import (

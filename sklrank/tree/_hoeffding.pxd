@@ -2,7 +2,7 @@
 
 cimport cython
 
-from sklrank._online_learner cimport LabelFeedback, OnlineLearner
+from sklrank._online.learner cimport LabelFeedback, OnlineLearner
 
 
 cdef enum LeafPrediction:

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from sklrank._base_online import CompiledClassifier
 from sklrank._estimators import Interval, StrOptions
+from sklrank._online import CompiledClassifier
 from sklrank.tree._hoeffding import LEAF_PREDICTIONS, HoeffdingTree
 
 LEAF = -1

@@ -39,7 +39,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from sklrank._online_learner import check_lists
+from sklrank._online import check_lists
 from sklrank._compiled.rows cimport Row, Rows
 from sklrank._compiled.state cimport Archive, Persistent
 from sklrank.tree._hoeffding cimport array_of, resized

@@ -10,16 +10,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from sklrank._base_online import (
-    BATCH,
-    BaseOnlineClassifier,
-    CompiledClassifier,
-    slices,
-    timed_slices,
-)
 from sklrank._checks import check_k, check_label_names, check_random_state, indices_of, names_of
 from sklrank._compiled import shared_call
 from sklrank._estimators import Interval, unchanged_on_error
+from sklrank._online import BATCH, BaseOnlineClassifier, CompiledClassifier, slices, timed_slices
 from sklrank.base import LabelRankerMixin, two_class_difference
 from sklrank.tree._label_tree import LabelTree
 

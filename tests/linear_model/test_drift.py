@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
-from sklrank._drift import DriftTest
+from sklrank._online.drift import DriftTest
 
 from sklrank.linear_model import LinUCBClassifier, OnlineRidgeClassifier, SemiBanditRanker
 from sklrank.online_boosting import AdaOLMR

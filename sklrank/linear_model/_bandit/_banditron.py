@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._base_online import of_online
 from sklrank._checks import MAX_FACTOR
 from sklrank._estimators import Interval, StrOptions, shares_text
+from sklrank._online import of_online
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._kernel_map import KernelMap
 from sklrank.linear_model._bandit._model import MirrorDescent

@@ -11,20 +11,21 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from sklrank._base_online import (
+from sklrank._checks import is_number, only_available
+from sklrank._compiled import Rows, shared_call
+from sklrank._estimators import Interval, StrOptions, _fit_context, of_labels
+from sklrank._online import (
     BATCH,
     BaseOnlineClassifier,
+    ExploringMixin,
     WorkingMemory,
     mask_rows,
+    of_feedback,
     of_online,
     row_blocks,
     timed_slices,
     to_dense,
 )
-from sklrank._checks import is_number, only_available
-from sklrank._compiled import Rows, shared_call
-from sklrank._estimators import Interval, StrOptions, _fit_context, of_labels
-from sklrank._exploring import ExploringMixin, of_feedback
 from sklrank.base import ClassScoresMixin, two_class_weights
 from sklrank.feedback import (
     RANDOMIZATIONS,

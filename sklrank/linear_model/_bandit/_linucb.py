@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._base_online import of_online
 from sklrank._estimators import (
     HasMethods,
     Interval,
@@ -17,6 +16,7 @@ from sklrank._estimators import (
     shares_text,
     unchanged_on_error,
 )
+from sklrank._online import of_online
 from sklrank.feedback import SCHEDULES, DecayingExploration, SelfTunedExploration
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB, SharedLinUCB

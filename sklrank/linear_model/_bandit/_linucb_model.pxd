@@ -1,7 +1,7 @@
 """LinUCB, which has a ridge regression of the reward with confidence bounds for each class."""
 
 from sklrank._compiled.rows cimport Row
-from sklrank._drift cimport DriftTest
+from sklrank._online.drift cimport DriftTest
 from sklrank.linear_model._bandit._model cimport BanditModel, BanditFeedback
 
 

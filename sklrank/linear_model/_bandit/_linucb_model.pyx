@@ -56,7 +56,7 @@ from functools import partial
 import numpy as np
 
 from sklrank._compiled.state cimport Archive
-from sklrank._drift cimport DriftTest
+from sklrank._online.drift cimport DriftTest
 from sklrank.linear_model._symmetric cimport (
     quadratic_form, rank_k_downdate, symmetric_matvec
 )

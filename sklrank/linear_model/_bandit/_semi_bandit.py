@@ -10,19 +10,20 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from sklrank._base_online import (
+from sklrank._compiled import ExclusiveCalls
+from sklrank._estimators import Interval, draw_seed, set_random_states
+from sklrank._online import (
+    ExploringMixin,
+    LabelSetRanker,
+    LabelSets,
+    VotingLearner,
     WorkingMemory,
     lists_of_rows,
     mask_rows,
+    of_label_sets,
     of_online,
     timed_slices,
 )
-from sklrank._compiled import ExclusiveCalls
-from sklrank._estimators import Interval, draw_seed, set_random_states
-from sklrank._exploring import ExploringMixin
-from sklrank._label_sets import LabelSets
-from sklrank._online_rankers import LabelSetRanker, of_label_sets
-from sklrank._voting import VotingLearner
 from sklrank.linear_model._bandit._shown_labels import learn_shown_labels, play_rounds
 from sklrank.linear_model._online._estimators import OnlineLogisticRegression, OnlineRidgeClassifier
 

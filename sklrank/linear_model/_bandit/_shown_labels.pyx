@@ -4,10 +4,10 @@
 import numpy as np
 
 from sklrank._compiled.rows cimport Row, Rows
-from sklrank._online_learner cimport LabelFeedback, OnlineLearner
+from sklrank._online.learner cimport LabelFeedback, OnlineLearner
 from sklrank.feedback cimport TopKSampler, check_mask, mask_of
 
-from sklrank._online_learner import check_lists
+from sklrank._online import check_lists
 
 
 def learn_shown_labels(

@@ -1,7 +1,7 @@
 """Base class of the online linear learners."""
 
 from sklrank._compiled.rows cimport Row
-from sklrank._online_learner cimport LabelFeedback, OnlineLearner
+from sklrank._online.learner cimport LabelFeedback, OnlineLearner
 from sklrank.linear_model._online._feature_map cimport FeatureMap
 
 

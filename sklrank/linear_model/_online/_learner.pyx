@@ -18,7 +18,7 @@ import numpy as np
 
 from sklrank._compiled.rows cimport Rows
 from sklrank._compiled.state cimport Archive
-from sklrank._online_learner cimport softmax
+from sklrank._online.learner cimport softmax
 
 from sklrank._compiled import shared_call
 

@@ -1,7 +1,7 @@
 """The learner of OnlineLogisticRegression: adaptive gradient steps."""
 
 from sklrank._compiled.rows cimport Row
-from sklrank._online_learner cimport LabelFeedback
+from sklrank._online.learner cimport LabelFeedback
 from sklrank.linear_model._online._feature_map cimport FeatureMap
 from sklrank.linear_model._online._learner cimport LinearLearner
 

@@ -40,7 +40,7 @@ from libc.string cimport memcpy
 import numpy as np
 
 from sklrank._compiled.state cimport Archive
-from sklrank._online_learner cimport known_rank_loss, softmax
+from sklrank._online.learner cimport known_rank_loss, softmax
 from sklrank.linear_model._online._learner cimport normalize
 
 from sklrank._compiled import LABELS

@@ -1,8 +1,8 @@
 """The learner of OnlineRidgeClassifier: recursive least squares."""
 
 from sklrank._compiled.rows cimport Row
-from sklrank._drift cimport DriftTest
-from sklrank._online_learner cimport LabelFeedback
+from sklrank._online.drift cimport DriftTest
+from sklrank._online.learner cimport LabelFeedback
 from sklrank.linear_model._online._feature_map cimport FeatureMap
 from sklrank.linear_model._online._learner cimport LinearLearner
 

@@ -60,8 +60,8 @@ import numpy as np
 
 from sklrank._compiled.rows cimport table_products
 from sklrank._compiled.state cimport Archive
-from sklrank._drift cimport DriftTest
-from sklrank._online_learner cimport known_rank_loss
+from sklrank._online.drift cimport DriftTest
+from sklrank._online.learner cimport known_rank_loss
 from sklrank.linear_model._online._feature_map cimport add_product, add_rows
 from sklrank.linear_model._online._learner cimport normalize
 

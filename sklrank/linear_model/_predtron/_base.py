@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
-from sklrank._base_online import BATCH, BaseOnline, lists_of, slices, timed_slices
 from sklrank._checks import MAX_FACTOR, check_weights
 from sklrank._compiled import Rows, shared_call
 from sklrank._estimators import Interval, StrOptions, _fit_context, unchanged_on_error
+from sklrank._online import BATCH, BaseOnline, lists_of, slices, timed_slices
 from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS
 from sklrank.linear_model._predtron._models import KernelModel
 from sklrank.linear_model._predtron._rounds import PredtronRounds, linear_scores, make_sums

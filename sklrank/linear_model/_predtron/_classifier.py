@@ -11,10 +11,10 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._base_online import BaseOnlineClassifier
 from sklrank._checks import check_columns, check_target, check_weights, with_reject_label
 from sklrank._compiled import Rows, shared_call
 from sklrank._estimators import Interval, StrOptions, shares_text, unchanged_on_error
+from sklrank._online import BaseOnlineClassifier
 from sklrank.base import two_class_difference
 from sklrank.linear_model._predtron._base import TEXTS, BaseSamplePredtron
 from sklrank.linear_model._predtron._losses import (

@@ -7,9 +7,9 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils import gen_batches
 
-from sklrank._base_online import to_dense
 from sklrank._checks import as_numbers
 from sklrank._compiled import Rows
+from sklrank._online import to_dense
 from sklrank.linear_model._mirror._maps import EuclideanMap
 from sklrank.linear_model._predtron._rounds import (
     EuclideanSums,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._base_online import BaseOnlineClassifier, lists_of
 from sklrank._checks import (
     Queries,
     check_columns,
@@ -29,6 +28,7 @@ from sklrank._estimators import (
     _num_samples,
     shares_text,
 )
+from sklrank._online import BaseOnlineClassifier, lists_of
 from sklrank.base import DocumentRankerMixin, LabelRankerMixin, mean_ndcg, with_names
 from sklrank.linear_model._predtron._base import (
     TEXTS,

@@ -42,7 +42,7 @@ from libc.math cimport INFINITY, sqrt
 import numpy as np
 
 from sklrank._compiled import make_items
-from sklrank._online_learner import check_lists
+from sklrank._online import check_lists
 
 from sklrank._compiled.sorting cimport sort_items
 

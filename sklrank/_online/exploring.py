@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._base_online import mask_rows, of_online, slices, timed_slices
 from sklrank._checks import (
     check_available,
     check_label_names,
@@ -30,8 +29,10 @@ from sklrank._estimators import (
     unchanged_on_error,
     with_task_tree,
 )
-from sklrank._label_sets import FULL_INFORMATION
-from sklrank._online_rankers import BATCH
+from sklrank._online.batches import slices, timed_slices
+from sklrank._online.classifier import mask_rows, of_online
+from sklrank._online.label_rankers import BATCH
+from sklrank._online.label_sets import FULL_INFORMATION
 from sklrank.feedback import (
     DECAYS,
     LIST_RANDOMIZATIONS,

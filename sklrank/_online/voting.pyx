@@ -23,7 +23,7 @@ import numpy as np
 
 from sklrank._compiled.rows cimport Row
 from sklrank._compiled.state cimport Archive
-from sklrank._online_learner cimport LabelFeedback, OnlineLearner, known_rank_loss, softmax
+from sklrank._online.learner cimport LabelFeedback, OnlineLearner, known_rank_loss, softmax
 
 
 cdef class VotingLearner(OnlineLearner):

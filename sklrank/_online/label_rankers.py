@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from sklrank._base_online import BaseOnlineClassifier, WorkingMemory, of_online
 from sklrank._checks import check_available, only_available
 from sklrank._compiled import shared_call
 from sklrank._estimators import Interval, StrOptions, _fit_context, of_labels, shares_text
-from sklrank._label_sets import THRESHOLDS
+from sklrank._online.classifier import BaseOnlineClassifier, WorkingMemory, of_online
+from sklrank._online.label_sets import THRESHOLDS
 from sklrank.base import LabelRankerMixin, two_class_difference, with_names
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ the numbers of relevant labels are weighted by the inverse of the propensities o
 class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
     """Base class of online rankers whose learners vote for labels.
 
-    The votes become sets of labels and probabilities by :class:`~sklrank._label_sets.LabelSets`.
+    The votes become sets of labels and probabilities by :class:`~sklrank._online.label_sets.LabelSets`.
     `_start_model` of a subclass sets `_label_sets`, `_threshold` and `_memory`.
     """
 

@@ -43,10 +43,10 @@ import numpy as np
 
 from sklrank._compiled.sorting cimport Item, sort_items
 from sklrank._compiled.state cimport Archive, Persistent
-from sklrank._online_learner cimport softmax
+from sklrank._online.learner cimport softmax
 
 from sklrank._compiled import LABELS, make_items, precision_of
-from sklrank._online_learner import check_lists
+from sklrank._online.learner import check_lists
 
 cdef enum:
     N_FEATURES = 5

@@ -1,0 +1,55 @@
+"""Common parts of online estimators: training in batches, labels that change, exploring.
+
+`base` and `classifier` are base classes, `label_rankers` those of the rankers of labels; `batches`
+cuts calls into batches; `learner` is the interface that a compiled learner implements so that it can
+be boosted; `label_sets` learns sets of labels and probabilities, `voting` weights learners, `drift`
+detects changes. The names below are what other rooms may take.
+"""
+
+from sklrank._online.base import BaseOnline, copy_of, multiplies_entries
+from sklrank._online.batches import (
+    BATCH,
+    lists_of,
+    lists_of_rows,
+    row_blocks,
+    slices,
+    timed_slices,
+    to_dense,
+)
+from sklrank._online.classifier import (
+    BaseOnlineClassifier,
+    CompiledClassifier,
+    WorkingMemory,
+    mask_rows,
+    of_online,
+)
+from sklrank._online.exploring import ExploringMixin, of_feedback
+from sklrank._online.label_rankers import LabelSetRanker, of_label_sets
+from sklrank._online.label_sets import LabelSets
+from sklrank._online.learner import check_lists
+from sklrank._online.voting import VotingLearner
+
+__all__ = [
+    "BATCH",
+    "BaseOnline",
+    "BaseOnlineClassifier",
+    "CompiledClassifier",
+    "ExploringMixin",
+    "LabelSetRanker",
+    "LabelSets",
+    "VotingLearner",
+    "WorkingMemory",
+    "check_lists",
+    "copy_of",
+    "lists_of",
+    "lists_of_rows",
+    "mask_rows",
+    "multiplies_entries",
+    "of_feedback",
+    "of_label_sets",
+    "of_online",
+    "row_blocks",
+    "slices",
+    "timed_slices",
+    "to_dense",
+]
