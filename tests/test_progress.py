@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from test_common import ESTIMATORS, KINDS, OTHERS
 
-from sklrank._boosting_rounds import Booster
+from sklrank._boosters.rounds import Booster
 from sklrank._online import classifier as _base_online
 from sklrank._online import label_rankers as _online_rankers
 from sklrank.base import DocumentRankerMixin

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from sklrank._boosting_rounds import ROUNDING, Objective, of_boosters
+from sklrank._boosters import ROUNDING, Learner, Objective, of_boosters
 from sklrank._checks import check_entries
 from sklrank._document_metrics import (
     average_precision_of_queries,
@@ -16,7 +16,6 @@ from sklrank._document_metrics import (
     ndcg_of_queries,
 )
 from sklrank._estimators import Interval, StrOptions
-from sklrank._weak_learners import Learner
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker, of_document_rankers
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from sklrank._boosting_rounds import Objective
+from sklrank._boosters import Objective
 from sklrank._checks import Queries, as_numbers
 from sklrank.boosting._document_ranker import DocumentTarget
 from sklrank.boosting._tree_race import TreeLearner, make_trees

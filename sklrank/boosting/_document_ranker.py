@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._boosting_rounds import Booster
+from sklrank._boosters import Booster, make_classifier_learner
 from sklrank._checks import (
     Queries,
     check_query_weights,
@@ -23,7 +23,6 @@ from sklrank._checks import (
     is_qid_given,
 )
 from sklrank._estimators import _fit_context, failed_weight_checks, shares_text, unchanged_on_error
-from sklrank._weak_learners import make_classifier_learner
 from sklrank.base import DocumentRankerMixin
 from sklrank.tree import HistogramTreeClassifier
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._boosting_rounds import of_boosters
+from sklrank._boosters import of_boosters
 from sklrank._checks import Queries, check_relevance, check_rows, check_weights, is_frame
 from sklrank._estimators import (
     HasMethods,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
-from sklrank._boosting_rounds import of_boosters
+from sklrank._boosters import of_boosters
 from sklrank._checks import gains_of
 from sklrank._estimators import Interval, StrOptions
 from sklrank.boosting._document_ranker import SupervisedDocumentRanker

@@ -42,7 +42,7 @@ from abc import abstractmethod
 import numpy as np
 from scipy.special import expi, expit
 
-from sklrank._boosting_rounds import MAX_SCORE_GAP, ROUNDING, Objective, exp_scores
+from sklrank._boosters import MAX_SCORE_GAP, ROUNDING, Objective, exp_scores
 from sklrank._checks import as_numbers, gains_of, group_starts, places
 from sklrank.boosting import _ndcg_pairs
 

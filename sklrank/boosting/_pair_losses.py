@@ -24,7 +24,7 @@ A hypothesis :math:`h` may lie between 0 and 1. Then document i is raised with p
 
 import numpy as np
 
-from sklrank._boosting_rounds import MAX_SCORE_GAP
+from sklrank._boosters import MAX_SCORE_GAP
 from sklrank.boosting import _refinement_pairs
 
 # Losses of pairs are sums of products of two exponentials. These sums are squared or multiplied.

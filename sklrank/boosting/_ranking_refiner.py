@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from sklrank._boosting_rounds import Objective, exp_scores, of_boosters
+from sklrank._boosters import Objective, exp_scores, of_boosters
 from sklrank._checks import Queries, check_relevance, is_integer, is_qid_given
 from sklrank._estimators import Interval, StrOptions, _fit_context, unchanged_on_error
 from sklrank.boosting._base_scores import RefinerMixin, of_refiners

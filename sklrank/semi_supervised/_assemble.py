@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from sklrank._boosting_rounds import of_boosters
+from sklrank._boosters import of_boosters
 from sklrank._estimators import Interval, StrOptions
 from sklrank.semi_supervised._booster import SemiSupervisedBooster, of_classifiers
 from sklrank.semi_supervised._objectives import AssembleObjective

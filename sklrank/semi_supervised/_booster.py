@@ -12,10 +12,9 @@ from scipy.special import softmax
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._boosting_rounds import Booster
+from sklrank._boosters import Booster, make_classifier_learner
 from sklrank._checks import check_rows, input_tags_of
 from sklrank._estimators import _fit_context, shares_text, unchanged_on_error
-from sklrank._weak_learners import make_classifier_learner
 from sklrank.base import ClassScoresMixin
 from sklrank.semi_supervised._labels import PartlyLabeledMixin
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.tree import ExtraTreeClassifier
 
-from sklrank._boosting_rounds import of_boosters
+from sklrank._boosters import of_boosters
 from sklrank._estimators import Interval, StrOptions
 from sklrank.semi_supervised._booster import SemiSupervisedBooster, of_classifiers
 from sklrank.semi_supervised._objectives import MCSSBObjective

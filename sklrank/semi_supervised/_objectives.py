@@ -6,7 +6,7 @@ The module docstring of `_boosting_rounds.py` defines labels, weights, steps and
 import numpy as np
 from scipy.special import softmax
 
-from sklrank._boosting_rounds import MAX_SCORE_GAP, Objective
+from sklrank._boosters import MAX_SCORE_GAP, Objective
 from sklrank.semi_supervised._similarity import negative_gradient
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from sklrank._boosting_rounds import MAX_SCORE_GAP
+from sklrank._boosters.rounds import MAX_SCORE_GAP
 from sklrank.semi_supervised._objectives import MCSSBObjective
 from sklrank.semi_supervised._similarity import labeled_affinities
 

@@ -30,8 +30,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._boosters.weak_learners import hypothesis_of
 from sklrank._estimators import BaseEstimator, HasMethods, Interval, StrOptions, shares_text
-from sklrank._weak_learners import hypothesis_of
 
 # The ratio of the step weights is limited to this value, since a hypothesis that is never wrong has
 # an infinite step. A larger step would hardly decrease the loss further, and scores could overflow.
