@@ -19,7 +19,7 @@ from test_common import ESTIMATORS, KINDS, OTHERS
 from sklrank._boosters.rounds import Booster
 from sklrank._online import classifier as _base_online
 from sklrank._online import label_rankers as _online_rankers
-from sklrank.base import DocumentRankerMixin
+from sklrank._rankers import DocumentRankerMixin
 from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost
 from sklrank.feedback import Exploration
 from sklrank.label_ranking import (

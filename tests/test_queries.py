@@ -9,7 +9,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sklrank._checks.queries import Queries, check_qid
-from sklrank._document_metrics import TIES, list_documents
 from sklrank.boosting import (
     AdaRank,
     HistGradientBoostingRanker,
@@ -20,6 +19,7 @@ from sklrank.boosting import (
 )
 from sklrank.linear_model import PredtronQueryRanker
 from sklrank.metrics import ndcg_scorer
+from sklrank.metrics._document_values.lists import TIES, list_documents
 from sklrank.model_selection import QueryKFold
 
 

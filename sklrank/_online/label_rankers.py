@@ -12,7 +12,7 @@ from sklrank._compiled import shared_call
 from sklrank._estimators import Interval, StrOptions, _fit_context, of_labels, shares_text
 from sklrank._online.classifier import BaseOnlineClassifier, WorkingMemory, of_online
 from sklrank._online.label_sets import THRESHOLDS
-from sklrank.base import LabelRankerMixin, two_class_difference, with_names
+from sklrank._rankers import LabelRankerMixin, two_class_difference, with_names
 
 if TYPE_CHECKING:
     from typing import Any

@@ -10,13 +10,13 @@ import numpy as np
 
 from sklrank._boosters import ROUNDING, Learner, Objective, of_boosters
 from sklrank._checks import check_entries
-from sklrank._document_metrics import (
+from sklrank._estimators import Interval, StrOptions
+from sklrank.boosting._document_ranker import SupervisedDocumentRanker, of_document_rankers
+from sklrank.metrics._document_values import (
     average_precision_of_queries,
     metric_options,
     ndcg_of_queries,
 )
-from sklrank._estimators import Interval, StrOptions
-from sklrank.boosting._document_ranker import SupervisedDocumentRanker, of_document_rankers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

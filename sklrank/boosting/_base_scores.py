@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import as_numbers, check_qid, check_relevance
 from sklrank._estimators import HasMethods, Interval, _safe_indexing, shares_text
-from sklrank.base import DocumentRankerMixin
+from sklrank._rankers import DocumentRankerMixin
 
 # Texts that the docstrings of the refiners share.
 of_refiners = shares_text(

@@ -23,7 +23,7 @@ from sklrank._checks import (
     is_qid_given,
 )
 from sklrank._estimators import _fit_context, failed_weight_checks, shares_text, unchanged_on_error
-from sklrank.base import DocumentRankerMixin
+from sklrank._rankers import DocumentRankerMixin
 from sklrank.tree import HistogramTreeClassifier
 
 if TYPE_CHECKING:

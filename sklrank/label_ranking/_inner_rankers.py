@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from sklrank._checks import check_columns, check_outputs
 from sklrank._estimators import HasMethods, _num_samples, _safe_indexing
-from sklrank.base import LabelRankerMixin
+from sklrank._rankers import LabelRankerMixin
 from sklrank.label_ranking._label_ranker import (
     LabelRanker,
     MetaLabelRanker,

@@ -43,7 +43,7 @@ from sklrank._estimators import (
     shares_text,
     unchanged_on_error,
 )
-from sklrank.base import LabelRankerMixin, with_names
+from sklrank._rankers import LabelRankerMixin, with_names
 from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
 from sklrank.metrics import kendall_tau_score
 

@@ -20,21 +20,20 @@ from sklrank._checks import (
     places,
     sums_of_queries,
 )
-from sklrank._document_metrics import (
+from sklrank._estimators import shares_text
+from sklrank.metrics._averaging import check_weight, weighted_mean
+from sklrank.metrics._document_values.lists import expected_values, list_documents
+from sklrank.metrics._document_values.values import (
     NoRelevantDocumentError,
     average_precision_of_queries,
     check_cutoff,
     count_relevant,
     dcg_of_queries,
-    expected_values,
     last_place,
-    list_documents,
     metric_options,
     ndcg_of_queries,
     with_empty,
 )
-from sklrank._estimators import shares_text
-from sklrank.metrics._averaging import check_weight, weighted_mean
 from sklrank.metrics._scorers import DocumentScorer
 
 __all__ = [

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._boosters import Booster, make_classifier_learner
 from sklrank._checks import check_rows, input_tags_of
 from sklrank._estimators import _fit_context, shares_text, unchanged_on_error
-from sklrank.base import ClassScoresMixin
+from sklrank._rankers import ClassScoresMixin
 from sklrank.semi_supervised._labels import PartlyLabeledMixin
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from sklrank._checks import check_k, check_label_names, check_random_state, indi
 from sklrank._compiled import shared_call
 from sklrank._estimators import Interval, unchanged_on_error
 from sklrank._online import BATCH, BaseOnlineClassifier, CompiledClassifier, slices, timed_slices
-from sklrank.base import LabelRankerMixin, two_class_difference
+from sklrank._rankers import LabelRankerMixin, two_class_difference
 from sklrank.tree._label_tree import LabelTree
 
 if TYPE_CHECKING:

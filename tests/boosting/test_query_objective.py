@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank import _document_metrics
 from sklrank._checks.queries import Queries
 from sklrank.boosting import AdaRank
 from sklrank.boosting._ada_rank import RULES, FeatureLearner, QueryObjective
 from sklrank.boosting._document_ranker import DocumentTarget
+from sklrank.metrics._document_values import values as _document_metrics
 
 RANDOM = np.random.RandomState(0)
 # The query 5 has no relevant document.

@@ -26,7 +26,7 @@ from sklrank._online import (
     timed_slices,
     to_dense,
 )
-from sklrank.base import ClassScoresMixin, two_class_weights
+from sklrank._rankers import ClassScoresMixin, two_class_weights
 from sklrank.feedback import (
     RANDOMIZATIONS,
     SCHEDULES,

@@ -15,7 +15,7 @@ from sklrank._checks import check_columns, check_target, check_weights, with_rej
 from sklrank._compiled import Rows, shared_call
 from sklrank._estimators import Interval, StrOptions, shares_text, unchanged_on_error
 from sklrank._online import BaseOnlineClassifier
-from sklrank.base import two_class_difference
+from sklrank._rankers import two_class_difference
 from sklrank.linear_model._predtron._base import TEXTS, BaseSamplePredtron
 from sklrank.linear_model._predtron._losses import (
     CLASS_CODES,

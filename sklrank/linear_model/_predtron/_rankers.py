@@ -29,7 +29,7 @@ from sklrank._estimators import (
     shares_text,
 )
 from sklrank._online import BaseOnlineClassifier, lists_of
-from sklrank.base import DocumentRankerMixin, LabelRankerMixin, mean_ndcg, with_names
+from sklrank._rankers import DocumentRankerMixin, LabelRankerMixin, mean_ndcg, with_names
 from sklrank.linear_model._predtron._base import (
     TEXTS,
     BasePredtron,

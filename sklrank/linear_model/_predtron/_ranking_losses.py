@@ -31,8 +31,8 @@ from typing import Literal
 import numpy as np
 
 from sklrank._checks import as_numbers
-from sklrank._document_metrics import factors_of
 from sklrank.linear_model._predtron._ranking_task import RankingTask
+from sklrank.metrics._document_values import factors_of
 
 # Sums of gains above MAX_GAIN would overflow. The reciprocal of `best` would overflow if all gains
 # were below MIN_GAIN.

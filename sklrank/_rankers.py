@@ -20,9 +20,9 @@ from sklrank._checks import (
     strict_positions,
 )
 from sklrank._compiled import shared_call
-from sklrank._document_metrics import NoRelevantDocumentError
 from sklrank._estimators import ADAPTERS_MANAGER, of_labels
 from sklrank.metrics import ndcg_score
+from sklrank.metrics._document_values import NoRelevantDocumentError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
