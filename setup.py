@@ -29,7 +29,7 @@ SPECIAL_FLAGS = {
     "sklrank.linear_model._online._feature_map": ROOTS,
     "sklrank.linear_model._online._logistic": ROOTS,
     "sklrank.linear_model._online._ridge": SUMS,
-    "sklrank.tree._label_tree": ROOTS,
+    "sklrank.tree._labels.tree": ROOTS,
 }
 
 # The code that all compiled modules share; Cython writes it (see setup.cfg).

@@ -51,12 +51,8 @@ from sklrank.online_boosting import (
     _online_booster,
 )
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
-from sklrank.tree import (
-    HistogramTreeRegressor,
-    HoeffdingTreeClassifier,
-    ProbabilisticLabelTree,
-    _probabilistic_label_tree,
-)
+from sklrank.tree import HistogramTreeRegressor, HoeffdingTreeClassifier, ProbabilisticLabelTree
+from sklrank.tree._labels import ranker as _probabilistic_label_tree
 
 BATCH = 5
 N_SAMPLES = 13

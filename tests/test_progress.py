@@ -50,12 +50,8 @@ from sklrank.online_boosting import (
     TopKBBM,
     _online_booster,
 )
-from sklrank.tree import (
-    HonestForestClassifier,
-    HonestForestRegressor,
-    ProbabilisticLabelTree,
-    _probabilistic_label_tree,
-)
+from sklrank.tree import HonestForestClassifier, HonestForestRegressor, ProbabilisticLabelTree
+from sklrank.tree._labels import ranker as _probabilistic_label_tree
 
 HAS_CALLBACKS = find_spec("sklearn.callback") is not None
 needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn < 1.9")

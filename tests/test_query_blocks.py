@@ -8,9 +8,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from sklrank import _binning
 from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost, _training_parts, _tree_race
 from sklrank.streaming import fit_blocks
+from sklrank.tree._histogram import binning as _binning
 
 Ranker = partial(HistGradientBoostingRanker, random_state=0)
 rng = np.random.RandomState(0)

@@ -16,13 +16,13 @@ grown leaf by leaf on binned features. They are used as weak learners in :mod:`s
 which bins the features once for all rounds.
 """
 
-from sklrank.tree._histogram_classifier import HistogramTreeClassifier
-from sklrank.tree._histogram_tree import HistogramTreeRegressor
-from sklrank.tree._hoeffding_tree import HoeffdingTreeClassifier
-from sklrank.tree._honest_forest import HonestForestClassifier, HonestForestRegressor
-from sklrank.tree._honest_tree import HonestTreeClassifier, HonestTreeRegressor
-from sklrank.tree._level_splits import LevelSplitsClassifier, LevelSplitsRegressor
-from sklrank.tree._probabilistic_label_tree import ProbabilisticLabelTree
+from sklrank.tree._histogram.classifier import HistogramTreeClassifier
+from sklrank.tree._histogram.regressor import HistogramTreeRegressor
+from sklrank.tree._hoeffding.classifier import HoeffdingTreeClassifier
+from sklrank.tree._honest.forest import HonestForestClassifier, HonestForestRegressor
+from sklrank.tree._honest.level_splits import LevelSplitsClassifier, LevelSplitsRegressor
+from sklrank.tree._honest.tree import HonestTreeClassifier, HonestTreeRegressor
+from sklrank.tree._labels.ranker import ProbabilisticLabelTree
 
 __all__ = [
     "HistogramTreeClassifier",

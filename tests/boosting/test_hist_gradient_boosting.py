@@ -22,7 +22,8 @@ from sklrank.boosting import (
 )
 from sklrank.boosting._document_ranker import DocumentTarget, split_queries
 from sklrank.metrics import ndcg_score, ndcg_scorer
-from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor, _histogram_tree
+from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor
+from sklrank.tree._histogram import regressor as _histogram_tree
 
 
 def make_many_queries(seed, n_queries=60, size=12, nonlinear=True):

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sklrank._binning import FeatureBlocks
 from sklrank.tree import HistogramTreeRegressor
+from sklrank.tree._histogram.binning import FeatureBlocks
 
 rng = np.random.RandomState(0)
 N_SAMPLES = 700

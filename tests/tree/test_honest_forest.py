@@ -23,7 +23,7 @@ from sklrank.tree import (
     LevelSplitsClassifier,
     LevelSplitsRegressor,
 )
-from sklrank.tree._honest import draw_halves
+from sklrank.tree._honest.base import draw_halves
 
 X, y = make_friedman1(400, random_state=0)
 Y = np.column_stack([y, y**2, -X[:, 5]])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import make_classification, make_multilabel_classification
 from sklearn.exceptions import NotFittedError
-from sklrank.tree._label_tree import LabelTree
+from sklrank.tree._labels.tree import LabelTree
 
 from sklrank.online_boosting import AdaOLMR
 from sklrank.tree import ProbabilisticLabelTree

@@ -10,10 +10,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 
-from sklrank._binning import find_candidates, midpoints
 from sklrank.label_ranking import LabelwiseRanker
 from sklrank.tree import LevelSplitsRegressor
-from sklrank.tree._honest import draw_halves
+from sklrank.tree._histogram.binning import find_candidates, midpoints
+from sklrank.tree._honest.base import draw_halves
 
 RANDOM = np.random.RandomState(0)
 X = np.column_stack([RANDOM.randint(2, size=(300, 6)), RANDOM.normal(size=(300, 2))])

@@ -50,9 +50,9 @@ from libc.math cimport fabs, frexp, ldexp, rint
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from sklrank._bin_codes cimport MAX_BINS, WIDTH, WORDS, check_codes, contains
 from sklrank._compiled.thread_team cimport ThreadTeam
-from sklrank._tree cimport Tree
+from sklrank.tree._histogram.bin_codes cimport MAX_BINS, WIDTH, WORDS, check_codes, contains
+from sklrank.tree._histogram.tree cimport Tree
 
 import numpy as np
 

@@ -15,7 +15,7 @@ from sklrank._compiled import shared_call
 from sklrank._estimators import Interval, unchanged_on_error
 from sklrank._online import BATCH, BaseOnlineClassifier, CompiledClassifier, slices, timed_slices
 from sklrank._rankers import LabelRankerMixin, two_class_difference
-from sklrank.tree._label_tree import LabelTree
+from sklrank.tree._labels.tree import LabelTree
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

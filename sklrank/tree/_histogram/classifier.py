@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from sklrank._checks import check_rows, check_weights
 from sklrank._estimators import _fit_context, unchanged_on_error
-from sklrank.tree._histogram_tree import HistogramTree, as_floats, of_trees
+from sklrank.tree._histogram.regressor import HistogramTree, as_floats, of_trees
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

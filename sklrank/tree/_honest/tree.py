@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from sklrank._estimators import Interval, draw_seed, shares_text
-from sklrank.tree._honest import (
+from sklrank.tree._honest.base import (
     TEXTS,
     HonestClassifier,
     HonestRegressor,

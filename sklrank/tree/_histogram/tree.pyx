@@ -4,8 +4,8 @@
 cimport cython
 from libc.math cimport isnan
 
-from sklrank._bin_codes cimport MAX_BINS, WIDTH, WORDS, check_codes, contains
 from sklrank._compiled.state cimport Archive
+from sklrank.tree._histogram.bin_codes cimport MAX_BINS, WIDTH, WORDS, check_codes, contains
 
 import numpy as np
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from sklrank._binning import Candidates, find_candidates
 from sklrank._estimators import StrOptions, draw_features, shares_text
-from sklrank.tree._honest import (
+from sklrank.tree._histogram.binning import Candidates, find_candidates
+from sklrank.tree._honest.base import (
     TEXTS,
     HonestClassifier,
     HonestRegressor,
@@ -17,7 +17,7 @@ from sklrank.tree._honest import (
     group_means,
     standardize,
 )
-from sklrank.tree._level_gains import find_leaves, split_gains
+from sklrank.tree._honest.level_gains import find_leaves, split_gains
 
 if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures

@@ -11,7 +11,6 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._binning import FeatureBlocks, codes_of_categories
 from sklrank._checks import as_numbers, check_rows, check_weights
 from sklrank._estimators import (
     MAX_FEATURES,
@@ -24,7 +23,8 @@ from sklrank._estimators import (
     shares_text,
     unchanged_on_error,
 )
-from sklrank.tree._grower import Grower
+from sklrank.tree._histogram.binning import FeatureBlocks, codes_of_categories
+from sklrank.tree._histogram.grower import Grower
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

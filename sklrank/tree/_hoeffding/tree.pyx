@@ -37,9 +37,17 @@ import numpy as np
 
 from sklrank._compiled.rows cimport Row
 from sklrank._compiled.state cimport Archive
-from sklrank.tree._gaussian_observers cimport (
-    N_STATS, N_STATS_AND_DENSITIES, WEIGHT, Split, best_split, clear,
-    left_share, log_density, observe, refresh_density,
+from sklrank.tree._hoeffding.observers cimport (
+    N_STATS,
+    N_STATS_AND_DENSITIES,
+    WEIGHT,
+    Split,
+    best_split,
+    clear,
+    left_share,
+    log_density,
+    observe,
+    refresh_density,
 )
 
 from sklrank._compiled import LabelAxis

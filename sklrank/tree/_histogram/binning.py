@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklrank._bin_codes import BLOCK_WIDTH, encode
+from sklrank.tree._histogram.bin_codes import BLOCK_WIDTH, encode
 
 # Thresholds are quantiles of at most this number of values.
 MAX_VALUES = 200_000

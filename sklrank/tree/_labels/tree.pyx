@@ -42,7 +42,7 @@ import numpy as np
 from sklrank._online import check_lists
 from sklrank._compiled.rows cimport Row, Rows
 from sklrank._compiled.state cimport Archive, Persistent
-from sklrank.tree._hoeffding cimport array_of, resized
+from sklrank.tree._hoeffding.tree cimport array_of, resized
 
 INT = np.dtype(np.intc)
 SINGLE = np.dtype(np.float32)

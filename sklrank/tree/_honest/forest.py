@@ -10,14 +10,9 @@ from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimators import N_JOBS, Interval, StrOptions, draw_seed, parallel, shares_text
-from sklrank.tree._honest import (
-    TEXTS,
-    HonestClassifier,
-    HonestEstimator,
-    HonestRegressor,
-)
-from sklrank.tree._honest_tree import HonestTreeRegressor
-from sklrank.tree._level_splits import LevelSplitsRegressor
+from sklrank.tree._honest.base import TEXTS, HonestClassifier, HonestEstimator, HonestRegressor
+from sklrank.tree._honest.level_splits import LevelSplitsRegressor
+from sklrank.tree._honest.tree import HonestTreeRegressor
 
 if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures

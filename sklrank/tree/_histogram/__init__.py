@@ -1,0 +1,9 @@
+"""Trees grown leaf by leaf from histograms of binned features.
+
+The names below are what other rooms may take.
+"""
+
+from sklrank.tree._histogram.bin_codes import BLOCK_WIDTH
+from sklrank.tree._histogram.binning import FeatureBlocks, distinct_values, draw_samples
+
+__all__ = ["BLOCK_WIDTH", "FeatureBlocks", "distinct_values", "draw_samples"]

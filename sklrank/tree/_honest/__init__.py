@@ -1,0 +1,1 @@
+"""Honest trees and forests, and trees whose levels share a split."""

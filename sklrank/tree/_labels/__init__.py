@@ -1,0 +1,1 @@
+"""The probabilistic label tree."""
