@@ -10,7 +10,7 @@ from scipy import sparse
 
 from sklrank._checks import is_integer
 from sklrank._estimators import print_progress
-from sklrank.boosting._training_parts import fit_blocks
+from sklrank.boosting._hist_gradient_boosting import fit_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

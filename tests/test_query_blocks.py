@@ -8,7 +8,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost, _training_parts, _tree_race
+from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost
+from sklrank.boosting._hist_gradient_boosting import parts as _training_parts
+from sklrank.boosting._hist_gradient_boosting import race as _tree_race
 from sklrank.streaming import fit_blocks
 from sklrank.tree._histogram import binning as _binning
 

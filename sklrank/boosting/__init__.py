@@ -21,11 +21,11 @@ Rankers of the documents of queries, by relevance:
 
 from sklrank.boosting._ada_rank import AdaRank
 from sklrank.boosting._conformal_lists import ConformalDocumentList
-from sklrank.boosting._hist_gradient_boosting import HistGradientBoostingRanker
+from sklrank.boosting._hist_gradient_boosting.ranker import HistGradientBoostingRanker
 from sklrank.boosting._ndcg_boost import NDCGBoost
 from sklrank.boosting._rank_boost import RankBoost
-from sklrank.boosting._ranking_refiner import RankingRefiner
-from sklrank.boosting._residual_refiner import ResidualRefiner
+from sklrank.boosting._refinement.boosted import RankingRefiner
+from sklrank.boosting._refinement.linear import ResidualRefiner
 
 __all__ = [
     "AdaRank",

@@ -11,7 +11,7 @@ import numpy as np
 from sklrank._boosters import ROUNDING, Learner, Objective, of_boosters
 from sklrank._checks import check_entries
 from sklrank._estimators import Interval, StrOptions
-from sklrank.boosting._document_ranker import SupervisedDocumentRanker, of_document_rankers
+from sklrank.boosting._base import SupervisedDocumentRanker, of_document_rankers
 from sklrank.metrics._document_values import (
     average_precision_of_queries,
     metric_options,

@@ -35,7 +35,7 @@ from sklrank._estimators import (
     draw_seed,
     unchanged_on_error,
 )
-from sklrank.boosting._document_ranker import split_queries
+from sklrank.boosting._base import split_queries
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

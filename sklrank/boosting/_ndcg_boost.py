@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sklrank._boosters import of_boosters
 from sklrank._checks import gains_of
 from sklrank._estimators import Interval, StrOptions
-from sklrank.boosting._document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._base import SupervisedDocumentRanker
 from sklrank.boosting._objectives import NDCGObjective
 from sklrank.tree import HistogramTreeClassifier
 

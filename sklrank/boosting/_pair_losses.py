@@ -25,7 +25,7 @@ A hypothesis :math:`h` may lie between 0 and 1. Then document i is raised with p
 import numpy as np
 
 from sklrank._boosters import MAX_SCORE_GAP
-from sklrank.boosting import _refinement_pairs
+from sklrank.boosting._refinement import pairs as _refinement_pairs
 
 # Losses of pairs are sums of products of two exponentials. These sums are squared or multiplied.
 MAX_PAIR_SCORE_GAP = MAX_SCORE_GAP / 2

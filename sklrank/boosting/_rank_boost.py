@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sklrank._boosters import Objective, exp_scores, of_boosters
-from sklrank.boosting._document_ranker import SupervisedDocumentRanker
+from sklrank.boosting._base import SupervisedDocumentRanker
 from sklrank.boosting._pair_losses import MAX_PAIR_SCORE_GAP, GradedPairLoss, weighted_exp
 
 # RankBoost stops when its loss, which starts at 1, is below this value. If scores grew further,

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank import boosting
 from sklrank._estimators import shares_text
-from sklrank.boosting._training_parts import divide_rows, fit_parts, place_rows
+from sklrank.boosting._hist_gradient_boosting import divide_rows, fit_parts, place_rows
 from sklrank.dask._partitions import row_blocks
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
     >>> ranker.predict(X).compute().shape
     (2000,)
     >>> type(ranker.to_local()).__module__
-    'sklrank.boosting._hist_gradient_boosting'
+    'sklrank.boosting._hist_gradient_boosting.ranker'
     >>> client.close()
     """
 

@@ -11,8 +11,8 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from sklrank._checks.queries import Queries
 from sklrank.boosting import HistGradientBoostingRanker
-from sklrank.boosting import _click_models as click_models
-from sklrank.boosting._click_models import (
+from sklrank.boosting import _clicks as click_models
+from sklrank.boosting._clicks import (
     CascadeModel,
     ClickObjective,
     PositionModel,

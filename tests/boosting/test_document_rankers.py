@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 
 from sklrank._checks.queries import Queries
 from sklrank.boosting import AdaRank, HistGradientBoostingRanker, NDCGBoost, RankBoost
-from sklrank.boosting._document_ranker import DocumentTarget
+from sklrank.boosting._base import DocumentTarget
 from sklrank.metrics import ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
 from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor

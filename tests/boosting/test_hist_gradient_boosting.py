@@ -14,13 +14,9 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
 from sklrank._checks.queries import Queries
-from sklrank.boosting import (
-    HistGradientBoostingRanker,
-    NDCGBoost,
-    RankBoost,
-    _tree_race,
-)
-from sklrank.boosting._document_ranker import DocumentTarget, split_queries
+from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost, RankBoost
+from sklrank.boosting._base import DocumentTarget, split_queries
+from sklrank.boosting._hist_gradient_boosting import race as _tree_race
 from sklrank.metrics import ndcg_score, ndcg_scorer
 from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor
 from sklrank.tree._histogram import regressor as _histogram_tree

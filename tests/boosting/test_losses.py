@@ -7,7 +7,7 @@ from scipy.stats import rankdata
 
 from sklrank._checks.queries import Queries
 from sklrank.boosting import HistGradientBoostingRanker, _objectives
-from sklrank.boosting._document_ranker import DocumentTarget
+from sklrank.boosting._base import DocumentTarget
 from sklrank.boosting._objectives import (
     LOSSES,
     CrossEntropyObjective,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank._checks.queries import Queries, gains_of
-from sklrank.boosting._document_ranker import DocumentTarget
+from sklrank.boosting._base import DocumentTarget
 from sklrank.boosting._objectives import LogisticObjective, NDCGObjective
 
 # Queries in mixed order: three with different grades, one without a relevant document, one of equal

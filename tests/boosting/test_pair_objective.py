@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank._checks.queries import Queries
-from sklrank.boosting._document_ranker import DocumentTarget
+from sklrank.boosting._base import DocumentTarget
 from sklrank.boosting._rank_boost import PairObjective
 
 QID = np.array(["b", "a", "b", "c", "b", "a", "d", "b", "a", "c", "b", "c", "b"])

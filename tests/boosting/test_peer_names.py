@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost, RankBoost
-from sklrank.boosting._document_ranker import REPLACEMENTS
+from sklrank.boosting._base import REPLACEMENTS
 
 OF_FIT = {"group", "eval_set", "eval_group", "eval_qid", "eval_metric", "callbacks", "init_score"}
 

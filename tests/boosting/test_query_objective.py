@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklrank._checks.queries import Queries
 from sklrank.boosting import AdaRank
 from sklrank.boosting._ada_rank import RULES, FeatureLearner, QueryObjective
-from sklrank.boosting._document_ranker import DocumentTarget
+from sklrank.boosting._base import DocumentTarget
 from sklrank.metrics._document_values import values as _document_metrics
 
 RANDOM = np.random.RandomState(0)

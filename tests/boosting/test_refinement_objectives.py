@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from sklrank._checks.queries import Queries
-from sklrank.boosting._document_ranker import DocumentTarget
+from sklrank.boosting._base import DocumentTarget
 from sklrank.boosting._pair_losses import (
     BaseRankerLoss,
     ExplicitPairLoss,
     GradedPairLoss,
     JudgementLoss,
 )
-from sklrank.boosting._ranking_refiner import RefinementObjective
+from sklrank.boosting._refinement.boosted import RefinementObjective
 
 BALANCE = 0.7
 

@@ -6,11 +6,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from sklrank._checks.queries import Queries
-from sklrank.boosting import _linear_scores
-from sklrank.boosting._document_ranker import DocumentTarget
-from sklrank.boosting._linear_scores import LinearScorer, fit_linear
+from sklrank.boosting._base import DocumentTarget
+from sklrank.boosting._hist_gradient_boosting import linear_start as _linear_scores
+from sklrank.boosting._hist_gradient_boosting.linear_start import LinearScorer, fit_linear
+from sklrank.boosting._hist_gradient_boosting.race import Fold, run_race
 from sklrank.boosting._objectives import LogisticObjective
-from sklrank.boosting._tree_race import Fold, run_race
 from sklrank.tree import HistogramTreeRegressor
 
 

@@ -15,7 +15,7 @@ from sklrank.boosting import (
     RankingRefiner,
     ResidualRefiner,
 )
-from sklrank.boosting._document_ranker import DocumentTarget
+from sklrank.boosting._base import DocumentTarget
 from sklrank.boosting._objectives import (
     LOSSES,
     LogisticObjective,

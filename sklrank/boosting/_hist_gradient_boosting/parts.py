@@ -37,10 +37,16 @@ from sklearn.base import clone
 
 from sklrank._checks import Queries, check_numeric, check_relevance, is_qid_given
 from sklrank._estimators import _fit_context, print_progress, unchanged_on_error
-from sklrank.boosting._document_ranker import DocumentTarget
-from sklrank.boosting._hist_gradient_boosting import HistGradientBoostingRanker
+from sklrank.boosting._base import DocumentTarget
+from sklrank.boosting._hist_gradient_boosting.race import (
+    Race,
+    hold_out,
+    make_judge,
+    round_reporter,
+    scores_of,
+)
+from sklrank.boosting._hist_gradient_boosting.ranker import HistGradientBoostingRanker
 from sklrank.boosting._objectives import LOSSES
-from sklrank.boosting._tree_race import Race, hold_out, make_judge, round_reporter, scores_of
 from sklrank.tree._histogram import BLOCK_WIDTH, FeatureBlocks, distinct_values, draw_samples
 
 if TYPE_CHECKING:

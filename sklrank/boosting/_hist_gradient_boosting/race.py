@@ -24,9 +24,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._checks import Queries, check_outputs, check_relevance, qid_argument
 from sklrank._estimators import _check_monotonic_cst, print_progress
-from sklrank.boosting._document_ranker import DocumentTarget, split_queries
-from sklrank.boosting._feature_columns import warn_if_untransformed
-from sklrank.boosting._linear_scores import LinearScorer, fit_linear
+from sklrank.boosting._base import DocumentTarget, split_queries
+from sklrank.boosting._hist_gradient_boosting.categories import warn_if_untransformed
+from sklrank.boosting._hist_gradient_boosting.linear_start import LinearScorer, fit_linear
 from sklrank.metrics import (
     average_precision_scorer,
     hit_rate_scorer,

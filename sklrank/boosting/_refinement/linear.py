@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import Queries, check_relevance, check_rows, is_qid_given
 from sklrank._estimators import BaseEstimator, _fit_context, unchanged_on_error
-from sklrank.boosting._base_scores import RefinerMixin, of_refiners
-from sklrank.boosting._document_ranker import DocumentTarget, of_document_rankers
+from sklrank.boosting._base import DocumentTarget, of_document_rankers
 from sklrank.boosting._pair_losses import GradedPairLoss
+from sklrank.boosting._refinement.base import RefinerMixin, of_refiners
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

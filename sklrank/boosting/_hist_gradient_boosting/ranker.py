@@ -21,24 +21,21 @@ from sklrank._estimators import (
     print_progress,
     unchanged_on_error,
 )
-from sklrank.boosting._click_models import estimate_relevance
-from sklrank.boosting._document_ranker import (
+from sklrank.boosting._base import (
     DocumentTarget,
     SupervisedDocumentRanker,
     explains_peer_names,
     of_document_rankers,
 )
-from sklrank.boosting._feature_columns import REMEDY, CategoryEncoder, find_categorical
-from sklrank.boosting._linear_scores import LinearScorer
-from sklrank.boosting._model_json import ModelExports
-from sklrank.boosting._objectives import (
-    LOSSES,
-    FunctionObjective,
-    from_smallest,
-    loss_gains,
-    mean_rank_correlation,
+from sklrank.boosting._clicks import estimate_relevance
+from sklrank.boosting._hist_gradient_boosting.categories import (
+    REMEDY,
+    CategoryEncoder,
+    find_categorical,
 )
-from sklrank.boosting._tree_race import (
+from sklrank.boosting._hist_gradient_boosting.export import ModelExports
+from sklrank.boosting._hist_gradient_boosting.linear_start import LinearScorer
+from sklrank.boosting._hist_gradient_boosting.race import (
     SCORERS,
     Race,
     TreeLearner,
@@ -48,6 +45,13 @@ from sklrank.boosting._tree_race import (
     hold_out,
     round_reporter,
     scores_of,
+)
+from sklrank.boosting._objectives import (
+    LOSSES,
+    FunctionObjective,
+    from_smallest,
+    loss_gains,
+    mean_rank_correlation,
 )
 from sklrank.tree import HistogramTreeRegressor
 

@@ -10,8 +10,7 @@ import numpy as np
 from sklrank._boosters import Objective, exp_scores, of_boosters
 from sklrank._checks import Queries, check_relevance, is_integer, is_qid_given
 from sklrank._estimators import Interval, StrOptions, _fit_context, unchanged_on_error
-from sklrank.boosting._base_scores import RefinerMixin, of_refiners
-from sklrank.boosting._document_ranker import DocumentRanker, DocumentTarget, of_document_rankers
+from sklrank.boosting._base import DocumentRanker, DocumentTarget, of_document_rankers
 from sklrank.boosting._pair_losses import (
     MAX_PAIR_SCORE_GAP,
     AllPairLoss,
@@ -21,6 +20,7 @@ from sklrank.boosting._pair_losses import (
     JudgementLoss,
     weighted_exp,
 )
+from sklrank.boosting._refinement.base import RefinerMixin, of_refiners
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -33,8 +33,8 @@ from scipy.special import expit, logit
 
 from sklrank._boosters import Objective
 from sklrank._checks import Queries, as_numbers
-from sklrank.boosting._document_ranker import DocumentTarget
-from sklrank.boosting._tree_race import TreeLearner, make_trees
+from sklrank.boosting._base import DocumentTarget
+from sklrank.boosting._hist_gradient_boosting.race import TreeLearner, make_trees
 
 # Rounds of the regression and their learning rate. The estimates of propensities and the NDCG of
 # the rankers change little from 20 to 60 rounds, on simulated clicks on two synthetic data sets

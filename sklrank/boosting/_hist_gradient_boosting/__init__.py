@@ -1,0 +1,10 @@
+"""Boosted histogram trees: the ranker, the race of settings, the linear start, files of trees."""
+
+from sklrank.boosting._hist_gradient_boosting.parts import (
+    divide_rows,
+    fit_blocks,
+    fit_parts,
+    place_rows,
+)
+
+__all__ = ["divide_rows", "fit_blocks", "fit_parts", "place_rows"]

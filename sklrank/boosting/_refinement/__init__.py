@@ -1,0 +1,1 @@
+"""Refinement of the ranking of a base ranker by few judgements."""
