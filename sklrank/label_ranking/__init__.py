@@ -40,10 +40,10 @@ instead.
 
 from sklrank.label_ranking._calibrated import CalibratedLabelRanker
 from sklrank.label_ranking._conformal import ConformalRanks, ConformalTopLabels
-from sklrank.label_ranking._inference import likelihood_ratio_test, quasi_variances
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._pairwise import PairwiseRanker
-from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
+from sklrank.label_ranking._plackett_luce.inference import likelihood_ratio_test, quasi_variances
+from sklrank.label_ranking._plackett_luce.ranker import PlackettLuceRanker
 from sklrank.label_ranking._positions import (
     orderings_from_positions,
     positions_from_long,

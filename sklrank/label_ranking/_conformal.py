@@ -28,7 +28,7 @@ from sklrank.label_ranking._inner_rankers import (
     last_ranker,
 )
 from sklrank.label_ranking._label_ranker import of_rankers
-from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
+from sklrank.label_ranking._plackett_luce.likelihood import topk_probabilities
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -44,7 +44,7 @@ from sklrank._estimators import (
     unchanged_on_error,
 )
 from sklrank._rankers import LabelRankerMixin, with_names
-from sklrank.label_ranking._plackett_luce_likelihood import pair_probabilities
+from sklrank.label_ranking._plackett_luce.likelihood import pair_probabilities
 from sklrank.metrics import kendall_tau_score
 
 if TYPE_CHECKING:

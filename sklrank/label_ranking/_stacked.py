@@ -38,7 +38,7 @@ from sklrank.label_ranking._label_ranker import (
 )
 from sklrank.label_ranking._labelwise import LabelwiseRanker
 from sklrank.label_ranking._pairwise import PairwiseRanker, weights_or_ones
-from sklrank.label_ranking._plackett_luce import PlackettLuceRanker
+from sklrank.label_ranking._plackett_luce.ranker import PlackettLuceRanker
 from sklrank.label_ranking._stack_weights import PairCorrection, non_negative_weights
 from sklrank.metrics import kendall_tau_score
 

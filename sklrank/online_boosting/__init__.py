@@ -39,7 +39,7 @@ to scikit-learn, learns copies of the samples instead: in proportion to their we
 in the mean.
 """
 
-from sklrank.online_boosting._full_information import AdaOLMR, OnlineBMR
+from sklrank.online_boosting._all_labels import AdaOLMR, OnlineBMR
 from sklrank.online_boosting._top_k import TopKAdaptive, TopKBBM
 from sklrank.online_boosting._weak_learners import recommended_learners
 

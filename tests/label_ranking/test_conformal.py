@@ -23,7 +23,7 @@ from sklrank.label_ranking import (
     PlackettLuceRanker,
     StackedRanker,
 )
-from sklrank.label_ranking._plackett_luce_likelihood import topk_probabilities
+from sklrank.label_ranking._plackett_luce.likelihood import topk_probabilities
 
 COEF = np.random.RandomState(7).normal(size=(3, 5))
 

@@ -14,8 +14,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sklrank.datasets import make_sparse_label_ranking, sample_plackett_luce
-from sklrank.label_ranking import PlackettLuceRanker, _plackett_luce_likelihood
-from sklrank.label_ranking._plackett_luce_likelihood import (
+from sklrank.label_ranking import PlackettLuceRanker
+from sklrank.label_ranking._plackett_luce import likelihood as _plackett_luce_likelihood
+from sklrank.label_ranking._plackett_luce.likelihood import (
     PenalizedLikelihood,
     RankingLikelihood,
     principal_axes,

@@ -27,7 +27,7 @@ from sklrank._checks import (
     is_missing,
 )
 from sklrank._compiled import shared_call
-from sklrank.label_ranking._plackett_luce_likelihood import (
+from sklrank.label_ranking._plackett_luce.likelihood import (
     expected_positions,
     pair_probabilities,
     topk_probabilities,

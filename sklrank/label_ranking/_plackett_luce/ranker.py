@@ -35,14 +35,14 @@ from sklrank._estimators import (
     one_blas_thread,
     unchanged_on_error,
 )
-from sklrank.label_ranking._inference import PlackettLuceInference, check_number
 from sklrank.label_ranking._label_ranker import (
     LabelRanker,
     PairProbaMixin,
     of_rankers,
     with_names,
 )
-from sklrank.label_ranking._plackett_luce_likelihood import (
+from sklrank.label_ranking._plackett_luce.inference import PlackettLuceInference, check_number
+from sklrank.label_ranking._plackett_luce.likelihood import (
     TIES,
     PenalizedLikelihood,
     RankingLikelihood,

@@ -1,0 +1,1 @@
+"""The Plackett-Luce model: the ranker, its likelihood, and inference about its estimates."""
