@@ -26,9 +26,9 @@ SPECIAL_FLAGS = {
     "sklrank.boosting._ndcg_pairs": SUMS,
     "sklrank.linear_model._bandit._linucb_model": SUMS,
     "sklrank.linear_model._symmetric": SUMS,
-    "sklrank.linear_model._online._feature_map": ROOTS,
-    "sklrank.linear_model._online._logistic": ROOTS,
-    "sklrank.linear_model._online._ridge": SUMS,
+    "sklrank.linear_model._regression._feature_map": ROOTS,
+    "sklrank.linear_model._regression._logistic": ROOTS,
+    "sklrank.linear_model._regression._ridge": SUMS,
     "sklrank.tree._labels.tree": ROOTS,
 }
 

@@ -20,9 +20,12 @@ can be chosen independently of each other.
 from sklrank.linear_model._bandit._banditron import BanditronClassifier
 from sklrank.linear_model._bandit._linucb import LinUCBClassifier
 from sklrank.linear_model._bandit._semi_bandit import SemiBanditRanker
-from sklrank.linear_model._online._estimators import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.linear_model._predtron._classifier import PredtronClassifier
 from sklrank.linear_model._predtron._rankers import PredtronLabelRanker, PredtronQueryRanker
+from sklrank.linear_model._regression._estimators import (
+    OnlineLogisticRegression,
+    OnlineRidgeClassifier,
+)
 
 __all__ = [
     "BanditronClassifier",

@@ -12,7 +12,7 @@ from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectFromModel
-from sklrank.linear_model._online._feature_map import FeatureMap
+from sklrank.linear_model._regression._feature_map import FeatureMap
 
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 

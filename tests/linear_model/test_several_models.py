@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, log_softmax
-from sklrank.linear_model._online._feature_map import FeatureMap
+from sklrank.linear_model._regression._feature_map import FeatureMap
 
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.online_boosting import AdaOLMR

@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier, SemiBanditRanker
-from sklrank.linear_model._online import _estimators
+from sklrank.linear_model._regression import _estimators
 from sklrank.online_boosting import AdaOLMR, TopKAdaptive
 
 RANDOM = np.random.default_rng(0)

@@ -62,7 +62,7 @@ from sklrank.linear_model._symmetric cimport (
 )
 from sklrank._compiled.rows cimport add_row, table_products
 from sklrank.linear_model._bandit._model cimport first_largest_available
-from sklrank.linear_model._online._feature_map cimport random_features
+from sklrank.linear_model._regression._feature_map cimport random_features
 
 from sklrank._compiled import LABELS, precision_of
 

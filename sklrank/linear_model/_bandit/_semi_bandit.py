@@ -25,7 +25,10 @@ from sklrank._online import (
     timed_slices,
 )
 from sklrank.linear_model._bandit._shown_labels import learn_shown_labels, play_rounds
-from sklrank.linear_model._online._estimators import OnlineLogisticRegression, OnlineRidgeClassifier
+from sklrank.linear_model._regression._estimators import (
+    OnlineLogisticRegression,
+    OnlineRidgeClassifier,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,8 +3,8 @@
 from sklrank._compiled.rows cimport Row
 from sklrank._online.drift cimport DriftTest
 from sklrank._online.learner cimport LabelFeedback
-from sklrank.linear_model._online._feature_map cimport FeatureMap
-from sklrank.linear_model._online._learner cimport LinearLearner
+from sklrank.linear_model._regression._feature_map cimport FeatureMap
+from sklrank.linear_model._regression._learner cimport LinearLearner
 
 
 cdef class RidgeLearner(LinearLearner):

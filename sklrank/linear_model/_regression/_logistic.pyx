@@ -41,7 +41,7 @@ import numpy as np
 
 from sklrank._compiled.state cimport Archive
 from sklrank._online.learner cimport known_rank_loss, softmax
-from sklrank.linear_model._online._learner cimport normalize
+from sklrank.linear_model._regression._learner cimport normalize
 
 from sklrank._compiled import LABELS
 

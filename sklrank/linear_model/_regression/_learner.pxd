@@ -2,7 +2,7 @@
 
 from sklrank._compiled.rows cimport Row
 from sklrank._online.learner cimport LabelFeedback, OnlineLearner
-from sklrank.linear_model._online._feature_map cimport FeatureMap
+from sklrank.linear_model._regression._feature_map cimport FeatureMap
 
 
 cdef class LinearLearner(OnlineLearner):

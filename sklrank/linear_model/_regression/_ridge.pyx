@@ -62,8 +62,8 @@ from sklrank._compiled.rows cimport table_products
 from sklrank._compiled.state cimport Archive
 from sklrank._online.drift cimport DriftTest
 from sklrank._online.learner cimport known_rank_loss
-from sklrank.linear_model._online._feature_map cimport add_product, add_rows
-from sklrank.linear_model._online._learner cimport normalize
+from sklrank.linear_model._regression._feature_map cimport add_product, add_rows
+from sklrank.linear_model._regression._learner cimport normalize
 
 from sklrank._compiled import LABELS, precision_of
 

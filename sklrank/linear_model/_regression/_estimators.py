@@ -11,9 +11,9 @@ from sklrank._checks import MAX_FACTOR
 from sklrank._estimators import Interval, StrOptions, draw_frequencies, shares_text
 from sklrank._online import CompiledClassifier
 from sklrank._rankers import ClassScoresMixin, two_class_weights
-from sklrank.linear_model._online._feature_map import FeatureMap
-from sklrank.linear_model._online._logistic import LogisticLearner
-from sklrank.linear_model._online._ridge import RidgeLearner
+from sklrank.linear_model._regression._feature_map import FeatureMap
+from sklrank.linear_model._regression._logistic import LogisticLearner
+from sklrank.linear_model._regression._ridge import RidgeLearner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -1,1 +1,0 @@
-"""Estimators and compiled learners of the online linear classifiers."""
