@@ -1,4 +1,4 @@
 """Compiled classes for the loops of other rooms."""
 
-from sklrank.feedback._sampler cimport TopKSampler, check_mask, mask_of
-from sklrank.feedback._schedules cimport Schedule
+from sklrank.feedback._protocol.sampler cimport TopKSampler, check_mask, mask_of
+from sklrank.feedback._protocol.schedules cimport Schedule

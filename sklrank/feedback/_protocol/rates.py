@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from sklrank._checks import is_number
-from sklrank.feedback._schedules import Schedule
+from sklrank.feedback._protocol.schedules import Schedule
 
 
 @dataclass(eq=False)

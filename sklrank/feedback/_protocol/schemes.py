@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.utils import check_array
 
 from sklrank._checks import check_available, check_k, check_random_state, is_number, look_up
-from sklrank.feedback._exploration import Exploration
-from sklrank.feedback._sampler import (
+from sklrank.feedback._protocol.exploration import Exploration
+from sklrank.feedback._protocol.sampler import (
     InverseGapSampler,
     PlackettLuceSampler,
     SingleSwapSampler,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sklrank._checks import indices_of, is_missing, names_of
-from sklrank.feedback._sampler import find_fault
+from sklrank.feedback._protocol.sampler import find_fault
 
 if TYPE_CHECKING:
     import pandas as pd
