@@ -61,10 +61,9 @@ def exp_scores(scores, queries, max_gap):
 # Texts that the docstrings of the boosters share.
 of_boosters = shares_text(
     weighting="""
-How the weights are passed to the weak learner. If "resampling", it is fitted to samples that are
-drawn in proportion to them, as in the experiments of the dissertation: one fifth of the number of
-all samples, but at least 20. If "auto", they are passed as `sample_weight` if the `fit` method of
-the weak learner accepts it, otherwise by resampling.
+How the weights are passed to the weak learner: as `sample_weight`, if it accepts them
+("auto"), or by fitting it to samples that are drawn in proportion to them, a fifth of their
+number but at least 20, as in the experiments of the dissertation.
 """,
     learning_rate="""
 learning_rate : float, default=1.0
@@ -85,12 +84,6 @@ stop_reason_ : str
 feature_importances_ : ndarray of shape (n_features,)
     Mean importance of each feature over the weak learners, weighted by the steps. Defined only
     if the weak learners have `feature_importances_`.
-""",
-    features="""
-n_features_in_ : int
-    Number of features.
-feature_names_in_ : ndarray of shape (n_features,)
-    Names of the features. Defined only if `X` has feature names that are all strings.
 """,
 )
 

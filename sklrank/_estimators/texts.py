@@ -9,6 +9,22 @@ from typing import TypeVar
 
 Documented = TypeVar("Documented", bound=Callable)
 
+# Texts that all decorators fill in.
+COMMON = {
+    "n_features_in": """
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of the features. Defined only if `X` has feature names that are all strings.
+""",
+    "returns_self": """
+Returns
+-------
+self : object
+    The fitted estimator.
+""",
+}
+
 
 def shares_text(**texts: str) -> Callable[[Documented], Documented]:
     """Return a decorator that fills shared texts into the docstring of a function or a class.
@@ -18,6 +34,8 @@ def shares_text(**texts: str) -> Callable[[Documented], Documented]:
     paragraph of the docstring have no indentation; descriptions of parameters have four spaces.
     Other names are left to other decorators.
     """
+
+    texts = COMMON | texts
 
     def fill(documented: Documented) -> Documented:
         if documented.__doc__ is not None:  # with python -OO it is

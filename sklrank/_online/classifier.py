@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from abc import abstractmethod
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING
 
@@ -109,7 +109,7 @@ class WorkingMemory:
     """Compiled objects that calls use in turn, such as samplers, which are not part of a model.
 
     After a model is loaded or copied, they are made again. To make one takes longer than to learn a
-    sample.
+    sample. A call that fails keeps what it has taken, which may be in the middle of its work.
     """
 
     def __init__(self):
@@ -118,13 +118,13 @@ class WorkingMemory:
     def __reduce__(self):
         return WorkingMemory, ()
 
-    @contextmanager
-    def borrow(self, key, make):
-        """Lend the object of this key to one call at a time, or the result of `make` if in use."""
+    def take(self, key, make):
+        """Return the object of this key or, if another call has taken it, the result of `make`."""
         thing = self._free.pop(key, None)
-        thing = make() if thing is None else thing
-        yield thing
-        # Not after an error, which may have left it in the middle of its work.
+        return make() if thing is None else thing
+
+    def give(self, key, thing):
+        """Let other calls take the object."""
         self._free[key] = thing
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from functools import partial
 from numbers import Integral, Real
 from reprlib import repr as shortened
 from typing import TYPE_CHECKING
@@ -204,12 +203,13 @@ class ExploringMixin(metaclass=ABCMeta):
     def _explore(self, X, available, generator):
         available = self._check_available(available, X.shape[0])
         generator = self._random_state if generator is None else generator
-        with self._sampler() as sampler:
-            sampler.change_exploration(self._next_rate())
-            shown = [
-                self._draw(X[block], sampler, mask_rows(available, block), generator)
-                for block in timed_slices(self._blocks(X))
-            ]
+        sampler = self._memory.take("sampler", self._make_sampler)
+        sampler.change_exploration(self._next_rate())
+        shown = [
+            self._draw(X[block], sampler, mask_rows(available, block), generator)
+            for block in timed_slices(self._blocks(X))
+        ]
+        self._memory.give("sampler", sampler)
         shown = shown[0] if len(shown) == 1 else map(np.concatenate, zip(*shown))
         return Exploration(*shown, self.classes_)
 
@@ -242,9 +242,9 @@ class ExploringMixin(metaclass=ABCMeta):
     def _propensities(self, X, available):
         scores = self._label_scores(X)
         available = self._check_available(available, len(scores))
-        with self._sampler() as sampler:
-            sampler.change_exploration(self._next_rate())
-            return sampler.propensities(scores, available)
+        sampler = self._make_sampler()
+        sampler.change_exploration(self._next_rate())
+        return sampler.propensities(scores, available)
 
     # `_fit_context` would check the parameters in each call, which takes twice as long as learning
     # a sample. They are checked when the model starts.
@@ -276,8 +276,13 @@ class ExploringMixin(metaclass=ABCMeta):
         """
         with self._discard_failed_start(classes):
             X = self._check_X_and_start(X, classes)
-            labels = {"classes": self.classes_, "single": not self._shows_lists}
-            shown = check_exploration(exploration, X.shape[0], len(self.classes_), **labels)
+            shown = check_exploration(
+                exploration,
+                X.shape[0],
+                len(self.classes_),
+                classes=self.classes_,
+                single=not self._shows_lists,
+            )
             rewards = check_rewards(rewards, shown[0].shape, refused=self._refused_numbers)
             if available is not None:
                 available = check_available(available, self.classes_, X.shape[0])
@@ -286,10 +291,11 @@ class ExploringMixin(metaclass=ABCMeta):
             if sample_weight is not None:
                 weights = check_weights(sample_weight, X.shape[0], positive=False)
             self._check_weights(weights)
-            unknown = np.isnan(rewards).reshape(X.shape[0], -1).all(axis=1)
+            unknown = np.isnan(rewards)
             if unknown.any():
-                X, available = X[~unknown], mask_rows(available, ~unknown)
-                *shown, rewards, weights = (part[~unknown] for part in (*shown, rewards, weights))
+                rows = ~unknown.reshape(X.shape[0], -1).all(axis=1)
+                X, available = X[rows], mask_rows(available, rows)
+                *shown, rewards, weights = (part[rows] for part in (*shown, rewards, weights))
             self._learn_shown(X, *shown, rewards, weights, available)
         return self
 
@@ -375,10 +381,9 @@ class ExploringMixin(metaclass=ABCMeta):
         """Return slices that divide the samples into the blocks of the compiled loops."""
         return slices(X.shape[0], BATCH)
 
-    def _sampler(self):
-        """Lend a sampler of the labels to show."""
-        make = partial(make_sampler, self._randomization, len(self.classes_), self._n_shown())
-        return self._memory.borrow("sampler", make)
+    def _make_sampler(self):
+        """Return a new sampler of the labels to show."""
+        return make_sampler(self._randomization, len(self.classes_), self._n_shown())
 
     def _next_rate(self):
         """Return the amount of exploration in the next round."""

@@ -181,6 +181,7 @@ class FeatureLearner(Learner):
 
 
 @of_boosters
+@of_document_rankers
 class AdaRank(SupervisedDocumentRanker):
     r"""AdaRank document ranker: boosting of weak rankers for a ranking metric.
 
@@ -193,9 +194,6 @@ class AdaRank(SupervisedDocumentRanker):
 
     The weak rankers are either single features or classifiers that predict relevance. For a
     classifier, the weight of a query is divided equally among its documents.
-
-    By default, all features are tried, with the step and with fractions of it, and the feature that
-    decreases the loss most is added; see `rule`. Boosting stops if no feature decreases the loss.
 
     Parameters
     ----------
@@ -212,13 +210,8 @@ class AdaRank(SupervisedDocumentRanker):
         Number of top-ranked documents of each query to include in the metric, and in the NDCG that
         `score` returns. If None, all documents are included.
     rule : {"greedy", "xu-li", "printed"}, default="greedy"
-        Rule that selects a feature and its step. "greedy" is described above. "xu-li" selects the
-        feature with the best metric under the weights of the queries, with the step above [1]_.
-        "printed" selects the same feature; its step is :math:`\frac{1}{2} \ln(\eta / (1 - \eta))`
-        with :math:`\eta = \sum_q p_q E(q, f)`, as printed in Algorithm 4 of [2]_. With the last two
-        rules, boosting stops after few rounds: if a feature is added twice, no ranking changes,
-        hence no weight of a query changes, and the same feature would be selected again. For
-        classifiers, "greedy" is the same as "xu-li".
+        Rule that selects a feature and its step; see the notes. For classifiers, "greedy" is the
+        same as "xu-li".
     weighting : {"auto", "resampling"}, default="resampling"
         {weighting}
     {random_state}
@@ -228,7 +221,7 @@ class AdaRank(SupervisedDocumentRanker):
     estimators_ : list
         Weak rankers: classifiers, or named tuples with the fields `feature` and `factor`.
     {rounds}
-    {features}
+    {n_features_in}
 
     See Also
     --------
@@ -240,9 +233,18 @@ class AdaRank(SupervisedDocumentRanker):
     Features are added without scaling. They should be comparable across the documents of a query,
     like those of LETOR, which are scaled to [0, 1] within each query.
 
-    With `rule` "greedy", a round ranks all documents by up to eight candidates for each feature
-    (four fractions of the step, in ascending and in descending order). The metric of each query for
-    each feature and order is stored.
+    =========  ====================================================================================
+    rule       Feature and step
+    =========  ====================================================================================
+    "greedy"   Of all features in both orders, with the step and with three fractions of it, those
+               that decrease the loss most. Boosting stops if none does.
+    "xu-li"    The feature of the best metric under the weights of the queries, with the step [1]_.
+    "printed"  The same feature, with the step :math:`\frac{1}{2} \ln(\eta / (1 - \eta))`,
+               :math:`\eta = \sum_q p_q E(q, f)`, as printed in Algorithm 4 of [2]_.
+    =========  ====================================================================================
+
+    With the last two, boosting stops after few rounds: if a feature is added twice, no ranking and
+    so no weight changes, and the same feature would be selected again.
 
     References
     ----------
@@ -253,12 +255,8 @@ class AdaRank(SupervisedDocumentRanker):
 
     Examples
     --------
-    Two queries of four documents, whose relevance depends on the second feature.
-
+    {example}
     >>> from sklrank.boosting import AdaRank
-    >>> X = [[1, 9], [2, 3], [3, 5], [4, 1], [1, 2], [2, 6], [3, 8], [4, 4]]
-    >>> y = [2, 0, 1, 0, 0, 1, 2, 0]
-    >>> qid = [7, 7, 7, 7, 8, 8, 8, 8]
     >>> ranker = AdaRank().fit(X, y, qid=qid)
     >>> ranker.score(X, y, qid=qid)
     1.0
@@ -308,12 +306,10 @@ class AdaRank(SupervisedDocumentRanker):
         Parameters
         ----------
         {documents}
+        {qid}
         {query_weight}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {returns_self}
 
         Raises
         ------

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Method = TypeVar("Method", bound=Callable[..., Any])
 
-# Texts that the methods `fit` of document rankers share.
+# Texts that document rankers share.
 of_document_rankers = shares_text(
     documents="""
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -43,18 +43,40 @@ X : {array-like, sparse matrix} of shape (n_samples, n_features)
     accepted if the weak learner accepts it.
 y : array-like of shape (n_samples,)
     Relevance, 0 (not relevant) or more.
+""",
+    qid="""
 qid : array-like of shape (n_samples,), default=None
     Query id of each document, in any order. If None, all documents belong to one query; for
-    500 or more documents a warning is given, as `qid` has probably been forgotten. If all
-    documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning. The
-    documentation of :class:`~sklrank.model_selection.QueryKFold` shows how to pass `qid`
-    through hyperparameter searches.
+    500 or more documents a warning is given, which ``qid=np.zeros(len(X))`` avoids.
+    :class:`~sklrank.model_selection.QueryKFold` shows how to pass `qid` through searches.
 """,
     sample_weight="""
 sample_weight : array-like of shape (n_samples,), default=None
     Weights of the documents: a document of weight 2 counts as two documents, so that the weight
     of a pair is the product of those of its documents, and documents of weight 0 are left out.
     If None, all documents have weight 1.
+""",
+    stump="""
+estimator : classifier, default=None
+    Weak learner, which is cloned for each round. If None, it is a decision stump,
+    :class:`~sklrank.tree.HistogramTreeClassifier` with ``max_leaf_nodes=2`` and
+    ``min_samples_leaf=1``. Larger trees of this class are fast, too.
+""",
+    gain="""
+gain : {"exponential", "linear"} or callable, default="exponential"
+    Gain of a document of relevance r, in the objective and in `score`: :math:`2^r - 1`
+    ("exponential"), r ("linear"), or the value of a function of r.
+k : int or None, default=None
+    Number of top-ranked documents that matter: `score` is NDCG@k, and :math:`Z_q` is the ideal
+    DCG of the first `k` documents, so that queries with more relevant documents weigh more. All
+    pairs of documents remain in the objective.
+""",
+    example="""
+Two queries of four documents, whose relevance depends on the second feature.
+
+>>> X = [[1, 9], [2, 3], [3, 5], [4, 1], [1, 2], [2, 6], [3, 8], [4, 4]]
+>>> y = [2, 0, 1, 0, 0, 1, 2, 0]
+>>> qid = [7, 7, 7, 7, 8, 8, 8, 8]
 """,
     score_qid="""
 qid : array-like of shape (n_samples,), default=None
@@ -109,11 +131,8 @@ PEER_NAMES = {
 }
 REPLACEMENTS = {name: text for names, text in PEER_NAMES.items() for name in names.split()}
 
-# Least number of samples of a leaf, weighting and response method with which a weight of 2 counts
-# as two samples.
+# With these min_samples_leaf, weighting and response_method, a weight of 2 equals two samples.
 EXACT = (1, "auto", "predict")
-
-
 # Minimal positive weight. The weight of a pair is the product of those of its two documents and its
 # query, and is multiplied by functions of the scores: it must not be zero.
 MIN_WEIGHT = 1e-90
@@ -331,13 +350,11 @@ class SupervisedDocumentRanker(DocumentRanker):
         Parameters
         ----------
         {documents}
+        {qid}
         {sample_weight}
         {query_weight}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {returns_self}
 
         Raises
         ------

@@ -35,13 +35,14 @@ from sklrank._estimators import (
     draw_seed,
     unchanged_on_error,
 )
-from sklrank.boosting._base import split_queries
+from sklrank.boosting._base import of_document_rankers, split_queries
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from typing_extensions import Self
 
 
+@of_document_rankers
 class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
     r"""Lists of the documents of queries with a limit of their expected risk.
 
@@ -94,10 +95,7 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
         so that lists contain all documents, and inf for false discoveries, so that they are empty.
     n_calibration_queries_ : int
         Number n of held-out queries; for recall, of those with a relevant document.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {n_features_in}
 
     See Also
     --------
@@ -166,6 +164,7 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
         return tags
 
     @_fit_context(prefer_skip_nested_validation=False)
+    @of_document_rankers
     def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Fit the ranker, and calibrate the threshold.
 
@@ -175,13 +174,9 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
             Documents.
         y : array-like of shape (n_samples,)
             Relevance, 0 (not relevant) or more.
-        qid : array-like of shape (n_samples,), default=None
-            Query id of each document, in any order. If None, all documents belong to one query.
+        {qid}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {returns_self}
 
         Raises
         ------

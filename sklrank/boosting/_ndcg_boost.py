@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from sklrank._boosters import of_boosters
 from sklrank._checks import gains_of
 from sklrank._estimators import Interval, StrOptions
-from sklrank.boosting._base import SupervisedDocumentRanker
+from sklrank.boosting._base import SupervisedDocumentRanker, of_document_rankers
 from sklrank.boosting._objectives import NDCGObjective
 from sklrank.tree import HistogramTreeClassifier
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 @of_boosters
+@of_document_rankers
 class NDCGBoost(SupervisedDocumentRanker):
     r"""NDCG_Boost document ranker: boosting of any classifier for NDCG (Algorithm 5 of [1]_).
 
@@ -50,13 +51,7 @@ class NDCGBoost(SupervisedDocumentRanker):
         use decision stumps, ``HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)``.
     n_estimators : int, default=100
         Maximum number of rounds.
-    gain : {"exponential", "linear"} or callable, default="exponential"
-        Gain of a document of relevance r: :math:`2^r - 1` ("exponential"), r ("linear"), or the
-        value of a function of r. It is the gain of the objective and of `score`.
-    k : int or None, default=None
-        Number of top-ranked documents that matter: `score` is NDCG@k, and :math:`Z_q` is the ideal
-        DCG of the first `k` documents, so that queries with more than `k` relevant documents weigh
-        more. All pairs of documents remain in the objective. If None, all documents are included.
+    {gain}
     {learning_rate}
     weighting : {"auto", "resampling"}, default="auto"
         {weighting}
@@ -67,7 +62,7 @@ class NDCGBoost(SupervisedDocumentRanker):
     estimators_ : list of classifiers
         Weak learners. They predict 1 for documents whose scores should increase, else 0.
     {rounds}
-    {features}
+    {n_features_in}
 
     See Also
     --------
@@ -83,13 +78,9 @@ class NDCGBoost(SupervisedDocumentRanker):
 
     Examples
     --------
-    Two queries of four documents, whose relevance depends on the second feature.
-
+    {example}
     >>> from sklrank.boosting import NDCGBoost
     >>> from sklrank.tree import HistogramTreeClassifier
-    >>> X = [[1, 9], [2, 3], [3, 5], [4, 1], [1, 2], [2, 6], [3, 8], [4, 4]]
-    >>> y = [2, 0, 1, 0, 0, 1, 2, 0]
-    >>> qid = [7, 7, 7, 7, 8, 8, 8, 8]
     >>> stump = HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)
     >>> ranker = NDCGBoost(stump, 10).fit(X, y, qid=qid)
     >>> ranker.score(X, y, qid=qid)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sklrank._boosters import Objective, exp_scores, of_boosters
-from sklrank.boosting._base import SupervisedDocumentRanker
+from sklrank.boosting._base import SupervisedDocumentRanker, of_document_rankers
 from sklrank.boosting._pair_losses import MAX_PAIR_SCORE_GAP, GradedPairLoss, weighted_exp
 
 # RankBoost stops when its loss, which starts at 1, is below this value. If scores grew further,
@@ -47,6 +47,7 @@ class PairObjective(Objective):
 
 
 @of_boosters
+@of_document_rankers
 class RankBoost(SupervisedDocumentRanker):
     r"""RankBoost document ranker: boosting of a classifier for the order of pairs of documents.
 
@@ -68,10 +69,7 @@ class RankBoost(SupervisedDocumentRanker):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        Weak learner, which is cloned for each round. If None, it is a decision stump,
-        :class:`~sklrank.tree.HistogramTreeClassifier` with ``max_leaf_nodes=2`` and
-        ``min_samples_leaf=1``. Larger trees of this class are fast, too.
+    {stump}
     n_estimators : int, default=100
         Maximum number of rounds.
     {learning_rate}
@@ -84,7 +82,7 @@ class RankBoost(SupervisedDocumentRanker):
     estimators_ : list of classifiers
         Weak learners. They predict 1 for documents whose scores should increase, else 0.
     {rounds}
-    {features}
+    {n_features_in}
 
     See Also
     --------
@@ -99,12 +97,8 @@ class RankBoost(SupervisedDocumentRanker):
 
     Examples
     --------
-    Two queries of four documents, whose relevance depends on the second feature.
-
+    {example}
     >>> from sklrank.boosting import RankBoost
-    >>> X = [[1, 9], [2, 3], [3, 5], [4, 1], [1, 2], [2, 6], [3, 8], [4, 4]]
-    >>> y = [2, 0, 1, 0, 0, 1, 2, 0]
-    >>> qid = [7, 7, 7, 7, 8, 8, 8, 8]
     >>> RankBoost(n_estimators=10).fit(X, y, qid=qid).score(X, y, qid=qid)
     1.0
     """

@@ -177,6 +177,7 @@ class ConformalTopLabels(ConformalRanker):
         Minimum confidence of the labels in a set. It is -inf if there are too few held-out samples
         for the confidence level; the sets then contain all labels.
     {attributes}
+    {n_features_in}
 
     See Also
     --------
@@ -302,6 +303,7 @@ class ConformalRanks(ConformalRanker):
         The values :math:`q_l`. They are infinite if there are too few held-out samples for the
         confidence level; the intervals then contain all positions.
     {attributes}
+    {n_features_in}
 
     See Also
     --------

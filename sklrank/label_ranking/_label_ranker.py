@@ -57,10 +57,17 @@ of_rankers = shares_text(
 classes_ : ndarray of shape (n_labels,)
     The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
     column indices.
-n_features_in_ : int
-    Number of features.
-feature_names_in_ : ndarray of shape (n_features,)
-    Names of the features. Defined only if `X` has feature names that are all strings.
+""",
+    decomposition="""
+multi_output : bool or {"auto"}, default=False
+    Whether to fit a single joint model, which needs complete rankings (of pairs, without ties)
+    and an estimator of several outputs. If "auto", it is fitted if both are given; the notes of
+    :class:`LabelwiseRanker` compare it with a model for each target.
+random_state : int, RandomState instance or None, default=None
+    Controls random ties, and the default estimator. It is not passed to a given `estimator`.
+n_jobs : int or None, default=None
+    Number of models that fit or predict in parallel, each with one BLAS thread. With a joint
+    model, it is passed to the default estimator instead.
 """,
     pair_proba="""
 Parameters
@@ -303,6 +310,7 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
         """Return the list of inner estimators, which are cloned before they are fitted."""
 
     @_fit_context(prefer_skip_nested_validation=False)
+    @of_rankers
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the ranker from scratch.
 
@@ -319,10 +327,7 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
             Sample weights, which are passed to the inner estimators. If None, all samples have the
             same weight.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {returns_self}
 
         Raises
         ------

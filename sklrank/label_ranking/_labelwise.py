@@ -44,18 +44,9 @@ class LabelwiseRanker(DecompositionRanker):
     Parameters
     ----------
     estimator : regressor or None, default=None
-        Regressor that predicts the positions. If None, a random forest of 100 trees is used, whose
-        splits consider one third of the features, but at least three. The minimum number of samples
-        in a leaf is 1, 5 or 20: the number with the least out-of-bag error in a forest of ten
-        trees.
-    multi_output : bool or {"auto"}, default=False
-        Whether to fit a joint model of all labels.
-
-        - False: one model is fitted for each label.
-        - True: a single model of all labels is fitted. This requires complete rankings and an
-          estimator that supports several outputs.
-        - "auto": a single model is fitted if these two conditions hold; otherwise one model is
-          fitted for each label.
+        Regressor that predicts the positions. If None, a random forest of 100 trees whose splits
+        consider a third of the features, at least three, and whose leaves have at least 1, 5 or 20
+        samples: the number with the least out-of-bag error in a forest of ten trees.
     incomplete : {"raise", "relative", "absolute"}, default="raise"
         Treatment of incomplete rankings. If "raise", `fit` raises an error. If "relative", the
         models learn relative positions, as described above. If "absolute", entries of `y` are
@@ -64,13 +55,7 @@ class LabelwiseRanker(DecompositionRanker):
     oob_score : bool, default=False
         Whether to compute `oob_decision_function_`. The estimator must have a parameter
         `oob_score`, as forests have; it is set to True.
-    random_state : int, RandomState instance or None, default=None
-        Controls the randomness of the default estimator. It is not passed to a user-supplied
-        `estimator`.
-    n_jobs : int or None, default=None
-        Number of models that fit or predict in parallel. Each fit uses one BLAS thread. If a joint
-        model is fitted, `n_jobs` is passed to the default estimator instead; it is not passed to
-        a user-supplied `estimator`.
+    {decomposition}
 
     Attributes
     ----------
@@ -82,6 +67,7 @@ class LabelwiseRanker(DecompositionRanker):
         They are from all trees if no tree was fitted without it, or if only this sample ranks the
         label. Defined only if `oob_score` is True.
     {attributes}
+    {n_features_in}
 
     See Also
     --------

@@ -33,8 +33,8 @@ class PairwiseRanker(DecompositionRanker):
     to the samples that rank one of the two labels before the other. Samples that tie the two labels
     or do not rank both of them are ignored. The predictions for all pairs are counted as votes. By
     Copeland's rule, the score of a label is the number of labels that it beats. Such scores are
-    often equal; see the parameter `voting`. If no sample compares the labels of a
-    pair, each of the two labels receives half a vote.
+    often equal; see the notes. If no sample compares the labels of a pair, each of the two labels
+    receives half a vote.
 
     Parameters
     ----------
@@ -42,34 +42,8 @@ class PairwiseRanker(DecompositionRanker):
         Classifier that compares two labels. If None, a `RandomForestClassifier` with 100 trees is
         used.
     voting : {"copeland", "copeland-random", "soft"}, default="copeland"
-        Rule that determines the score of a label.
-
-        - "copeland": the score is the number of labels that the label beats. Ties are broken by the
-          soft votes.
-        - "copeland-random": the same, with ties broken at random, as printed in [1]_. The order of
-          tied labels is drawn from `random_state` and the votes of the sample, so that it does not
-          depend on the other samples.
-        - "soft": the score is the sum of the probabilities that the label beats each other label.
-
-        The probabilities are those of `predict_proba`. If the classifier lacks this method, they
-        are the logistic function of `decision_function`; if it lacks both methods, they are the
-        predictions 0 or 1 of `predict`.
-    multi_output : bool or {"auto"}, default=False
-        Whether to fit a joint model of all pairs. The notes of :class:`LabelwiseRanker` compare
-        joint models with separate models.
-
-        - False: one model is fitted for each pair.
-        - True: a single model of all pairs is fitted. This requires complete rankings without ties
-          and an estimator that supports several outputs.
-        - "auto": a single model is fitted if these conditions hold; otherwise one model is fitted
-          for each pair.
-    random_state : int, RandomState instance or None, default=None
-        Controls the randomness of the default estimator and of "copeland-random". It is not passed
-        to a user-supplied `estimator`.
-    n_jobs : int or None, default=None
-        Number of models that fit or predict in parallel. Each fit uses one BLAS thread. If a joint
-        model is fitted, `n_jobs` is passed to the default estimator instead; it is not passed to
-        a user-supplied `estimator`.
+        Rule that determines the score of a label; see the notes.
+    {decomposition}
 
     Attributes
     ----------
@@ -83,10 +57,25 @@ class PairwiseRanker(DecompositionRanker):
         Proportion of the samples that rank the first label of a pair before the second, among the
         samples that rank one of the two before the other. It is 1/2 if there are no such samples.
     {attributes}
+    {n_features_in}
 
     See Also
     --------
     LabelwiseRanker : Learns positions, with one model for each label; it is faster.
+
+    Notes
+    -----
+    =================  ============================================================================
+    voting             Score of a label
+    =================  ============================================================================
+    "copeland"         The number of labels that it beats. The soft votes break ties.
+    "copeland-random"  The same. Ties are broken at random, as printed in [1]_, by draws from
+                       `random_state` and the votes of the sample alone.
+    "soft"             The sum of the probabilities that it beats each other label.
+    =================  ============================================================================
+
+    Probabilities are those of `predict_proba`; without this method, the logistic function of
+    `decision_function`; without both, the predictions of `predict`.
 
     References
     ----------

@@ -64,11 +64,7 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
     position of the label, because the scores of that model are not bounded.
 
     A ranker has the same weight for all labels. The last step therefore corrects the weighted sum
-    for each pair of labels; see the parameter `pair_correction`.
-
-    Two kinds of rankers need fewer fits. A :class:`LabelwiseRanker` with ``oob_score=True`` is
-    fitted once, to all samples, and its held-out scores are the out-of-bag scores. A
-    :class:`PlackettLuceRanker` with ``alpha="auto"`` chooses its penalty once, from all samples.
+    for each pair of labels.
 
     The default parameters are the configuration that the package recommends for label ranking. They
     need no tuning, but `fit` then fits many models. ``examples/paper_label_ranking.py`` evaluates
@@ -78,31 +74,12 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
     ----------
     estimators : list of (str, label ranker) or None, default=None
         The rankers with their names. If None, they are those of
-        :func:`~sklrank.label_ranking.recommended_rankers`:
-
-        - "forest": the default :class:`LabelwiseRanker`, a random forest for each label that adapts
-          its leaves to the noise, with out-of-bag scores.
-        - "kernel": :class:`LabelwiseRanker` with ridge regression on at most 500 Nyström features
-          of a Matérn kernel, which has a width for each of up to 100 features. The widths are those
-          of Gaussian processes with the largest marginal likelihood of the rankings.
-        - "linear" and "radial": :class:`PlackettLuceRanker` on standardized features, and with a
-          Gaussian kernel.
-        - "pairwise_splines": :class:`PairwiseRanker` with logistic regression and soft votes, on
-          cubic splines of each feature. It is left out if there are more than 300 features.
-
-        All of them learn from incomplete rankings.
+        :func:`~sklrank.label_ranking.recommended_rankers`; see the notes.
     cv : {"auto"}, int, cross-validation generator or iterable, default="auto"
-        Determines the held-out samples. If "auto", five shuffled folds are used, or a single split
-        that holds out one fifth of the samples if there are more than 5000. Other values have the
-        same meaning as in scikit-learn.
+        Determines the held-out samples. If "auto", five shuffled folds, or a single split that
+        holds out a fifth of more than 5000 samples. Other values are those of scikit-learn.
     pair_correction : bool, default=True
-        Whether to correct the weighted sum for each pair of labels. A logistic regression learns
-        from the held-out samples which of the two labels comes first. Its features are the weighted
-        sums of the two labels, their difference, and the squares and products of these. For each
-        label, the predicted probabilities that it comes before other labels are added up. This
-        total and the weighted sum are combined by non-negative least squares. There is no
-        correction if there are fewer than 20 held-out samples, or if it does not increase the mean
-        Kendall tau of held-out samples.
+        Whether to correct the weighted sum for each pair of labels; see the notes.
     random_state : int, RandomState instance or None, default=None
         Controls the randomness of the default rankers and of the folds if ``cv="auto"``. It is not
         passed to user-supplied rankers.
@@ -127,11 +104,39 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
         Weight of every ranker, multiplied by the root mean square of its centered held-out scores.
         The values are normalized to sum to 1.
     {attributes}
+    {n_features_in}
 
     See Also
     --------
     LabelwiseRanker : Learns positions with one regressor.
     PairwiseRanker : Learns comparisons with one classifier.
+
+    Notes
+    -----
+    The default rankers, which learn from incomplete rankings, too:
+
+    ==================  ===========================================================================
+    Name                Ranker
+    ==================  ===========================================================================
+    "forest"            The default :class:`LabelwiseRanker`, with out-of-bag scores.
+    "kernel"            :class:`LabelwiseRanker` with ridge regression on at most 500 Nyström
+                        features of a Matérn kernel, with a width for each of up to 100 features:
+                        those of Gaussian processes of the largest marginal likelihood.
+    "linear"            :class:`PlackettLuceRanker` on standardized features.
+    "radial"            The same with a Gaussian kernel.
+    "pairwise_splines"  :class:`PairwiseRanker` with logistic regression and soft votes, on cubic
+                        splines of each of up to 300 features.
+    ==================  ===========================================================================
+
+    Two kinds of rankers need fewer fits. A :class:`LabelwiseRanker` with ``oob_score=True`` is
+    fitted once, to all samples, and its held-out scores are the out-of-bag scores. A
+    :class:`PlackettLuceRanker` with ``alpha="auto"`` chooses its penalty once, from all samples.
+
+    The correction is a logistic regression for each pair of labels, of which comes first, on the
+    two weighted sums, their difference, the squares and products of these. For each label, the
+    probabilities that it comes before other labels are added up, and combined with the weighted sum
+    by non-negative least squares. There is no correction with fewer than 20 held-out samples, or if
+    it does not increase their mean Kendall tau.
 
     References
     ----------
@@ -367,7 +372,7 @@ def recommended_rankers(
     Returns
     -------
     list of (str, label ranker)
-        The rankers with their names, which the parameter `estimators` describes.
+        The rankers with their names, which the notes of :class:`StackedRanker` describe.
 
     Examples
     --------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from contextlib import contextmanager
 from functools import partial
 from numbers import Integral
 from typing import ClassVar
@@ -280,8 +279,10 @@ class OnlineBooster(LabelSetRanker):
         blocks = slices(X.shape[0], BATCH)
 
         def predict(rows):
-            with self._rounds() as rounds:
-                return rounds.predict(rows, self.estimator_weights_, n_used)
+            rounds = self._take_rounds(1)
+            scores = rounds.predict(rows, self.estimator_weights_, n_used)
+            self._memory.give(1, rounds)
+            return scores
 
         if len(blocks) == 1:
             return predict(X)
@@ -346,15 +347,12 @@ class OnlineBooster(LabelSetRanker):
         self._edge_sums = np.zeros((2, self.n_estimators_))
         self.n_rounds_, self._is_in_round = 0, False
 
-    @contextmanager
-    def _rounds(self, n_threads=1):
-        """Lend the rounds of this model, for `n_threads` threads."""
-        make = partial(
-            Rounds, self._learners, self.estimators_features_, self._cost_rule, n_threads
-        )
-        with self._memory.borrow((n_threads, len(self.classes_)), make) as rounds:
-            rounds.n_rounds = self.n_rounds_
-            yield rounds
+    def _take_rounds(self, n_threads):
+        """Return the rounds of this model for `n_threads` threads; give them back by this key."""
+        parts = self._learners, self.estimators_features_, self._cost_rule
+        rounds = self._memory.take(n_threads, lambda: Rounds(*parts, n_threads))
+        rounds.n_rounds = self.n_rounds_
+        return rounds
 
     @staticmethod
     def _merge_entries(merging):
@@ -395,7 +393,8 @@ class OnlineBooster(LabelSetRanker):
         batches, n_samples, total = slices(X.shape[0], BATCH), 0, 0.0
         # The function of joblib takes longer than a round.
         n_threads = 1 if self.n_jobs is None and X.shape[0] == 1 else effective_n_jobs(self.n_jobs)
-        with ExclusiveCalls(self._compiled_objects()), self._rounds(n_threads) as rounds:
+        with ExclusiveCalls(self._compiled_objects()):
+            rounds = self._take_rounds(n_threads)
             tracked = self._track(batches, "batch", may_stop=scores is None)
             for batch in tracked if self.verbose else timed_slices(tracked):
                 chosen = batch if order is None else order[batch]
@@ -414,6 +413,7 @@ class OnlineBooster(LabelSetRanker):
                         f"batch {batches.index(batch) + 1} of {len(batches)}",
                         {"rank loss": total / n_samples, "rounds": self.n_rounds_},
                     )
+            self._memory.give(n_threads, rounds)
 
     def _play_batch(self, rounds, rows, feedback, weights, draws, scores, outputs):
         """Play the rounds of a batch. Return the scores before each round if they are needed."""

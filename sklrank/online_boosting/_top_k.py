@@ -51,8 +51,10 @@ class TopKBooster(ExploringMixin, OnlineBooster):
     def _draw(self, rows, sampler, available, random_state):
         expert_draws, uniforms = self._draw_numbers(sampler, rows.shape[0], random_state)
         weights = self.estimator_weights_, self._log_expert_weights
-        with self._rounds() as rounds:
-            return rounds.explore(rows, sampler, uniforms, *weights, expert_draws, available)
+        rounds = self._take_rounds(1)
+        shown = rounds.explore(rows, sampler, uniforms, *weights, expert_draws, available)
+        self._memory.give(1, rounds)
+        return shown
 
     def _propensities(self, X, available):
         if self._hedge and len(self.expert_weights_) > 1:
@@ -95,8 +97,9 @@ class TopKBooster(ExploringMixin, OnlineBooster):
             feedback.restrict(mask_rows(available, chosen))
             return feedback, draws, dict(zip(("indptr", "labels"), lists))
 
-        with self._sampler() as sampler:
-            self._play_rounds(X, weights, reveal, order, scores, predictions)
+        sampler = self._memory.take("sampler", self._make_sampler)
+        self._play_rounds(X, weights, reveal, order, scores, predictions)
+        self._memory.give("sampler", sampler)
 
     def _start_model(self, classes):
         if self.k == 1 and self.cost_estimate != "labels":

@@ -58,7 +58,7 @@ class AssembleClassifier(SemiSupervisedBooster):
     ----------
     {classes}
     {rounds}
-    {features}
+    {n_features_in}
 
     See Also
     --------

@@ -108,7 +108,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
     ----------
     {classes}
     {rounds}
-    {features}
+    {n_features_in}
 
     See Also
     --------

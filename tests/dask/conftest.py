@@ -1,6 +1,7 @@
-"""A dask cluster of two processes, which all tests of a file share.
+"""A dask cluster of two workers, which all tests of a file share.
 
-Its threads allocate memory, which tests of other files measure: it ends with the file.
+The workers are threads, and processes in slow tests: these need seconds to start. The threads
+allocate memory, which tests of other files measure: the cluster ends with the file.
 """
 
 import sys
@@ -8,17 +9,26 @@ import sys
 import pytest
 
 
-@pytest.fixture(scope="module")
-def cluster_client():
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(False, id="threads"),
+        pytest.param(True, id="processes", marks=pytest.mark.slow),
+    ],
+)
+def cluster_client(request):
     distributed = pytest.importorskip("distributed")
     dask = pytest.importorskip("dask")
     # Tasks for a worker that has died are an error: by default, they wait for it forever.
-    with dask.config.set({"distributed.scheduler.no-workers-timeout": "30s"}):
-        cluster = distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
-        )
-    # Tests of other files do not use it.
-    with cluster, distributed.Client(cluster, set_as_default=False) as client:
+    options = {"distributed.scheduler.no-workers-timeout": "30s", "scheduler": None}
+    # Tests of other files do not use the cluster, nor the clients that its tasks make.
+    with (
+        dask.config.set(options),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=request.param, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
         yield client
 
 

@@ -1,6 +1,5 @@
 """Fits by joblib on a dask cluster: the same models as without it, and the bytes that are sent."""
 
-import os
 import time
 from contextlib import suppress
 
@@ -21,16 +20,22 @@ Y = np.argsort(np.argsort(-X @ RANDOM.normal(size=(6, 5)), axis=1), axis=1) + 1.
 INCOMPLETE = np.where(RANDOM.uniform(size=Y.shape) < 0.3, np.nan, Y)
 
 
-class Where:
-    """Records the process that fits it, and those of nested parallel calls.
+def place():
+    """Return the address of this worker, or None outside of the cluster."""
+    with suppress(ValueError):
+        return distributed.get_worker().address
 
-    In a worker, it also records how many different arrays of samples the worker has received.
+
+class Where:
+    """Records the worker that fits it, and those of nested parallel calls.
+
+    It also records how many different arrays of samples the worker has received.
     """
 
     def fit(self, X, y):
-        self.process_ = os.getpid()
-        self.nested_ = set(joblib.Parallel()(joblib.delayed(os.getpid)() for _ in range(8)))
-        with suppress(ValueError):  # not in a worker
+        self.worker_ = place()
+        self.nested_ = set(joblib.Parallel()(joblib.delayed(place)() for _ in range(8)))
+        if self.worker_ is not None:
             worker = distributed.get_worker()
             received = vars(worker).setdefault("received", [])
             if not any(X is other for other in received):
@@ -62,10 +67,10 @@ def test_workers_make_the_same_model(client, make):
     with joblib.parallel_config(backend="dask", wait_for_workers_timeout=30):
         together = make().fit(X, Y_seen)
     assert_array_equal(together.decision_function(X), alone.decision_function(X))
-    processes = {model.process_ for model in together.estimators_}
-    assert len(processes) == 2 and os.getpid() not in processes
+    workers = {model.worker_ for model in together.estimators_}
+    assert len(workers) == 2 and None not in workers
     # Forests of the labels are not distributed tree by tree.
-    assert all(model.nested_ == {model.process_} for model in together.estimators_)
+    assert all(model.nested_ == {model.worker_} for model in together.estimators_)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
@@ -88,9 +93,9 @@ def test_fits_of_a_search_stay_on_their_worker(client):
     options = {"cv": 3, "return_estimator": True}
     with joblib.parallel_config(backend="dask", wait_for_workers_timeout=30):
         rankers = cross_validate(PairwiseRanker(SlowLogistic()), X, Y, **options)["estimator"]
-    processes = [{model.process_ for model in ranker.estimators_} for ranker in rankers]
-    assert [len(each) for each in processes] == [1, 1, 1]
-    assert len(set.union(*processes)) == 2
+    workers = [{model.worker_ for model in ranker.estimators_} for ranker in rankers]
+    assert [len(each) for each in workers] == [1, 1, 1]
+    assert len(set.union(*workers)) == 2
     alone = cross_validate(PairwiseRanker(LogisticRegression()), X, Y, **options)["estimator"]
     for ranker, expected in zip(rankers, alone):
         assert_array_equal(ranker.decision_function(X), expected.decision_function(X))

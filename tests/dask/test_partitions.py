@@ -73,13 +73,18 @@ SOURCES = {
 }
 
 
+@pytest.fixture
+def no_cluster():
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
 @pytest.mark.parametrize("kind", SOURCES)
 @pytest.mark.parametrize("merge_every", [None, 2])
-def test_copies_learn_runs_of_partitions(kind, merge_every):
+def test_copies_learn_runs_of_partitions(no_cluster, kind, merge_every):
     data, target = SOURCES[kind]()
-    with dask.config.set(scheduler="synchronous"):
-        options = {"target": target, "n_models": 3, "merge_every": merge_every}
-        model = fit_partitions(AdaOLMR(random_state=0), data, **options)
+    options = {"target": target, "n_models": 3, "merge_every": merge_every}
+    model = fit_partitions(AdaOLMR(random_state=0), data, **options)
     expected = slow_fit_partitions(AdaOLMR(random_state=0), parts_of(X, Y), 3, merge_every)
     named = kind in ("data frame", "pair of data frames", "delayed tables")
     scores = model.decision_function(FRAME[COLUMNS] if named else X)
@@ -134,11 +139,15 @@ def test_partitions_are_learned_where_they_are(client):
         client.submit(lambda: (rows, rows[:, 0] > 0), workers=workers[i % 2], pure=False)
         for i in range(4)
     ]
-    before = client.who_has(distributed.wait(placed).done)
+
+    def places():
+        return [list(where) for where in client.who_has(distributed.wait(placed).done).values()]
+
+    before = places()
     # Of several copies, an idle worker may take one, with its partition.
     fit_partitions(OnlineRidgeClassifier(), list(map(dask.delayed, placed)), n_models=1)
-    assert client.who_has(placed) == before
-    assert sorted(before.values()) == [(workers[0],), (workers[0],), (workers[1],), (workers[1],)]
+    assert places() == before
+    assert sorted(before) == [[workers[0]], [workers[0]], [workers[1]], [workers[1]]]
 
 
 @dask.delayed
@@ -151,9 +160,14 @@ def killing(X, y, path):
     return X, y
 
 
-@pytest.mark.parametrize(
-    "place", [pytest.param(0, marks=pytest.mark.slow), 3, pytest.param(6, marks=pytest.mark.slow)]
+# Only processes can be killed.
+of_processes = pytest.mark.parametrize(
+    "cluster_client", [pytest.param(True, marks=pytest.mark.slow)], ids=["processes"], indirect=True
 )
+
+
+@of_processes
+@pytest.mark.parametrize("place", [0, 3, 6])
 def test_lost_workers_do_not_change_the_model(client, tmp_path, place):
     path = tmp_path / "deaths"
     path.write_text("one death")
@@ -165,6 +179,7 @@ def test_lost_workers_do_not_change_the_model(client, tmp_path, place):
     assert_array_equal(model.decision_function(X), expected.decision_function(X))
 
 
+@of_processes
 def test_partitions_that_kill_all_workers_are_an_error(client, tmp_path):
     path = tmp_path / "deaths"
     path.write_text("death\n" * 9)
@@ -182,12 +197,6 @@ def test_partitions_that_kill_all_workers_are_an_error(client, tmp_path):
         )
     assert model.n_rounds_ == 20
     assert_array_equal(model.decision_function(X), before)
-
-
-@pytest.fixture
-def no_cluster():
-    with dask.config.set(scheduler="synchronous"):
-        yield
 
 
 def test_partitions_without_rows_are_skipped(no_cluster):

@@ -92,7 +92,10 @@ def test_weights_give_the_same_trees(client):
         fitted.fit(documents, Y, QID, sample_weight=weights[1:])
 
 
-@pytest.mark.parametrize("n_rounds", [0, 1, 3])
+@pytest.mark.parametrize(
+    "cluster_client", [pytest.param(True, marks=pytest.mark.slow)], ids=["processes"], indirect=True
+)
+@pytest.mark.parametrize("n_rounds", [0, 3])
 def test_a_lost_worker_is_an_error(client, monkeypatch, fingerprint, n_rounds):
     documents = da.from_array(X, chunks=CHUNKS)
     ranker, _ = rankers(max_leaf_nodes=8, init=None, max_iter=6)

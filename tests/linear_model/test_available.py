@@ -133,8 +133,9 @@ def test_rewards_that_are_not_known_are_skipped(model, fingerprint):
 @pytest.mark.parametrize("model", [BANDITS[1], BANDITS[3]], ids=repr)
 def test_numbers_as_rewards_of_a_bandit(model):
     """The weights are linear in the rewards, as those of a ridge regression are."""
-    actions, weights = RANDOM.randint(M, size=N), []
-    record, rewards = Exploration(actions, np.ones(N)), RANDOM.rand(2, N)
+    random, weights = np.random.RandomState(1), []
+    actions, rewards = random.randint(M, size=N), random.rand(2, N)
+    record = Exploration(actions, np.ones(N))
     for values in (*rewards, rewards.mean(axis=0)):
         each = clone(model).set_params(random_state=0, drift_threshold=None)
         each.partial_fit_feedback(X, record, values, classes=range(M))

@@ -128,7 +128,7 @@ def test_too_many_features_for_matrices(fingerprint):
     X, y = stream()
     model = LinUCBClassifier().fit(X, y)
     before = fingerprint(model)
-    wide = sparse.csr_matrix((10, 10_000_000))
+    wide = sparse.csr_matrix((10, 5_000_000))
     with pytest.raises(ValueError, match="covariance='diagonal'"):
         model.fit(wide, np.arange(10))
     assert fingerprint(model) == before
@@ -151,8 +151,8 @@ def test_errors_on_digits(covariance):
     """On raw pixels, where Banditron is wrong in more than half of the rounds."""
     X, y = load_digits(return_X_y=True)
     model = LinUCBClassifier(covariance=covariance)
-    assert played_error(model, X, y) < 0.16
-    assert played_error(model, X, y, n_passes=10, n_seeds=1) < 0.04
+    assert played_error(model, X, y, n_seeds=1) < 0.16
+    assert played_error(model, X, y, n_seeds=1, n_passes=4) < 0.06
     assert played_error(BanditronClassifier(exploration="ag3"), X, y) > 0.5
 
 
@@ -175,7 +175,7 @@ def test_errors_on_features_of_all_units(covariance):
 def test_errors_on_documents_with_noise(covariance):
     """5 % of the labels are random, and 8/9 of these are wrong."""
     X, y = make_keyword_documents(10_000, label_noise=0.05, random_state=0)
-    assert played_error(LinUCBClassifier(covariance=covariance), X, y) < 0.06
+    assert played_error(LinUCBClassifier(covariance=covariance), X, y, n_seeds=1) < 0.06
 
 
 @pytest.mark.slow

@@ -33,12 +33,10 @@ def stream(seed=0, n_samples=150, n_classes=3):
 
 def standardized(row, before, clip=3.0):
     """(row - mean) / deviation by the rows `before`, clipped; 0 for features constant in these."""
-    z = np.zeros(len(row))
-    for j, value in enumerate(row):
-        column = [other[j] for other in before]
-        if len(set(column)) > 1:
-            z[j] = np.clip((value - np.mean(column)) / np.std(column), -clip, clip)
-    return z
+    if len(before) == 0:
+        return np.zeros(len(row))
+    deviations = np.where(np.ptp(before, axis=0) > 0, np.std(before, axis=0), np.inf)
+    return np.clip((row - np.mean(before, axis=0)) / deviations, -clip, clip)
 
 
 def learned_samples(X, y, weights, n_classes, clip=3.0):
@@ -115,7 +113,7 @@ def test_random_features_estimate_the_kernel(gamma):
         OnlineRidgeClassifier(kernel="rbf", n_components=150, gamma=gamma, random_state=seed).fit(
             X, np.arange(30) % 2
         )
-        for seed in range(100)
+        for seed in range(50)
     ]
     features = np.hstack([model._learner.feature_map.transform_rows(X)[:, :-1] for model in models])
     z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -529,10 +527,10 @@ def test_accuracy():
 
 
 def test_too_many_features_for_matrices():
-    """Matrices of hundreds of terabytes."""
-    wide = sparse.csr_matrix((10, 10_000_000))
+    """Matrices of two hundred terabytes."""
+    wide = sparse.csr_matrix((10, 5_000_000))
     with pytest.raises(ValueError, match="set sketch_size .* OnlineLogisticRegression"):
         OnlineRidgeClassifier().fit(wide, np.arange(10) % 2)
-    model = OnlineRidgeClassifier(kernel="rbf", n_components=10_000_000)
+    model = OnlineRidgeClassifier(kernel="rbf", n_components=5_000_000)
     with pytest.raises(ValueError, match="kernel='rbf': n_components"):
         model.fit(np.ones((10, 1)), np.arange(10) % 2)

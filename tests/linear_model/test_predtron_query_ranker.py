@@ -248,7 +248,6 @@ def test_a_search_over_a_pipeline(routing):
         make_pipeline(StandardScaler(), PredtronQueryRanker(average=True)),
         {
             "predtronqueryranker__representation": ["power", "reciprocal"],
-            "predtronqueryranker__learning_rate": [1.0, 0.1],
             "predtronqueryranker__mirror_map": ["euclidean", "p-norm"],
             "predtronqueryranker__loss": ["ndcg", "precision"],
             "predtronqueryranker__k": [3],

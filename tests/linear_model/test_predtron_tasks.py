@@ -109,9 +109,9 @@ def class_task(n_classes, loss, reject_cost, labels, loss_driven):
 def test_classes_by_enumeration(problem, kind, loss_driven):
     """Binary, multiclass and ordinal classes, also with more than one prediction without loss."""
     random = np.random.RandomState(0)
-    labels = random.randint(CLASS_PROBLEMS[problem][0], size=60)
+    labels = random.randint(CLASS_PROBLEMS[problem][0], size=25)
     task, costs, representations = class_task(*CLASS_PROBLEMS[problem], labels, loss_driven)
-    assert (task.n_rounds, task.loss_driven) == (60, loss_driven)
+    assert (task.n_rounds, task.loss_driven) == (25, loss_driven)
     losses = [
         check_round(
             task, i, draw_scores(random, representations.shape[1], kind), representations, costs[y]
@@ -144,7 +144,7 @@ def test_subsets_by_enumeration(loss, kind, loss_driven):
     random = np.random.RandomState(1)
     function = loss if callable(loss) else SUBSET_LOSSES[loss]
     for m in (1, 2, 5, 8):
-        Y = random.rand(25, m) < random.rand(25, 1)
+        Y = random.rand(10, m) < random.rand(10, 1)
         Y[0], Y[1] = False, True
         indptr = np.append(0, np.cumsum(Y.sum(axis=1)))
         tables = SubsetLosses(loss, m)
@@ -197,7 +197,7 @@ def test_rankings_by_enumeration(loss, representation, max_states):
     """All permutations, for lists of several lengths in one task and for both updates."""
     random = np.random.RandomState(2)
     loss = RANKING_PROBLEMS[loss]
-    sizes = np.repeat([6, 5, 2, 1, 0, 3], [2, 10, 6, 1, 1, 10])
+    sizes = np.repeat([6, 5, 2, 1, 0, 3], [1, 4, 4, 1, 1, 5])
     starts = np.append(0, np.cumsum(sizes))
     relevance = random.randint(4, size=starts[-1]).astype(float)
     relevance[starts[3] : starts[4]] = 0
@@ -217,7 +217,7 @@ def test_rankings_by_enumeration(loss, representation, max_states):
             scores = draw_scores(random, m, kind)
             for task in tasks:
                 n_mistakes += check_round(task, i, scores, representations, losses) > 0
-    assert n_mistakes > 20
+    assert n_mistakes > 10
 
 
 @pytest.mark.parametrize("loss", RANKING_PROBLEMS)
@@ -228,17 +228,17 @@ def test_correct_rankings_have_exactly_no_loss(loss):
     for highest in (3, 30, 1000):
         relevance = np.sort(highest * random.rand(6))[::-1]
         gains, discounts = gains_of(loss, relevance, np.array([0, 6])), discounts_of(loss, 6)
-        for order in permutations(range(6)):
-            shuffled = gains[list(order)]
-            # A ranking is correct if every block of equal discounts has its ideal gains.
-            blocks = np.unique(discounts, return_inverse=True)[1]
-            is_correct = all(
-                sorted(shuffled[blocks == b]) == sorted(gains[blocks == b])
-                for b in set(blocks[discounts > 0])
-            )
-            task = RankingTask(shuffled, np.array([0, 6]), discounts, position_values("linear", 6))
-            cost, _ = task.evaluate(0, np.arange(6.0, 0, -1))
-            assert cost == 0 if is_correct else cost >= 0, order
+        shuffled = gains[list(permutations(range(6)))]
+        # A ranking is correct if every block of equal discounts has its ideal gains.
+        is_correct = np.full(720, True)
+        for block in (discounts == discount for discount in set(discounts) - {0.0}):
+            is_correct &= np.all(np.sort(shuffled[:, block]) == np.sort(gains[block]), axis=1)
+        f = position_values("linear", 6)
+        task = RankingTask(shuffled.ravel(), np.arange(721) * 6, discounts, f)
+        costs = np.array([task.evaluate(i, np.arange(6.0, 0, -1))[0] for i in range(720)])
+        assert np.all(costs >= 0)
+        assert is_correct[0]
+        assert not costs[is_correct].any()
 
 
 def test_rounding_makes_no_negative_loss():

@@ -55,13 +55,12 @@ def greatest_radius(X, n_scores, name):
 def margin(scores, predictions, losses):
     """Least similarity of a correct prediction minus the greatest one of another; or -inf.
 
-    It is -inf if the correct predictions have different similarities.
+    It is -inf if the correct predictions have different similarities. `scores` may have many rows.
     """
-    similarities = predictions @ scores
-    correct = losses == 0
-    if np.ptp(similarities[correct]) > 1e-9:
-        return -np.inf
-    return similarities[correct].min() - similarities[~correct].max(initial=-np.inf)
+    similarities = scores @ predictions.T
+    correct, others = similarities[..., losses == 0], similarities[..., losses > 0]
+    gaps = correct.min(axis=-1) - others.max(axis=-1, initial=-np.inf)
+    return np.where(np.ptp(correct, axis=-1) > 1e-9, -np.inf, gaps)
 
 
 # -- Problems: predictions, and their losses for each label.
@@ -115,7 +114,7 @@ def draw_separable(predictions, losses, name, seed, n=800, share=0.25, n_feature
     random = np.random.RandomState(seed)
     X = random.normal(size=(n, n_features))
     W = draw_teacher(random, n_features, predictions.shape[1], name)
-    margins = np.array([[margin(W @ x, predictions, costs) for costs in losses] for x in X])
+    margins = np.column_stack([margin(X @ W.T, predictions, costs) for costs in losses])
     labels, margins = margins.argmax(axis=1), margins.max(axis=1)
     kept = margins >= np.quantile(margins, 1 - share)
     assert margins[kept].min() > 0

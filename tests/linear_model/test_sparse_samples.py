@@ -12,22 +12,21 @@ from sklrank.linear_model import OnlineLogisticRegression, OnlineRidgeClassifier
 from sklrank.linear_model._regression import _estimators
 from sklrank.online_boosting import AdaOLMR, TopKAdaptive
 
-RANDOM = np.random.default_rng(0)
-
 
 def samples(n=150, n_features=80, share=0.05):
     """Sparse features of several scales, of which two are dense, one is dense later, one at first.
 
-    The dense ones are far from zero.
+    The dense ones are far from zero. Returns labels of four classes, too.
     """
-    X = np.where(RANDOM.random((n, n_features)) < share, RANDOM.normal(size=(n, n_features)), 0.0)
-    X *= 10.0 ** RANDOM.integers(-3, 4, n_features)
-    X[:, 5] = 1000 + RANDOM.normal(size=n)
+    random = np.random.default_rng(0)
+    X = np.where(random.random((n, n_features)) < share, random.normal(size=(n, n_features)), 0.0)
+    X *= 10.0 ** random.integers(-3, 4, n_features)
+    X[:, 5] = 1000 + random.normal(size=n)
     X[:, 9] = 7.0
-    X[60:, 20] = 5 + RANDOM.normal(size=n - 60)
-    X[:30, 30] = 5 + RANDOM.normal(size=30)
+    X[60:, 20] = 5 + random.normal(size=n - 60)
+    X[:30, 30] = 5 + random.normal(size=30)
     X[30:, 30] = 0.0
-    return X
+    return X, random.integers(4, size=n)
 
 
 def slow_standardized(X, clip):
@@ -51,19 +50,18 @@ def slow_standardized(X, clip):
     assert n_revised > 6
 
 
-@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
-def test_standardization_of_sparse_samples(container):
+def test_standardization_of_sparse_samples():
     """Columns with few nonzero entries are scaled, and the others are standardized."""
-    X = samples()
-    y = RANDOM.integers(0, 3, len(X))
-    model = OnlineLogisticRegression(normalize="l2")
+    X, y = samples()
+    models = [OnlineLogisticRegression(normalize="l2") for _ in range(2)]
     for t, (z, centered) in enumerate(slow_standardized(X, 10.0)):
-        if t:
-            feature = model._learner.feature_map.transform_rows(X[t : t + 1])[0]
-            norm = np.linalg.norm(z)
-            assert_allclose(feature[:-1], z / norm if norm else z, rtol=1e-7, atol=1e-8)
-            assert_array_equal(model.mean_ != 0, centered & (X[:t] != 0).any(axis=0))
-        model.partial_fit(container(X[t : t + 1]), y[t : t + 1], classes=[0, 1, 2])
+        for model, container in zip(models, [np.asarray, sparse.csr_array]):
+            if t:
+                feature = model._learner.feature_map.transform_rows(X[t : t + 1])[0]
+                norm = np.linalg.norm(z)
+                assert_allclose(feature[:-1], z / norm if norm else z, rtol=1e-7, atol=1e-8)
+                assert_array_equal(model.mean_ != 0, centered & (X[:t] != 0).any(axis=0))
+            model.partial_fit(container(X[t : t + 1]), y[t : t + 1], classes=range(4))
 
 
 LEARNERS = [
@@ -84,8 +82,7 @@ def test_chunks_pickles_and_containers(model, single, monkeypatch, fingerprint):
     """One call, chunks and pickles, an array and a CSR matrix: the same to the bit."""
     if single:
         monkeypatch.setattr(_estimators, "MAX_DOUBLE_WEIGHTS", 0)
-    X = samples()
-    y = RANDOM.integers(0, 4, len(X))
+    X, y = samples()
     whole = clone(model).partial_fit(X, y, classes=range(4))
     part = clone(model)
     for start in range(0, len(X), 37):
@@ -98,8 +95,7 @@ def test_chunks_pickles_and_containers(model, single, monkeypatch, fingerprint):
 
 @pytest.mark.parametrize("model", LEARNERS[:2], ids=["multinomial", "ovr"])
 def test_single_precision_rounds_the_weights(model, monkeypatch):
-    X = samples()
-    y = RANDOM.integers(0, 4, len(X))
+    X, y = samples()
     double = clone(model).fit(X, y)
     monkeypatch.setattr(_estimators, "MAX_DOUBLE_WEIGHTS", 0)
     single = clone(model).fit(X, y)
@@ -121,7 +117,8 @@ def test_single_precision_rounds_the_weights(model, monkeypatch):
 @pytest.mark.parametrize("shown", [False, True])
 def test_columns_of_zeros_change_nothing(model, shown, monkeypatch):
     """With them, samples are sparse, and updates are postponed; without them, neither."""
-    X, y = RANDOM.normal(size=(200, 9)), RANDOM.integers(0, 5, 200)
+    random = np.random.default_rng(1)
+    X, y = random.normal(size=(200, 9)), random.integers(0, 5, 200)
     y[X[:, 0] > 0] = 2
     wide = np.zeros((200, 150))
     wide[:, 3:130:15] = X

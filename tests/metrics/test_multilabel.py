@@ -21,6 +21,7 @@ RNG = np.random.default_rng(0)
 Y = (RNG.random((40, 7)) < RNG.uniform(0.1, 0.6, size=7)).astype(int)
 Y[5] = 0
 SCORES = np.round(RNG.normal(size=Y.shape) + Y, 1)
+WEIGHTS = RNG.random(40)
 
 
 def slow_values(Y, scores, k, propensities):
@@ -63,8 +64,7 @@ def test_values(k):
     for y in (Y, csr_array(Y)):
         assert_allclose(propensity_scored_precision_at_k_score(y, SCORES, **options), values)
     best = slow_values(Y, Y / p, k, p)
-    weights = RNG.random(len(Y))
-    for w in (None, weights):
+    for w in (None, WEIGHTS):
         mean = np.average(values, weights=w)
         options = {"k": k, "sample_weight": w, "propensities": p}
         found = propensity_scored_precision_at_k_score(Y, SCORES, **options)
@@ -81,8 +81,8 @@ def test_equal_propensities_give_precision():
 
 
 def test_class_labels():
-    y = RNG.integers(3, size=20)
-    scores = RNG.normal(size=(20, 3))
+    y = np.arange(40) % 3
+    scores = SCORES[:, :3]
     found = propensity_scored_precision_at_k_score(np.array(["a", "b", "c"])[y], scores, k=2)
     assert_allclose(found, propensity_scored_precision_at_k_score(np.eye(3)[y], scores, k=2))
 

@@ -9,12 +9,12 @@ RANDOM = np.random.RandomState(0)
 TRUE = RANDOM.rand(40, 5).argsort(axis=1) + 1.0
 HOLES = np.where(RANDOM.rand(40, 5) < 0.3, np.nan, TRUE)
 TIED = np.ceil(TRUE / 2)
+CHANCES, WEIGHT = RANDOM.rand(40, 5, 5), RANDOM.rand(40)
 
 
 @pytest.mark.parametrize("true", [TRUE, HOLES, TIED], ids=["complete", "holes", "tied"])
 def test_brier_score(true):
-    chances = RANDOM.rand(40, 5, 5)
-    upper = np.triu(chances, 1)
+    upper = np.triu(CHANCES, 1)
     chances = upper + np.tril(1 - upper.transpose(0, 2, 1), -1) + 0.5 * np.eye(5)
     expected = []
     for row, p in zip(true, chances):
@@ -26,9 +26,8 @@ def test_brier_score(true):
         ]
         expected.append(np.mean(squares) if squares else 0.0)
     assert pair_brier_score(true, chances, average=False) == pytest.approx(expected)
-    weight = RANDOM.rand(40)
-    found = pair_brier_score(true, chances, sample_weight=weight)
-    assert found == pytest.approx(np.average(expected, weights=weight))
+    found = pair_brier_score(true, chances, sample_weight=WEIGHT)
+    assert found == pytest.approx(np.average(expected, weights=WEIGHT))
     assert pair_brier_score(TRUE, np.full((40, 5, 5), 0.5)) == pytest.approx(0.25)
 
 

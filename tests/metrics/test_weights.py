@@ -55,8 +55,9 @@ def test_scorers(name):
 )
 def test_weights_of_samples(name):
     metric = getattr(metrics, name)
-    y = RANDOM.randint(2, size=(30, 4)) if name == "rank_loss" else RANDOM.uniform(size=(30, 4))
-    scores, weights = RANDOM.normal(size=(30, 4)), RANDOM.randint(3, size=30)
+    random = np.random.RandomState(1)
+    y = random.randint(2, size=(30, 4)) if name == "rank_loss" else random.uniform(size=(30, 4))
+    scores, weights = random.normal(size=(30, 4)), random.randint(3, size=30)
     copies = np.repeat(np.arange(30), weights)
     expected = metric(y[copies], scores[copies])
     assert metric(y, scores, sample_weight=weights) == pytest.approx(expected)

@@ -76,11 +76,11 @@ def test_from_estimators(iris):
     X, y = iris
     models = {"sgd": SGDClassifier(), "bayes": MultinomialNB()}
     display = ProgressiveValidationDisplay.from_estimators(
-        models, X, y, scoring="hinge_rank_loss", n_seeds=3, random_state=0, chunk_size=2
+        models, X, y, scoring="hinge_rank_loss", n_seeds=3, random_state=0, chunk_size=5
     )
     assert list(display.losses) == ["sgd", "bayes"]
     assert display.scoring_name == "hinge_rank_loss"
-    options = {"scoring": "hinge_rank_loss", "chunk_size": 2}
+    options = {"scoring": "hinge_rank_loss", "chunk_size": 5}
     for run in display.losses["bayes"]:
         assert_allclose(run, progressive_val_score(MultinomialNB(), X, y, **options))
     seeds = np.random.RandomState(0).randint(np.iinfo(np.int32).max, size=3)

@@ -36,8 +36,8 @@ def test_propensities_of_bandits_are_those_of_their_records(bandit):
 @pytest.mark.parametrize("randomization", sorted(LIST_RANDOMIZATIONS))
 def test_frequencies_of_classes_are_near_the_propensities(randomization):
     X, y = load_iris(return_X_y=True)
-    bandit = LinUCBClassifier(exploration=0.5, randomization=randomization, random_state=0)
-    bandit.fit(X, y)
+    parameters = {"exploration": 0.5, "randomization": randomization, "random_state": 0}
+    bandit = LinUCBClassifier(kernel="linear", **parameters).fit(X, y)
     counts = np.zeros((3, 3))
     actions = bandit.explore(np.tile(X, (300, 1))).actions
     np.add.at(counts, (np.tile(y, 300), actions), 1)

@@ -180,7 +180,7 @@ def test_standard_errors_are_standard_deviations(problem):
     _, _, policy, predicted, logging = problem
     random, rows = np.random.RandomState(5), np.arange(400)
     found = {method: [] for method in ("ips", "snips", "dr", "sndr")}
-    for _ in range(300):
+    for _ in range(120):
         actions = (random.rand(400, 1) > logging.cumsum(axis=1)).sum(axis=1)
         actions = np.minimum(actions, 3)
         log = Exploration(actions, logging[rows, actions])

@@ -55,7 +55,7 @@ def pair_weights(relevant, m, random=None):
 
 
 @pytest.mark.parametrize("kind", ["hinge", "rank"])
-@pytest.mark.parametrize("edge", [0.02, 0.3, 0.9])
+@pytest.mark.parametrize("edge", [0.3, 0.9])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_potentials_are_exact(kind, edge, weighted):
     """Eq. 2, for several learners and all sets of labels; scores are sums of votes."""

@@ -164,7 +164,7 @@ def test_votes_of_per_label_arrays():
     """MultiOutputClassifier: in proportion to the probabilities that labels are relevant."""
     model = AdaOLMR([MultiOutputClassifier(SGD)], n_estimators=2, random_state=0).fit(X, Y)
     learner = model.estimators_[1]
-    for x in X:
+    for x in X[:10]:
         alone = np.array([each.predict_proba(x[None])[0, 1] for each in learner.estimators_])
         expected = alone / alone.sum()
         assert_allclose(fitted_votes(learner, x[None]), expected, atol=1e-14)
@@ -384,13 +384,14 @@ ALL_KINDS = {
 def test_all_kinds_in_chunks(make, kind, fingerprint):
     """Chunks, pickles in between and threads do not change the model."""
     model = make([ALL_KINDS[kind], Costs()], random_state=0)
-    at_once = clone(model).partial_fit(X, Y)
+    at_once = clone(model).partial_fit(X[:12], Y[:12])
     pieces = clone(model).set_params(n_jobs=2)
-    for rows in (slice(0, 1), slice(1, 17), slice(17, 40)):
+    for rows in (slice(0, 1), slice(1, 8), slice(8, 12)):
         pieces = pickle.loads(pickle.dumps(pieces.partial_fit(X[rows], Y[rows])))
-    assert_array_equal(pieces.decision_function(X), at_once.decision_function(X))
+    scores = at_once.decision_function(X[:5])
+    assert_array_equal(pieces.decision_function(X[:5]), scores)
     assert fingerprint(pieces.estimator_weights_) == fingerprint(at_once.estimator_weights_)
-    assert np.isfinite(at_once.decision_function(X)).all()
+    assert np.isfinite(scores).all()
 
 
 def test_learners_of_costs_need_no_partial_fit():

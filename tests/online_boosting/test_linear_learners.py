@@ -52,7 +52,7 @@ def test_ridge_regresses_on_the_negative_costs():
 def test_one_versus_rest_learns_all_labels_with_one_weight():
     """Twice Eq. 9, for relevant and irrelevant labels, times the sample weight."""
     logistic = OnlineLogisticRegression(multi_class="ovr", learning_rate=0.7)
-    sample_weight = RANDOM.choice([0.5, 1.0, 3.0], len(X))
+    sample_weight = np.random.RandomState(1).choice([0.5, 1.0, 3.0], len(X))
     model = AdaOLMR(logistic, n_estimators=1, max_features=None, random_state=0)
     model.fit(X, Y, sample_weight=sample_weight)
     W, squares = np.zeros((4, 4)), np.ones((4, 4))

@@ -55,9 +55,9 @@ def test_learns_to_rank(model):
 
 def test_fit_simulates_the_protocol(model, fingerprint):
     """explore and partial_fit_feedback, sample by sample, give the model of partial_fit."""
-    simulated = clone(model).partial_fit(X, Y)
+    simulated = clone(model).partial_fit(X[:80], Y[:80])
     played = clone(model)
-    for i in range(len(X)):
+    for i in range(80):
         shown = played.explore(X[i : i + 1], classes=range(5))
         played.partial_fit_feedback(X[i : i + 1], shown, rewards_of(shown, Y[i : i + 1]))
     assert fingerprint(played) == fingerprint(simulated)
@@ -65,17 +65,15 @@ def test_fit_simulates_the_protocol(model, fingerprint):
 
 def test_only_the_relevance_of_shown_labels_is_used(model, fingerprint):
     """Wrong relevance of all other labels gives the same model and the same scores."""
-    honest, garbage = clone(model), clone(model)
-    garbled = np.empty_like(Y)
-    watcher = clone(model)
-    for i in range(len(X)):
+    honest, garbage, watcher = clone(model), clone(model), clone(model)
+    garbled = 1 - Y[:80]
+    for i in range(80):
         shown = watcher.explore(X[i : i + 1], classes=range(5))
         watcher.partial_fit_feedback(X[i : i + 1], shown, rewards_of(shown, Y[i : i + 1]))
-        garbled[i] = 1 - Y[i]
         garbled[i, shown.actions[0]] = Y[i, shown.actions[0]]
-    assert (garbled != Y).mean() >= 0.2
-    scores = honest.progressive_fit(X, Y, classes=range(5))
-    assert_array_equal(garbage.progressive_fit(X, garbled, classes=range(5)), scores)
+    assert (garbled != Y[:80]).mean() >= 0.2
+    scores = honest.progressive_fit(X[:80], Y[:80], classes=range(5))
+    assert_array_equal(garbage.progressive_fit(X[:80], garbled, classes=range(5)), scores)
     assert fingerprint(honest) == fingerprint(garbage)
 
 
@@ -175,13 +173,14 @@ def test_hedge_does_not_overflow():
 
 
 def test_threads_change_nothing(model, fingerprint):
-    alone = clone(model).fit(X, Y)
-    together = clone(model).set_params(n_jobs=3).fit(X, Y)
-    shown = alone.explore(X)
-    record = together.explore(X)
+    x, y = X[:40], Y[:40]
+    alone = clone(model).fit(x, y)
+    together = clone(model).set_params(n_jobs=3).fit(x, y)
+    shown = alone.explore(x)
+    record = together.explore(x)
     assert_array_equal(record.actions, shown.actions)
-    alone.partial_fit_feedback(X, shown, rewards_of(shown, Y))
-    together.partial_fit_feedback(X, shown, rewards_of(shown, Y)).set_params(n_jobs=None)
+    alone.partial_fit_feedback(x, shown, rewards_of(shown, y))
+    together.partial_fit_feedback(x, shown, rewards_of(shown, y)).set_params(n_jobs=None)
     assert fingerprint(alone) == fingerprint(together)
 
 
@@ -256,18 +255,17 @@ def test_sample_weights_multiply_the_pairs(fingerprint):
 
 
 def test_grid_search_in_a_pipeline():
-    """Search over k, exploration, edge and randomization."""
+    """Search over k, exploration and randomization; over k and the learning rate."""
     pipeline = make_pipeline(StandardScaler(), TopKBBM("trees", n_estimators=3, random_state=0))
     grid = {
         "topkbbm__k": [2, 4],
         "topkbbm__exploration": [0.1, 0.5],
-        "topkbbm__edge": [0.1, 0.3],
         "topkbbm__randomization": sorted(LIST_RANDOMIZATIONS),
     }
     search = GridSearchCV(pipeline, grid, cv=2, error_score="raise").fit(X, Y)
-    assert len(search.cv_results_["params"]) == 8 * len(LIST_RANDOMIZATIONS)
+    assert len(search.cv_results_["params"]) == 4 * len(LIST_RANDOMIZATIONS)
     assert 0.5 < search.best_score_ < 1
-    assert len(set(search.cv_results_["mean_test_score"])) > 8
+    assert len(set(search.cv_results_["mean_test_score"])) > 4
     pipeline = make_pipeline(
         StandardScaler(), TopKAdaptive("trees", n_estimators=3, random_state=0)
     )

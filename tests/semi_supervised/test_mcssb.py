@@ -41,7 +41,7 @@ CONFIGURATIONS = [{}, PRINTED, WEIGHTED, {"similarity": "identity"}]
 
 
 def mcssb(**parameters):
-    return MCSSBClassifier(**{"n_estimators": 12, "random_state": 0, **parameters})
+    return MCSSBClassifier(**{"n_estimators": 6, "random_state": 0, **parameters})
 
 
 def assert_same(one, other):
@@ -133,8 +133,8 @@ def test_the_rounds_are_those_of_algorithm_3(printed):
 def test_the_rounds_change_the_labels_of_the_affinities():
     """They are not the labels that were spread before the first round."""
     digits, truth = load_digits(return_X_y=True)
-    digits, truth = digits[:500], truth[:500]
-    labels = np.full(500, -1)
+    digits, truth = digits[:300], truth[:300]
+    labels = np.full(300, -1)
     labels[:30] = truth[:30]
     model = MCSSBClassifier(random_state=0).fit(digits, labels)
     graph = neighbor_graph(standardized(digits), 7)

@@ -95,7 +95,7 @@ Y = X[:, 0] + np.abs(X[:, 8]) + 0.3 * RANDOM.normal(size=600)
 
 
 def test_order_of_the_samples_does_not_matter():
-    order = RANDOM.permutation(len(X))
+    order = np.random.RandomState(1).permutation(len(X))
     tree, permuted = HistogramTreeRegressor().fit(X, Y), HistogramTreeRegressor()
     permuted.fit(X[order], Y[order])
     assert_allclose(permuted.predict(X), tree.predict(X), rtol=1e-12)
@@ -194,7 +194,7 @@ def test_features_are_drawn():
 def test_several_targets():
     """The gain is the sum of those of the targets, and the predictions are the means of leaves."""
     targets = np.column_stack([Y, X[:, 3] ** 2, 0 * Y, -2 * X[:, 8], Y])
-    weights = RANDOM.uniform(0.5, 2, size=600)
+    weights = np.random.RandomState(1).uniform(0.5, 2, size=600)
     tree = HistogramTreeRegressor(max_leaf_nodes=9, l2_regularization=2.0)
     predicted = tree.fit(X, targets, weights).predict(X)
     assert predicted.shape == (600, 5)

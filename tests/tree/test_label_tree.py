@@ -407,11 +407,11 @@ def test_memory_is_that_of_the_pairs_of_a_node_and_a_feature():
 
 
 def test_weak_learner():
-    X, Y = make_multilabel_classification(300, n_classes=6, random_state=1)
-    alone = ProbabilisticLabelTree(random_state=0).fit(X[:200], Y[:200])
+    X, Y = make_multilabel_classification(160, n_classes=6, random_state=1)
+    alone = ProbabilisticLabelTree(random_state=0).fit(X[:100], Y[:100])
     booster = AdaOLMR([ProbabilisticLabelTree(max_children=3)], random_state=0)
-    scores = booster.fit(X[:200], Y[:200]).score(X[200:], Y[200:])
-    assert min(scores, alone.score(X[200:], Y[200:])) > 0.85
+    scores = booster.fit(X[:100], Y[:100]).score(X[100:], Y[100:])
+    assert min(scores, alone.score(X[100:], Y[100:])) > 0.85
 
 
 def test_bibtex(multilabel_data):

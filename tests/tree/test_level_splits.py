@@ -166,7 +166,7 @@ def test_honest_values_come_from_the_second_half_only(seed):
     structure, estimation = draw_halves(len(X), True, np.random.RandomState(seed))
     # The second half changes the leaf values only.
     moved = Y.copy()
-    moved[estimation] = RANDOM.normal(size=(len(estimation), 3))
+    moved[estimation] = np.random.RandomState(1).normal(size=(len(estimation), 3))
     after = clone(tree).fit(X, moved)
     assert_array_equal(after.splits_, before.splits_)
     assert_array_equal(after.apply(X), before.apply(X))

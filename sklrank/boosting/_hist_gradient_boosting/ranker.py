@@ -65,6 +65,7 @@ OF_TREES = HistogramTreeRegressor._parameter_constraints
 
 
 @of_boosters
+@of_document_rankers
 class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     r"""Document ranker of boosted regression trees that are grown from histograms of the features.
 
@@ -122,14 +123,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
         Scores from which boosting starts: linear scores, the predictions of a regressor or ranker,
         which is fitted to the same samples, or 0 if None. If "auto", held-out queries choose linear
         scores or 0.
-    gain : {"exponential", "linear"} or callable, default="exponential"
-        Gain of a document of relevance r, in the loss and in `score`: :math:`2^r - 1`
-        ("exponential"), r ("linear"), or the value of a function of r. Relevance may be negative if
-        it is "linear".
-    k : int or None, default=None
-        Number of top-ranked documents that matter: `score` is NDCG@k, and :math:`Z_q` is the ideal
-        DCG of the first `k` documents, so that queries with more relevant documents weigh more. All
-        pairs of documents remain in the loss.
+    {gain}
     early_stopping : "auto" or bool, default="auto"
         If "auto", the number of trees is chosen together with their size. If True, boosting stops
         when the loss of held-out queries has not decreased by more than `tol` for
@@ -188,7 +182,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     position_propensities_ : ndarray of shape (n_positions,)
         Probability that the user examines each position, relative to the largest one; NaN for
         positions that do not occur. With few clicks, propensities are too even.
-    {features}
+    {n_features_in}
 
     See Also
     --------
@@ -214,7 +208,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     ================  =============================================================================
 
     The time of all of them grows with the number n of documents of a query at most as
-    :math:`n \log n`, if there are more than 300 relevant documents.
+    :math:`n \log n`, if there are more than 300 relevant documents. Linear gains may be negative.
 
     For "auto", trees of each size are boosted from linear scores and from 0 on a part of the
     queries, with 63 bins at most. The start, the size and the number of trees of the smallest loss
@@ -264,12 +258,8 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
 
     Examples
     --------
-    Two queries of four documents, whose relevance depends on the second feature.
-
+    {example}
     >>> from sklrank.boosting import HistGradientBoostingRanker
-    >>> X = [[1, 9], [2, 3], [3, 5], [4, 1], [1, 2], [2, 6], [3, 8], [4, 4]]
-    >>> y = [2, 0, 1, 0, 0, 1, 2, 0]
-    >>> qid = [7, 7, 7, 7, 8, 8, 8, 8]
     >>> ranker = HistGradientBoostingRanker(max_iter=10).fit(X, y, qid=qid)
     >>> ranker.score(X, y, qid=qid)
     1.0
@@ -401,6 +391,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
         Parameters
         ----------
         {documents}
+        {qid}
         {sample_weight}
         {query_weight}
         position : array-like of int of shape (n_samples,), default=None
@@ -416,10 +407,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
         qid_val : array-like of shape (n_val_samples,), default=None
             Query id of each document of `X_val`. If None, they belong to one query.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {returns_self}
 
         Raises
         ------

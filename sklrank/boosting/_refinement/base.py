@@ -15,17 +15,20 @@ from sklrank._rankers import DocumentRankerMixin
 of_refiners = shares_text(
     base_ranker="""
 base_ranker : int, str, fitted estimator or None, default=None
-    Ranker whose scores are refined; documents with higher scores are ranked earlier. It is the
-    index or the name of a feature of `X`, or a fitted estimator, whose `decision_function`
-    computes the scores, or `predict` if it has no `decision_function`. The estimator is not
-    fitted again. If the refiner is cloned, as in a grid search, wrap the estimator in
-    :class:`~sklearn.frozen.FrozenEstimator`. If None, `base_scores` must be passed.
+    Ranker whose scores are refined: the index or the name of a feature of `X`, or a fitted
+    estimator with `decision_function` or `predict`, which is not fitted again. To clone the
+    refiner, as in a grid search, wrap it in :class:`~sklearn.frozen.FrozenEstimator`. If None,
+    `base_scores` must be passed.
 """,
-    qid="""
-qid : array-like of shape (n_samples,), default=None
-    Query id of each document, in any order. If None, all documents belong to one query; for
-    500 or more documents a warning is given, as `qid` has probably been forgotten. If all
-    documents belong to one query, pass ``qid=np.zeros(len(X))`` to avoid the warning.
+    judgements="""
+X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    Documents, both judged and not judged. :class:`RankingRefiner` accepts a sparse matrix if
+    the weak learner accepts it.
+y : array-like of shape (n_samples,)
+    Judgements: the graded relevance of each document, or NaN if it is not judged. Only the
+    order of the grades is used; -1 is a valid grade.
+""",
+    base_scores="""
 base_scores : array-like of shape (n_samples,), default=None
     Scores of the base ranker. If given, they are used instead of `base_ranker`.
 """,
@@ -35,13 +38,6 @@ X : {array-like, sparse matrix} of shape (n_samples, n_features)
 y : array-like of shape (n_samples,)
     Judgements: the graded relevance of each document, or NaN if it is not judged. Documents
     that are not judged are ignored.
-qid : array-like of shape (n_samples,), default=None
-    Query id of each document. If None, all documents belong to one query; this is allowed
-    only if `qid` was None in `fit`. For 500 or more documents a warning is given, as `qid`
-    has probably been forgotten.
-sample_weight : array-like of shape (n_samples,), default=None
-    Weights of the samples. The weight of a query is the mean of the weights of its
-    judged samples.
 """,
     ndcg="""
 Returns
@@ -49,14 +45,12 @@ Returns
 float
     Mean NDCG, from 0 to 1. The gain is exponential; if there are grades that are negative,
     or so large that it would overflow (about 1000), the gain of a document is the number of
-    distinct lower grades in `y`. See :func:`sklrank.metrics.ndcg_score` for other
-    conventions.
+    distinct lower grades in `y`.
 
 Raises
 ------
 ValueError
-    If `qid` is None although it was given in `fit`; if no document is judged, or all of
-    them have the gain 0; or if the lengths of the arguments differ.
+    If `qid` is None although it was given in `fit`, or if no judged document has a gain.
 """,
 )
 

@@ -79,6 +79,7 @@ class RefinementObjective(Objective):
 
 @of_boosters
 @of_refiners
+@of_document_rankers
 class RankingRefiner(RefinerMixin, DocumentRanker):
     r"""Ranking refiner: boosting of a classifier for a base ranking and a few judgements.
 
@@ -117,10 +118,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     Parameters
     ----------
     {base_ranker}
-    estimator : classifier, default=None
-        Weak learner, which is cloned for each round. If None, it is a decision stump,
-        :class:`~sklrank.tree.HistogramTreeClassifier` with ``max_leaf_nodes=2`` and
-        ``min_samples_leaf=1``. Larger trees of this class are fast, too.
+    {stump}
     n_estimators : int, default=100
         Maximum number of rounds.
     combination : {"product", "sum"}, default="product"
@@ -130,10 +128,8 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         `combination` is "sum".
     noise : {"auto"} or float, default="auto"
         Noise :math:`\eta` of the judgements, from 0 (all of them are right) to 1 (they carry no
-        information): a judged pair is in the wrong order with probability :math:`\eta / 2`. The
-        constant :math:`\eta/2` is added for all pairs of a query, judged or not, so that the value
-        of the dissertation, 0.5, outweighs the judgements if only few of many documents are judged.
-        If "auto", the judged pairs contribute half of the sum of :math:`T`.
+        information). If "auto", the judged pairs contribute half of the sum of :math:`T`; 0.5, the
+        value of the dissertation, outweighs few judgements of many documents.
     learning_rate : float, default=0.2
         Learning rate that multiplies each step. With values up to 2, the objective does not
         increase; with 1, each step minimizes a bound on the objective.
@@ -155,7 +151,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     noise_ : float
         Noise :math:`\eta` of the judgements that was used.
     {rounds}
-    {features}
+    {n_features_in}
 
     See Also
     --------
@@ -260,23 +256,16 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents, both judged and not judged. A sparse matrix is accepted if the weak learner
-            accepts it.
-        y : array-like of shape (n_samples,), default=None
-            Judgements: the graded relevance of each document, or NaN if it is not judged. Only the
-            order of the grades is used; -1 is a valid grade.
+        {judgements}
         {qid}
+        {base_scores}
         pairs : array-like of int of shape (n_pairs, 2), default=None
             Judgements, which are given instead of `y`. Each row contains the indices of two samples
             of the same query, the better document first. Weights of 0 are then not possible.
         {sample_weight}
         {query_weight}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {returns_self}
 
         Raises
         ------
@@ -328,6 +317,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         tags.input_tags.allow_nan &= not is_integer(self.base_ranker)
         return tags
 
+    @of_document_rankers
     @of_refiners
     def score(
         self,
@@ -341,6 +331,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         Parameters
         ----------
         {of_score}
+        {score_qid}
 
         {ndcg}
         """

@@ -59,10 +59,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         Coefficients :math:`w` of the features.
     correction_probability_ : float
         Probability that the base scores need a correction, given the judgements.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {n_features_in}
 
     See Also
     --------
@@ -133,19 +130,13 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents, both judged and not judged.
-        y : array-like of shape (n_samples,)
-            Judgements: the graded relevance of each document, or NaN if it is not judged. Only the
-            order of the grades is used; -1 is a valid grade.
+        {judgements}
         {qid}
+        {base_scores}
         {sample_weight}
         {query_weight}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {returns_self}
 
         Raises
         ------
@@ -210,6 +201,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         X_given, X = X, check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         return self.base_weight_ * self._base_scores(X_given, X, base_scores) + X @ self.coef_
 
+    @of_document_rankers
     @of_refiners
     def score(
         self,
@@ -224,6 +216,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         Parameters
         ----------
         {of_score}
+        {score_qid}
         base_scores : array-like of shape (n_samples,), default=None
             Scores of the base ranker, as in :meth:`predict`.
 

@@ -87,12 +87,9 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         Features of the model. If "linear", they are the standardized features of the samples. If
         "rbf", they are Nyström features of a Gaussian kernel on the standardized features.
     alpha : float or {"auto"}, default="auto"
-        Strength of the L2 penalty, 0 or more. If 0, the estimates are those of maximum likelihood,
-        which :meth:`summary` and tests need. If "auto", the strength is chosen by the mean
-        log-likelihood of held-out samples. The candidates are the powers of ten from 1e4 down to
-        1e-5, until the likelihood decreases, then the best one multiplied and divided by the square
-        root of ten. There are five folds, each of every fifth sample; if
-        there are more than 1000 samples, only the first of them is held out.
+        Strength of the L2 penalty. If 0, the estimates are those of maximum likelihood, which
+        :meth:`summary` and tests need. If "auto", it is chosen by the mean log-likelihood of
+        held-out samples; see the notes.
     gamma : float or None, default=None
         Coefficient of the Gaussian kernel :math:`\exp(-\gamma \|x - x'\|^2)`, positive. If None,
         it is 1 / n_features. Used only if ``kernel="rbf"``.
@@ -100,25 +97,10 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         Maximum number of Nyström features. It is reduced to the number of samples if there are
         fewer. Used only if ``kernel="rbf"``.
     ties : {"exclude", "breslow", "davidson"}, default="exclude"
-        Likelihood of tied labels.
-
-        - "exclude": a tied label is compared with the labels after the tie, but not with the labels
-          that it is tied with. Use this option if a tie means that the order is unknown. For
-          rankings whose last labels are all tied, as ``unlisted="last"`` of
-          :func:`positions_from_survey` returns them, it is the likelihood of the other places.
-        - "breslow": a tied label is compared with the labels after the tie and with those that it
-          is tied with, as in Breslow's approximation of Cox's partial likelihood [4]_. Use this
-          option if a tie means that labels are equally good: their scores become similar. Not for
-          last labels that are tied because they were not ranked.
-        - "davidson": ties of k labels are outcomes, which are the more probable the more similar
-          the scores are, with a parameter for each k [5]_ [6]_. Use this option if respondents may
-          answer that labels are equally good, and not for last labels that are tied because they
-          were not ranked. The probabilities of the predictions are those of rankings without ties.
+        Likelihood of tied labels; see the notes.
     tol : float, default=0.01
-        L-BFGS stops if no component of the gradient of the function above exceeds this value. The
-        components refer to weights that are scaled such that the second derivatives are about 1;
-        the standard errors of the weights are then about 1, too. The candidates of `alpha` are
-        compared with a tolerance of at least 0.1.
+        L-BFGS stops if no component of the gradient exceeds this value, in units of about a
+        standard error of the weights. To choose `alpha`, it is at least 0.1.
     random_state : int, RandomState instance or None, default=None
         Controls the choice of the samples that define the Nyström features. Used only if
         ``kernel="rbf"``.
@@ -150,11 +132,31 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
     n_iter_ : int
         Number of iterations of L-BFGS in the fit to all samples.
     {attributes}
+    {n_features_in}
 
     See Also
     --------
     StackedRanker : Combines this ranker with others.
     PairwiseRanker : Learns a classifier for each pair of labels.
+
+    Notes
+    -----
+    ===========  ==================================================================================
+    ties         Tied labels
+    ===========  ==================================================================================
+    "exclude"    are compared with the labels after the tie only: their order is unknown. Last
+                 labels that are tied because they were not ranked, as ``unlisted="last"`` of
+                 :func:`positions_from_survey` returns them, need this option.
+    "breslow"    are compared with each other, too, as in Breslow's approximation of Cox's partial
+                 likelihood [4]_: equally good labels, whose scores become similar.
+    "davidson"   are outcomes, the more probable the more similar their scores, with a parameter for
+                 each number of them [5]_ [6]_: respondents may answer that labels are equally good.
+                 Probabilities of predictions are those of rankings without ties.
+    ===========  ==================================================================================
+
+    The candidates of ``alpha="auto"`` are the powers of ten from 1e4 down to 1e-5, until the
+    likelihood decreases, then the best one multiplied and divided by the square root of ten. Each
+    fifth of the samples is held out in turn; of more than 1000 samples, the first one only.
 
     References
     ----------
@@ -222,6 +224,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @of_rankers
     def fit(
         self,
         X: ArrayLike,
@@ -247,10 +250,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
             index of `item_features` must contain the columns of `y`. If None, each label has
             parameters of its own.
 
-        Returns
-        -------
-        self : object
-            The fitted ranker.
+        {returns_self}
 
         Raises
         ------

@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils import check_random_state
 
 from sklrank._checks import is_number, only_available
@@ -230,12 +229,12 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         rounds = self._fitted_rounds()
         X, shown = self._check_rows(X, reset=False), []
         available = self._check_available(available, X.shape[0])
-        with self._sampler() as sampler:
-            sampler.change_exploration(self._next_rate())
-            for block in timed_slices(self._blocks(X)):
-                masks = mask_rows(available, block)
-                values, errors = rounds.values(self._rows(X[block]), sampler.needs_means, masks)
-                shown.append(sampler.propensities(values, masks, errors, pairs=False))
+        sampler = self._make_sampler()
+        sampler.change_exploration(self._next_rate())
+        for block in timed_slices(self._blocks(X)):
+            masks = mask_rows(available, block)
+            values, errors = rounds.values(self._rows(X[block]), sampler.needs_means, masks)
+            shown.append(sampler.propensities(values, masks, errors, pairs=False))
         return np.concatenate(shown)[:, :, 0]
 
     def _learn_shown(self, X, actions, propensities, rewards, weights, available):
@@ -293,12 +292,13 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
     def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None, available=None):
         self._prepare_schedule(X.shape[0])
         batches = self._track(self._blocks(X), "batch", may_stop=scores is None)
-        with self._sampler() as sampler:
-            for block in timed_slices(batches):
-                rows, block_scores = self._rows(X[block]), None if scores is None else scores[block]
-                draws = self._random_state.random_sample((rows.n_rows, sampler.n_uniforms))
-                masks = mask_rows(available, block)
-                self._rounds.play(rows, labels[block], sampler, draws, block_scores, masks)
+        sampler = self._memory.take("sampler", self._make_sampler)
+        for block in timed_slices(batches):
+            rows, block_scores = self._rows(X[block]), None if scores is None else scores[block]
+            draws = self._random_state.random_sample((rows.n_rows, sampler.n_uniforms))
+            masks = mask_rows(available, block)
+            self._rounds.play(rows, labels[block], sampler, draws, block_scores, masks)
+        self._memory.give("sampler", sampler)
 
     def _next_rate(self):
         return self._rounds.schedule.rate
@@ -331,9 +331,3 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
     def _resolve_exploration(self):
         """Return the parameter `exploration`, or the value that it stands for."""
         return self.exploration
-
-    def _check_rows(self, X, *, reset):
-        X = super()._check_rows(X, reset=reset)
-        if reset:
-            self._started_sparse = sparse.issparse(X)
-        return X

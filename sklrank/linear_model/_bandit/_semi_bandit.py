@@ -211,8 +211,8 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights)
         batches = self._track(self._blocks(X), "batch", may_stop=scores is None)
-        locked = ExclusiveCalls([self._learner, self._label_sets])
-        with locked, self._sampler() as sampler:
+        sampler = self._memory.take("sampler", self._make_sampler)
+        with ExclusiveCalls([self._learner, self._label_sets]):
             for batch in timed_slices(batches):
                 rows, of_rows = X[batch], weights[batch]
                 uniforms = self._random_state.random_sample((len(of_rows), sampler.n_uniforms))
@@ -232,6 +232,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
                     partial(self._label_sets.play, before, of_rows, **of_sets),
                     mask_rows(available, batch),
                 )
+        self._memory.give("sampler", sampler)
 
     @property
     def n_rounds_(self) -> int:
