@@ -272,7 +272,7 @@ def test_html_representation_links_to_the_documentation(estimator):
 
 
 def test_address_of_the_documentation():
-    project = (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    project = (Path(__file__).parents[2] / "pyproject.toml").read_text()
     assert f'Documentation = "{DOCUMENTATION}"' in project
 
 

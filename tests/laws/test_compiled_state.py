@@ -120,7 +120,7 @@ def test_saving_only_reads():
     """Other threads predict meanwhile, and an array that is assigned to itself is empty briefly."""
     declarations = [
         line.strip()
-        for path in (Path(__file__).parents[1] / "sklrank").rglob("*.pyx")
+        for path in (Path(__file__).parents[2] / "sklrank").rglob("*.pyx")
         for line in path.read_text(encoding="utf-8").splitlines()
         if re.search(r"archive\.\w+\(\s*\"", line)
     ]

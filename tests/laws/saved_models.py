@@ -1,6 +1,6 @@
 """Models saved by released versions, which later versions must load (see RELEASING.md).
 
-    python tests/saved_models.py VERSION
+    python tests/laws/saved_models.py VERSION
 
 stores a fitted model of each kind, with its samples and predictions, in `saved_models`.
 """
