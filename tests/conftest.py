@@ -123,6 +123,23 @@ def documents():
 
 
 @pytest.fixture
+def set_constant(monkeypatch):
+    """Return a function that sets a constant in each module of the package that has it."""
+
+    def set_everywhere(name, value):
+        modules = [
+            module
+            for path, module in sys.modules.items()
+            if path.startswith("sklrank.") and hasattr(module, name)
+        ]
+        assert modules
+        for module in modules:
+            monkeypatch.setattr(module, name, value)
+
+    return set_everywhere
+
+
+@pytest.fixture
 def routing():
     """Enable the routing of metadata by scikit-learn."""
     with config_context(enable_metadata_routing=True):

@@ -9,6 +9,7 @@ detects changes. The names below are what other rooms may take.
 from sklrank._online.base import BaseOnline, copy_of, multiplies_entries
 from sklrank._online.batches import (
     BATCH,
+    SMALL_BATCH,
     lists_of,
     lists_of_rows,
     row_blocks,
@@ -31,6 +32,7 @@ from sklrank._online.voting import VotingLearner
 
 __all__ = [
     "BATCH",
+    "SMALL_BATCH",
     "BaseOnline",
     "BaseOnlineClassifier",
     "CompiledClassifier",

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
-if TYPE_CHECKING:
-    pass
-
-
 # Samples per batch. Callbacks run, and lines of `verbose` are printed, between batches.
 BATCH = 10_000
+# The same for rounds of many learners, which take longer.
+SMALL_BATCH = 1000
 # Aim for the seconds of a compiled call. Ctrl-C is noticed, and other threads run, between calls.
 CALL_SECONDS = 0.05
 # Maximal number of entries (128 MB) of a block of a sparse matrix that is converted to an array.

@@ -28,9 +28,8 @@ from sklrank._estimators import (
     unchanged_on_error,
     with_task_tree,
 )
-from sklrank._online.batches import slices, timed_slices
+from sklrank._online.batches import SMALL_BATCH, slices, timed_slices
 from sklrank._online.classifier import mask_rows, of_online
-from sklrank._online.label_rankers import BATCH
 from sklrank._online.label_sets import FULL_INFORMATION
 from sklrank.feedback import (
     DECAYS,
@@ -379,7 +378,7 @@ class ExploringMixin(metaclass=ABCMeta):
 
     def _blocks(self, X):
         """Return slices that divide the samples into the blocks of the compiled loops."""
-        return slices(X.shape[0], BATCH)
+        return slices(X.shape[0], SMALL_BATCH)
 
     def _make_sampler(self):
         """Return a new sampler of the labels to show."""

@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-# Samples per compiled call: fewer than in `_base_online`, since a round of many learners takes
-# longer. Ctrl-C interrupts training, and `verbose` prints, only between calls.
-BATCH = 1000
 _METHODS = ["decision_function", "predict", "predict_proba"]
 
 

@@ -25,7 +25,7 @@ from sklrank._estimators import (
     shares_text,
 )
 from sklrank._online import (
-    BATCH,
+    SMALL_BATCH,
     LabelSetRanker,
     LabelSets,
     WorkingMemory,
@@ -276,7 +276,7 @@ class OnlineBooster(LabelSetRanker):
         X = self._check_rows(X, reset=False)
         logs = self._log_expert_weights
         n_used = len(self.estimators_) if logs is None else 1 + int(np.argmax(logs))
-        blocks = slices(X.shape[0], BATCH)
+        blocks = slices(X.shape[0], SMALL_BATCH)
 
         def predict(rows):
             rounds = self._take_rounds(1)
@@ -390,7 +390,7 @@ class OnlineBooster(LabelSetRanker):
                 "learners had learned the sample and others had not: call fit to start anew, or "
                 "load the model as it was saved before"
             )
-        batches, n_samples, total = slices(X.shape[0], BATCH), 0, 0.0
+        batches, n_samples, total = slices(X.shape[0], SMALL_BATCH), 0, 0.0
         # The function of joblib takes longer than a round.
         n_threads = 1 if self.n_jobs is None and X.shape[0] == 1 else effective_n_jobs(self.n_jobs)
         with ExclusiveCalls(self._compiled_objects()):

@@ -25,7 +25,6 @@ from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.utils import check_random_state
 
 import sklrank
-from sklrank._online import classifier as _base_online
 from sklrank._online.batches import timed_slices
 from sklrank.boosting import AdaRank, NDCGBoost, RankBoost
 from sklrank.feedback import Exploration
@@ -40,7 +39,6 @@ from sklrank.linear_model import (
     PredtronQueryRanker,
     SemiBanditRanker,
 )
-from sklrank.linear_model._bandit import _base as _bandit_base
 from sklrank.linear_model._predtron._base import LinearModel
 from sklrank.linear_model._predtron._models import KernelModel
 from sklrank.online_boosting import (
@@ -48,11 +46,9 @@ from sklrank.online_boosting import (
     OnlineBMR,
     TopKAdaptive,
     TopKBBM,
-    _online_booster,
 )
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
 from sklrank.tree import HistogramTreeRegressor, HoeffdingTreeClassifier, ProbabilisticLabelTree
-from sklrank.tree._labels import ranker as _probabilistic_label_tree
 
 BATCH = 5
 N_SAMPLES = 13
@@ -88,14 +84,9 @@ LEARNS_ALL_OR_NONE = {name for name in MODELS if name.startswith("predtron")}
 
 
 @pytest.fixture(autouse=True)
-def small_batches(monkeypatch):
-    for module in (
-        _base_online,
-        _online_booster,
-        _bandit_base,
-        _probabilistic_label_tree,
-    ):
-        monkeypatch.setattr(module, "BATCH", BATCH)
+def small_batches(monkeypatch, set_constant):
+    for name in ("BATCH", "SMALL_BATCH"):
+        set_constant(name, BATCH)
     for model in (LinearModel, KernelModel):
         monkeypatch.setattr(model, "max_rows", BATCH)
 
@@ -460,7 +451,7 @@ def test_an_interrupted_ranker_is_that_of_its_rounds(model):
 
 
 def test_timed_slices_cover_the_batches(monkeypatch):
-    monkeypatch.setattr(_base_online, "CALL_SECONDS", 1e9)
+    set_constant("CALL_SECONDS", 1e9)
     assert list(timed_slices([slice(3, 4), slice(4, 30)])) == [
         slice(3, 4),
         slice(4, 20),
@@ -471,7 +462,7 @@ def test_timed_slices_cover_the_batches(monkeypatch):
 @pytest.mark.parametrize(
     "name", ["ridge", "logistic", "linucb", "banditron", "predtron", "booster"]
 )
-def test_results_do_not_depend_on_the_time(name, monkeypatch):
+def test_results_do_not_depend_on_the_time(name, set_constant):
     """Neither the model nor its predictions."""
     model = {
         "ridge": OnlineRidgeClassifier(),
@@ -484,7 +475,7 @@ def test_results_do_not_depend_on_the_time(name, monkeypatch):
     X, y = WIDE[:500, :6], np.arange(500) % 5
     scores = []
     for seconds in (0.0, 1e9):
-        monkeypatch.setattr(_base_online, "CALL_SECONDS", seconds)
+        set_constant("CALL_SECONDS", seconds)
         learned = clone(model).partial_fit(X, y)
         scores += [learned.decision_function(X), learned.progressive_fit(X, y)]
     np.testing.assert_array_equal(scores[0], scores[2])

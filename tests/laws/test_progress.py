@@ -17,8 +17,6 @@ from sklearn.preprocessing import StandardScaler
 from test_common import ESTIMATORS, KINDS, OTHERS
 
 from sklrank._boosters.rounds import Booster
-from sklrank._online import classifier as _base_online
-from sklrank._online import label_rankers as _online_rankers
 from sklrank._rankers import DocumentRankerMixin
 from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost
 from sklrank.feedback import Exploration
@@ -39,8 +37,6 @@ from sklrank.linear_model import (
     PredtronQueryRanker,
     SemiBanditRanker,
 )
-from sklrank.linear_model._bandit import _base as bandit_base
-from sklrank.linear_model._bandit import _semi_bandit
 from sklrank.linear_model._predtron._base import LinearModel
 from sklrank.linear_model._predtron._models import KernelModel
 from sklrank.metrics import rank_loss
@@ -48,10 +44,8 @@ from sklrank.model_selection import progressive_val_score
 from sklrank.online_boosting import (
     AdaOLMR,
     TopKBBM,
-    _online_booster,
 )
 from sklrank.tree import HonestForestClassifier, HonestForestRegressor, ProbabilisticLabelTree
-from sklrank.tree._labels import ranker as _probabilistic_label_tree
 
 HAS_CALLBACKS = find_spec("sklearn.callback") is not None
 needs_callbacks = pytest.mark.skipif(not HAS_CALLBACKS, reason="scikit-learn < 1.9")
@@ -88,17 +82,10 @@ POSITIONS = np.argsort(np.argsort(IRIS[:, :3] + [2.5, 4.0, 2.5], axis=1), axis=1
 
 
 @pytest.fixture(autouse=True)
-def small_batches(monkeypatch):
+def small_batches(monkeypatch, set_constant):
     """Let the loops have several batches."""
-    for module in (
-        _base_online,
-        _online_rankers,
-        bandit_base,
-        _semi_bandit,
-        _online_booster,
-        _probabilistic_label_tree,
-    ):
-        monkeypatch.setattr(module, "BATCH", BATCH)
+    for name in ("BATCH", "SMALL_BATCH"):
+        set_constant(name, BATCH)
     for model in (LinearModel, KernelModel):
         monkeypatch.setattr(model, "max_rows", BATCH)
 

@@ -9,7 +9,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from sklrank._checks.samples import canonical_rows
-from sklrank._online import classifier as _base_online
 from sklrank._online.batches import row_blocks, to_dense
 from sklrank.boosting import NDCGBoost, ResidualRefiner
 from sklrank.label_ranking import LabelwiseRanker
@@ -56,9 +55,9 @@ FORMATS = [sparse.csr_array, sparse.csc_matrix, sparse.coo_array]
 
 
 @pytest.fixture(params=[1, 50, 2**24])
-def max_dense_entries(request, monkeypatch):
+def max_dense_entries(request, set_constant):
     """Limit the dense copies, down to one row at a time."""
-    monkeypatch.setattr(_base_online, "MAX_DENSE_ENTRIES", request.param)
+    set_constant("MAX_DENSE_ENTRIES", request.param)
     return request.param
 
 
