@@ -15,7 +15,7 @@ NEEDED = {
     ],
     "wheel": [
         r"sklrank/py.typed", r"sklrank/online_boosting/_rounds\..*\.(so|pyd)",
-        r"sklrank/_cyutility\..*\.(so|pyd)", r"sklrank/_online_learner.pxd",
+        r"sklrank/_cyutility\..*\.(so|pyd)", r"sklrank/_online/learner.pxd",
         r".*/licenses/LICENSE",
     ],
 }  # fmt: skip

@@ -1,7 +1,7 @@
 r"""The loop over boosting rounds, the base class of objectives, and that of all boosters.
 
 In each round an objective computes a label and a weight for each training sample from the current
-scores, a weak learner (`_weak_learners.py`) is fitted to them, the objective computes the step, and
+scores, a weak learner (`weak_learners.py`) is fitted to them, the objective computes the step, and
 the step times the predictions of the weak learner is added to the scores.
 
 Objectives do not depend on the estimator. At the current scores :math:`F`, an objective computes a

@@ -16,8 +16,8 @@ MAX_WEIGHT = 1e150
 
 
 # Booleans are instances of `Integral` and `Real`, but no parameter of the package takes them as
-# numbers: the constraint `Interval` in `_sklearn.py`, `is_integer`, `is_number` and `check_scalar`
-# do not accept them.
+# numbers: the constraint `Interval` in `_estimators/sklearn.py`, `is_integer`, `is_number` and
+# `check_scalar` do not accept them.
 
 
 def is_integer(x) -> bool:

@@ -64,7 +64,7 @@ cdef class Archive:
 cdef class Persistent(LockedModel):
     cdef bint is_ready          # whether the object has a state
 
-    # Declare all attributes that predictions and learning depend on, see `_state.pyx`.
+    # Declare all attributes that predictions and learning depend on, see `state.pyx`.
     cdef int exchange(self, Archive archive) except -1
 
     # Return the sizes that never change, because other objects depend on them.

@@ -1,9 +1,10 @@
 """Common parts of online estimators: training in batches, labels that change, exploring.
 
-`base` and `classifier` are base classes, `label_rankers` those of the rankers of labels; `batches`
-cuts calls into batches; `learner` is the interface that a compiled learner implements so that it can
-be boosted; `label_sets` learns sets of labels and probabilities, `voting` weights learners, `drift`
-detects changes. The names below are what other rooms may take.
+`base` and `classifier` are base classes, `label_rankers` those of the rankers of labels, and
+`exploring` the methods of those that learn from what they show. `batches` cuts calls into batches;
+`learner` is the interface that a compiled learner implements so that it can be boosted;
+`label_sets` learns sets of labels and probabilities, `voting` weights learners, `drift` detects
+changes. The names below are what other rooms may take.
 """
 
 from sklrank._online.base import BaseOnline, copy_of, multiplies_entries

@@ -1,4 +1,4 @@
-"""Calls in parts: blocks of rows, slices by time, and lists of labels as compiled loops read them."""
+"""Calls in parts: blocks of rows, slices by time, and lists of labels for compiled loops."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ the numbers of relevant labels are weighted by the inverse of the propensities o
 class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
     """Base class of online rankers whose learners vote for labels.
 
-    The votes become sets of labels and probabilities by :class:`~sklrank._online.label_sets.LabelSets`.
+    The votes become sets of labels and probabilities by `LabelSets` (`label_sets.pyx`).
     `_start_model` of a subclass sets `_label_sets`, `_threshold` and `_memory`.
     """
 

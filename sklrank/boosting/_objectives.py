@@ -1,6 +1,6 @@
 r"""Objectives of pairs of documents that are weighted by their gains.
 
-`_boosting_rounds.py` defines labels, weights, steps and the bound that they satisfy. The objectives
+`_boosters/rounds.py` defines labels, weights, steps and the bound that they satisfy. The objectives
 of pairs of documents satisfy a bound for each document, too, in which a hypothesis may be any
 number, as the votes of confidence-rated classifiers (Schapire & Singer, 1999). A pair (i, j) of
 weight :math:`\gamma_{ij}`, in which i should be ranked first, adds at most
@@ -27,6 +27,11 @@ loss of pairs that are weighted by their gains is derived from `GainObjective`, 
 states what is left to do. The losses that are not sums over pairs have their second derivatives as
 hessians, and `leaf_step` is 1/4: at equal scores, the hessians of the logistic loss are twice its
 second derivatives, so that the steps of all losses are a quarter of Newton's.
+
+The parameter check and the tests of gradients, weights and long queries
+(`tests/boosting/test_losses.py`) follow from the entry. The name stands in the signature and the
+docstring of the ranker, too (`_hist_gradient_boosting/ranker.py`), and a slow statement in
+`PAIR_WEIGHTS` of `tests/boosting/test_hist_gradient_boosting.py`.
 
 Of a long query, with more than `N_EXACT` relevant documents, the pairs are not computed one by one:
 a document at a score between two points of a grid of distance h is replaced by two documents at

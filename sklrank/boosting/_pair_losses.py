@@ -19,7 +19,7 @@ The losses differ in V, and none of them stores the matrix of pairs. Equations r
 A hypothesis :math:`h` may lie between 0 and 1. Then document i is raised with probability
 :math:`h_i`, independently of the others, and the step weights are expected values, the sums of
 :math:`\gamma_{ij} h_i (1 - h_j)` and of :math:`\gamma_{ij} (1 - h_i) h_j`. The bound of
-`_boosting_rounds.py` holds for them by Jensen's inequality, as the exponential is convex.
+`_boosters/rounds.py` holds for them by Jensen's inequality, as the exponential is convex.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 
 The rows of a query go to the worker that a hash of the query names, as codes of bins. Each worker
 has a :class:`Part` of the documents in an actor, which is called directly. See
-`boosting/_training_parts.py`.
+`boosting/_hist_gradient_boosting/parts.py`.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ class WorkerPart:
 
 
 class Partitions:
-    """Source of documents in dask collections; see `boosting/_training_parts.py`."""
+    """Source of documents in dask collections; see `boosting/_hist_gradient_boosting/parts.py`."""
 
     def __init__(self, client, X, *targets):
         self.client, self._targets = client, targets

@@ -2,7 +2,7 @@
 
 The docstring of each public function states its formula, and its scorer is defined below it. To add
 a metric, write a function as `document_metric` describes it, and its scorer, and list both in
-`__all__`. The options on which papers and programs differ are defined in ``_document_metrics.py``.
+`__all__`. The options on which papers and programs differ are in ``_document_values/values.py``.
 """
 
 from __future__ import annotations
@@ -120,7 +120,10 @@ def document_metric(of_queries: Callable) -> Callable[..., float | np.ndarray]:
     """Return the public metric with the docstring of a function of checked arguments.
 
     The function gets the queries, the grades, the options and `k`, and returns a function that
-    computes the value of each query from the scores.
+    computes the value of each query from the scores; it applies `ties`, `k` and `empty`, as
+    `_hits_of_queries` does. Its name ends in `_score`, or in `_loss` if smaller is better, and its
+    docstring has `{lists}`, `{options}` and `{example}`. Below it stands its scorer, a
+    `DocumentScorer`. Both names are in `__all__` and in `docs/api/metrics.rst`.
     """
 
     @wraps(of_queries, assigned=("__module__", "__name__", "__qualname__", "__doc__"))

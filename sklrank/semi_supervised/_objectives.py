@@ -1,6 +1,6 @@
 """Objectives of classifiers that are fitted to labeled and unlabeled samples.
 
-The module docstring of `_boosting_rounds.py` defines labels, weights, steps and their bound.
+The module docstring of `_boosters/rounds.py` defines labels, weights, steps and their bound.
 """
 
 import numpy as np
@@ -24,7 +24,7 @@ class AssembleObjective(Objective):
     :math:`\alpha^* = \log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)` for the weighted error
     :math:`\epsilon`. It minimizes the loss for fixed labels along the hypothesis, and no step
     between 0 and :math:`2 \alpha^*` increases the loss. With two classes, the bound of
-    `_boosting_rounds.py` is equal to this loss. With more classes, the bound does not hold in
+    `_boosters/rounds.py` is equal to this loss. With more classes, the bound does not hold in
     general, and is not needed.
 
     The label of an unlabeled sample is -1, and `pseudo_labels` are the labels as long as all scores

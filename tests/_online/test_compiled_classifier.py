@@ -1,6 +1,7 @@
 """Common behavior of the compiled online classifiers: chunks, weights, inputs, errors.
 
-The three estimators share `sklrank._online.classifier.CompiledClassifier`; each test runs on all of them.
+The three estimators share `CompiledClassifier` of `sklrank._online.classifier`; each test runs on
+all of them.
 """
 
 import pickle

@@ -31,7 +31,7 @@ METHODS = ["decision_function", "predict_proba", "predict"]
 
 
 class SlowLabelSets:
-    """The equations of `_label_sets.pyx`, for samples of any number of relevant labels."""
+    """The equations of `_online/label_sets.pyx`, for samples of any number of relevant labels."""
 
     def __init__(self, n_labels):
         self.w, self.H = np.zeros(5), np.eye(5)

@@ -450,7 +450,7 @@ def test_an_interrupted_ranker_is_that_of_its_rounds(model):
             np.testing.assert_array_equal(found, expected)
 
 
-def test_timed_slices_cover_the_batches(monkeypatch):
+def test_timed_slices_cover_the_batches(set_constant):
     set_constant("CALL_SECONDS", 1e9)
     assert list(timed_slices([slice(3, 4), slice(4, 30)])) == [
         slice(3, 4),

@@ -3,7 +3,7 @@
 The splits of trees approximate a linear function of many features only after many rounds. If
 boosting starts from linear scores, the trees learn what these miss. The weights minimize the
 objective of boosting plus an L2 penalty. Whether the linear scores help is determined by held-out
-queries; see `_tree_race.py`.
+queries; see `race.py`.
 """
 
 import numpy as np

@@ -414,7 +414,7 @@ def make_judge(ranker, objective, X, target):
 
 
 class TreeLearner:
-    """Learner of trees on samples that are binned once for all rounds; see `_weak_learners.py`.
+    """Learner of trees on samples that are binned once for all rounds.
 
     A leaf predicts the sum of the negative gradients of its samples divided by the sum of their
     hessians.

@@ -33,7 +33,7 @@ class RefinementObjective(Objective):
     The product is L_p of Equation 4.10 (multiplicative ranking refinement). The weight of a pair is
     :math:`\gamma_{ij} = a_{ij} + b_{ij}`, its terms in the two losses, divided by the losses (4.11,
     4.12). The :math:`a_{ij}` sum to 1, and so do the :math:`b_{ij}`, so that no weight between the
-    losses is needed. The bound of `_boosting_rounds.py` holds for the logarithm. With the step
+    losses is needed. The bound of `_boosters/rounds.py` holds for the logarithm. With the step
     weights :math:`\mu = c` and :math:`\nu = w`, it decreases by at least
     :math:`(\sqrt\mu - \sqrt\nu)^2` in a round (Theorem 9). Theorem 10 states a larger decrease,
     :math:`\eta = \mu - \nu`, which does not always hold. A decrease of :math:`\eta^2 / 4` always

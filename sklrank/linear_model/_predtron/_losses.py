@@ -7,8 +7,9 @@
 - *Codes* are the unit vectors that represent the predictions for classes. A new kind of codes is
   added as an entry of `CLASS_CODES`, a function of the number of classes.
 
-A new loss is added as an entry of one of two dictionaries, and its name is added to the docstring
-of `PredtronClassifier`:
+A new loss is an entry of one of two dictionaries, from which the parameter check and the loops
+follow. Its name is added to the docstring of `PredtronClassifier` (`_classifier.py`), and its
+values by hand to `tests/linear_model/test_losses.py`:
 
 - An entry of `CLASS_LOSSES` is a function of the number of classes. It returns the table of costs
   of shape (n_classes, n_classes), with a row for each true class and a column for each prediction.

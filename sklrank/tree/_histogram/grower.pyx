@@ -34,7 +34,7 @@ divides its samples among the leaves and computes their histograms. One more Gro
 samples, adds up these histograms and chooses the splits. As all sums are exact, the tree is the
 same.
 
-The threads divide the blocks of features (`_bin_codes.pyx`) among them, and each finds the best
+The threads divide the blocks of features (`bin_codes.pyx`) among them, and each finds the best
 split of its blocks. The best one of all does not depend on the number of threads.
 
 A split on a numerical feature sends the samples with codes up to `threshold` to the left child. The

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Trees that were grown from histograms (`_grower.pyx`): their predictions and their state."""
+"""Trees that were grown from histograms (`grower.pyx`): their predictions and their state."""
 
 cimport cython
 from libc.math cimport isnan

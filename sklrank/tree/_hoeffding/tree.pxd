@@ -46,7 +46,7 @@ cdef class HoeffdingTree(OnlineLearner):
     # (leaf, n_classes + 1) index of the row in `stats` of each class, then of the pooled row of all
     # classes; NONE if there is no row
     cdef int* observers
-    cdef double* stats      # (row, row_length) observer rows, see _gaussian_observers.pxd
+    cdef double* stats      # (row, row_length) observer rows, see tree/_hoeffding/observers.pxd
     cdef readonly Py_ssize_t n_nodes, n_leaves, n_rows
     cdef Py_ssize_t leaf_capacity, row_capacity     # numbers of leaves and rows that fit
     cdef Py_ssize_t row_length  # length of the vectors of statistics, plus 1 for the total weight
