@@ -14,7 +14,8 @@ import argparse
 import numpy as np
 from _common import MULTILABEL, load_multilabel, print_header, print_table
 
-from sklrank.feedback import LIST_RANDOMIZATIONS, explore
+from sklrank.feedback import explore
+from sklrank.feedback._protocol import LIST_RANDOMIZATIONS
 from sklrank.online_boosting import TopKAdaptive
 
 

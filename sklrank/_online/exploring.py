@@ -31,10 +31,10 @@ from sklrank._estimators import (
 from sklrank._online.batches import SMALL_BATCH, slices, timed_slices
 from sklrank._online.classifier import mask_rows, of_online
 from sklrank._online.label_sets import FULL_INFORMATION
-from sklrank.feedback import (
+from sklrank.feedback import Exploration
+from sklrank.feedback._protocol import (
     DECAYS,
     LIST_RANDOMIZATIONS,
-    Exploration,
     check_exploration,
     check_rewards,
     check_shown,

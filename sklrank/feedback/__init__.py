@@ -16,19 +16,7 @@ depend on the feedback: it may be a :class:`SelfTunedExploration`, or "ag1", "ag
 """
 
 from sklrank.feedback._protocol.exploration import Exploration
-from sklrank.feedback._protocol.exploration import arrays_of_record as arrays_of_record
-from sklrank.feedback._protocol.exploration import check_exploration as check_exploration
-from sklrank.feedback._protocol.exploration import check_rewards as check_rewards
-from sklrank.feedback._protocol.exploration import check_shown as check_shown
-from sklrank.feedback._protocol.rates import DECAYS as DECAYS
-from sklrank.feedback._protocol.rates import SCHEDULES as SCHEDULES
 from sklrank.feedback._protocol.rates import DecayingExploration, SelfTunedExploration
-from sklrank.feedback._protocol.rates import exploration_rates as exploration_rates
-from sklrank.feedback._protocol.rates import make_schedule as make_schedule
-from sklrank.feedback._protocol.schemes import LIST_RANDOMIZATIONS as LIST_RANDOMIZATIONS
-from sklrank.feedback._protocol.schemes import RANDOMIZATIONS as RANDOMIZATIONS
 from sklrank.feedback._protocol.schemes import explore
-from sklrank.feedback._protocol.schemes import make_sampler as make_sampler
 
-# The names above that are not listed here serve the estimators of other rooms.
 __all__ = ["DecayingExploration", "Exploration", "SelfTunedExploration", "explore"]

@@ -10,7 +10,8 @@ from sklearn.utils import Bunch
 
 from sklrank._checks import as_numbers, check_level, look_up
 from sklrank._estimators import _num_samples, _safe_indexing
-from sklrank.feedback import Exploration, arrays_of_record, check_exploration, check_rewards
+from sklrank.feedback import Exploration
+from sklrank.feedback._protocol import arrays_of_record, check_exploration, check_rewards
 from sklrank.off_policy._intervals import INTERVALS
 from sklrank.off_policy._log import known_samples, probabilities_of, warn_about_weights
 from sklrank.off_policy._values import summary

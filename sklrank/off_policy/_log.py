@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklrank.feedback import arrays_of_record, check_exploration, check_rewards
+from sklrank.feedback._protocol import arrays_of_record, check_exploration, check_rewards
 
 # Rounding to six decimals changes the sum of 1000 probabilities by at most this.
 TOLERANCE = 1e-3

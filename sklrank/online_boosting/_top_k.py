@@ -9,7 +9,7 @@ import numpy as np
 
 from sklrank._estimators import Interval, StrOptions
 from sklrank._online import ExploringMixin, lists_of_rows, mask_rows, of_label_sets, of_online
-from sklrank.feedback import exploration_rates
+from sklrank.feedback._protocol import exploration_rates
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES

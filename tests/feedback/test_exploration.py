@@ -11,12 +11,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.utils import _safe_indexing, indexable
 
-from sklrank.feedback import (
-    Exploration,
-    check_exploration,
-    check_rewards,
-    explore,
-)
+from sklrank.feedback import Exploration, explore
+from sklrank.feedback._protocol import check_exploration, check_rewards
 
 SHOWN = explore(np.random.RandomState(0).normal(size=(6, 5)), 3, exploration=0.5, random_state=0)
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank.feedback import LIST_RANDOMIZATIONS, RANDOMIZATIONS, explore, make_sampler
+from sklrank.feedback import explore
+from sklrank.feedback._protocol import LIST_RANDOMIZATIONS, RANDOMIZATIONS, make_sampler
 
 # Those that draw several labels, and those that sometimes show the greedy top k on purpose.
 LIST_SCHEMES = [scheme for scheme in RANDOMIZATIONS if scheme in LIST_RANDOMIZATIONS]

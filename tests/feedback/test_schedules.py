@@ -10,13 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 
-from sklrank.feedback import (
-    SCHEDULES,
-    DecayingExploration,
-    SelfTunedExploration,
-    exploration_rates,
-    make_schedule,
-)
+from sklrank.feedback import DecayingExploration, SelfTunedExploration
+from sklrank.feedback._protocol import SCHEDULES, exploration_rates, make_schedule
 from sklrank.linear_model import BanditronClassifier, LinUCBClassifier, SemiBanditRanker
 from sklrank.online_boosting import TopKAdaptive
 

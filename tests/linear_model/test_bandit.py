@@ -21,10 +21,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from sklrank._typing import ExplorationRate
-from sklrank.feedback import (
+from sklrank.feedback import Exploration
+from sklrank.feedback._protocol import (
     RANDOMIZATIONS,
     SCHEDULES,
-    Exploration,
     exploration_rates,
     make_sampler,
     make_schedule,

@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import LinearSVC
 
-from sklrank.feedback import SCHEDULES, Exploration
+from sklrank.feedback import Exploration
+from sklrank.feedback._protocol import SCHEDULES
 from sklrank.linear_model import BanditronClassifier
 from sklrank.linear_model._mirror import MIRROR_MAPS
 

@@ -15,7 +15,7 @@ from sklrank._compiled.rows import Rows
 from sklrank.linear_model._bandit._model import MirrorDescent
 from sklrank.linear_model._bandit._rounds import BanditRounds
 
-from sklrank.feedback import make_schedule
+from sklrank.feedback._protocol import make_schedule
 from sklrank.linear_model import BanditronClassifier, PredtronClassifier
 from sklrank.linear_model._mirror import MIRROR_MAPS
 

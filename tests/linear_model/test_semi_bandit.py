@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.utils import shuffle
 
-from sklrank.feedback import Exploration, make_sampler
+from sklrank.feedback import Exploration
+from sklrank.feedback._protocol import make_sampler
 from sklrank.linear_model import SemiBanditRanker
 from sklrank.metrics import rank_loss
 

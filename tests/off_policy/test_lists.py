@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import make_multilabel_classification
 
-from sklrank.feedback import LIST_RANDOMIZATIONS, Exploration, explore, make_sampler
+from sklrank.feedback import Exploration, explore
+from sklrank.feedback._protocol import LIST_RANDOMIZATIONS, make_sampler
 from sklrank.linear_model import SemiBanditRanker
 from sklrank.off_policy import list_policy_value
 

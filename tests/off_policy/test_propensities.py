@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.exceptions import NotFittedError
 
-from sklrank.feedback import LIST_RANDOMIZATIONS
+from sklrank.feedback._protocol import LIST_RANDOMIZATIONS
 from sklrank.linear_model import BanditronClassifier, LinUCBClassifier, SemiBanditRanker
 from sklrank.online_boosting import TopKAdaptive, TopKBBM
 

@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
 from sklrank.online_boosting._pair_feedback import ESTIMATES
 
-from sklrank.feedback import LIST_RANDOMIZATIONS, Exploration, make_sampler
+from sklrank.feedback import Exploration
+from sklrank.feedback._protocol import LIST_RANDOMIZATIONS, make_sampler
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.online_boosting import TopKAdaptive, TopKBBM
 

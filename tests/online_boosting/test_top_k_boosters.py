@@ -17,7 +17,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sklrank.feedback import LIST_RANDOMIZATIONS, Exploration, explore
+from sklrank.feedback import Exploration, explore
+from sklrank.feedback._protocol import LIST_RANDOMIZATIONS
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import TopKAdaptive, TopKBBM

@@ -10,7 +10,8 @@ from recording_learners import Recorder, check_calls, make_rows
 from sklearn.base import clone
 from sklrank.online_boosting._costs import LogisticCosts
 
-from sklrank.feedback import LIST_RANDOMIZATIONS, Exploration, explore, make_sampler
+from sklrank.feedback import Exploration, explore
+from sklrank.feedback._protocol import LIST_RANDOMIZATIONS, make_sampler
 from sklrank.linear_model import OnlineRidgeClassifier
 from sklrank.online_boosting import AdaOLMR, TopKAdaptive, TopKBBM
 from sklrank.tree import HoeffdingTreeClassifier

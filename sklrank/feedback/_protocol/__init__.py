@@ -2,3 +2,26 @@
 
 The names below are what estimators may take.
 """
+
+from sklrank.feedback._protocol.exploration import (
+    arrays_of_record,
+    check_exploration,
+    check_rewards,
+    check_shown,
+)
+from sklrank.feedback._protocol.rates import DECAYS, SCHEDULES, exploration_rates, make_schedule
+from sklrank.feedback._protocol.schemes import LIST_RANDOMIZATIONS, RANDOMIZATIONS, make_sampler
+
+__all__ = [
+    "DECAYS",
+    "LIST_RANDOMIZATIONS",
+    "RANDOMIZATIONS",
+    "SCHEDULES",
+    "arrays_of_record",
+    "check_exploration",
+    "check_rewards",
+    "check_shown",
+    "exploration_rates",
+    "make_sampler",
+    "make_schedule",
+]

@@ -26,14 +26,8 @@ from sklrank._online import (
     to_dense,
 )
 from sklrank._rankers import ClassScoresMixin, two_class_weights
-from sklrank.feedback import (
-    RANDOMIZATIONS,
-    SCHEDULES,
-    Exploration,
-    SelfTunedExploration,
-    exploration_rates,
-    make_schedule,
-)
+from sklrank.feedback import Exploration, SelfTunedExploration
+from sklrank.feedback._protocol import RANDOMIZATIONS, SCHEDULES, exploration_rates, make_schedule
 from sklrank.linear_model._bandit._rounds import BanditRounds
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from sklrank._estimators import (
     unchanged_on_error,
 )
 from sklrank._online import of_online
-from sklrank.feedback import SCHEDULES, DecayingExploration, SelfTunedExploration
+from sklrank.feedback import DecayingExploration, SelfTunedExploration
+from sklrank.feedback._protocol import SCHEDULES
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB, SharedLinUCB
 
