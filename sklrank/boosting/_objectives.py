@@ -22,7 +22,8 @@ too. Regression trees whose hessians are :math:`m_i` predict x in a leaf. The fa
 `leaf_step`, and no learning rate from 0 to 2 increases the objective.
 
 A loss of :class:`HistGradientBoostingRanker` is a class with an entry in `LOSSES`: it is made from
-the gains, the target and k, and `set_scores` sets `value`, `negative_gradient` and `hessians`. A
+the gains, the target and k (from the target alone if `uses_gains` is False), and `set_scores` sets
+`value`, `negative_gradient` and `hessians`. A
 loss of pairs that are weighted by their gains is derived from `GainObjective`, whose docstring
 states what is left to do. The losses that are not sums over pairs have their second derivatives as
 hessians, and `leaf_step` is 1/4: at equal scores, the hessians of the logistic loss are twice its
@@ -30,8 +31,10 @@ second derivatives, so that the steps of all losses are a quarter of Newton's.
 
 The parameter check and the tests of gradients, weights and long queries
 (`tests/boosting/test_losses.py`) follow from the entry. The name stands in the signature and the
-docstring of the ranker, too (`_hist_gradient_boosting/ranker.py`), and a slow statement in
-`PAIR_WEIGHTS` of `tests/boosting/test_hist_gradient_boosting.py`.
+docstring of the ranker, too (`_hist_gradient_boosting/ranker.py`), and in the table of
+`docs/guide/documents.md`. A slow statement of a sum over pairs is an entry of `PAIR_WEIGHTS` in
+`tests/boosting/test_hist_gradient_boosting.py`, that of another loss one in `test_values` of
+`tests/boosting/test_losses.py`.
 
 Of a long query, with more than `N_EXACT` relevant documents, the pairs are not computed one by one:
 a document at a score between two points of a grid of distance h is replaced by two documents at

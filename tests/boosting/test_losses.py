@@ -30,7 +30,7 @@ OF_GAINS = [kind for kind in LOSSES.values() if issubclass(kind, GainObjective)]
 
 def make(kind, y=Y, qid=QID, weights=None, query_weights=None, k=None):
     target = DocumentTarget.of(y, Queries.from_qid(qid, len(y)), weights, query_weights)
-    return kind(target) if kind is RankObjective else kind(np.exp2(y) - 1, target, k)
+    return kind(np.exp2(y) - 1, target, k) if kind.uses_gains else kind(target)
 
 
 def discounts_of(scores, k=None):

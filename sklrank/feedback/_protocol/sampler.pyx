@@ -2,13 +2,14 @@
 """Samplers, which draw the labels to show.
 
 The random numbers are passed as an array with one row per sample, so the draw for a sample does not
-depend on how the samples are divided among calls. `_randomization` has the names of the schemes,
+depend on how the samples are divided among calls. `schemes.py` has the names of the schemes,
 documents them in `explore`, and checks the arguments.
 
 To add a scheme, derive its sampler from `TopKSampler` or `GreedyMixtureSampler`, name it in
 `RANDOMIZATIONS` and in the table of `explore` (`schemes.py`), and write its outcomes as an entry of
-`OUTCOMES` in `tests/conftest.py`, from which all tests of schemes follow. All estimators accept the
-name then; the `.pxd` file and the estimators need no change.
+`OUTCOMES` in `tests/conftest.py`, from which all tests of schemes follow. (A bound on propensities
+in the table is an entry of `BOUNDS` in `tests/feedback/test_randomization.py`.) All estimators
+accept the name then; the `.pxd` file and the estimators need no change.
 
 If only some of the labels of a sample are available, their scores are gathered, and the n available
 labels are numbered 0, ..., n - 1 in the draw. So a label that is not available has the same effect
