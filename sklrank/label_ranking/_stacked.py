@@ -1,8 +1,8 @@
 """Stacking of label rankers, weighted by the rankings of held-out samples.
 
-A default member is an entry of the list in `recommended_rankers`, at the end of this file, a name in
-its example, and a line in the docstring of `StackedRanker`; `tests/label_ranking/test_stacked.py`
-runs for each entry.
+A default member is an entry of the list in `recommended_rankers`, at the end of this file, a name
+in its example, and a line in the docstring of `StackedRanker`;
+`tests/label_ranking/test_stacked.py` runs for each entry.
 It learns incomplete rankings (NaN), and as few as four samples; it has the parameter `random_state`
 if it is random; it scales the features if their scale matters; and it can be pickled. Only a new
 class needs more: `_bounded_scores` if its scores are not bounded, `oob_decision_function_` if it

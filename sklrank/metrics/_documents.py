@@ -2,7 +2,8 @@
 
 The docstring of each public function states its formula, and its scorer is defined below it. To add
 a metric, write a function as `document_metric` describes it, and its scorer, list both in `__all__`
-and in `docs/api/metrics.rst`, and add a slow statement to `tests/metrics/test_first_documents.py`. The options on which papers and programs differ are in ``_document_values/values.py``.
+and in `docs/api/metrics.rst`, and add a slow statement to `tests/metrics/test_first_documents.py`.
+The options on which papers and programs differ are in `_document_values/values.py`.
 """
 
 from __future__ import annotations

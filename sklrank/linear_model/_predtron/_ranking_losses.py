@@ -10,8 +10,8 @@ position must not depend on the number of positions.
 
 A new loss is added as an entry of `RANKING_LOSSES`, with its name in `RankingLossName` and its text
 in `LOSS_TEXT`: the parameter check, the annotations and the docstrings of both rankers follow. Its
-slow statement is an entry of `RANKING_LOSSES` in `tests/linear_model/test_predtron_rounds.py`. An
-entry here is a class derived from `NamedRankingLoss`, which is called as `Entry(k)`, where `k` is the
+slow statement is an entry of `RANKING_LOSSES` in `tests/linear_model/test_predtron_rounds.py`. The
+entry is a class derived from `NamedRankingLoss`, which is called as `Entry(k)`, where `k` is the
 number of top-ranked items to include in the loss, or None. Its method `gains(relevance)` receives
 an array of shape (n_rankings, n_items) and returns the gains, an array of the same shape. Its
 method `discounts(n_positions)` returns the discounts at the positions 1 to n_positions. `gains_of`
