@@ -35,7 +35,15 @@ def test_nothing_is_filled_into_missing_docstrings():
     assert SHARED(lambda X: X).__doc__ is None
 
 
-ROOMS = ["boosting", "label_ranking", "metrics", "online_boosting", "semi_supervised", "tree"]
+ROOMS = [
+    "boosting",
+    "label_ranking",
+    "linear_model",
+    "metrics",
+    "online_boosting",
+    "semi_supervised",
+    "tree",
+]
 
 
 @pytest.mark.parametrize("room", ROOMS)

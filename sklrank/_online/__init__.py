@@ -25,7 +25,7 @@ from sklrank._online.classifier import (
     mask_rows,
     of_online,
 )
-from sklrank._online.exploring import ExploringMixin, of_feedback
+from sklrank._online.exploring import ExploringMixin, of_exploring
 from sklrank._online.label_rankers import LabelSetRanker, of_label_sets
 from sklrank._online.label_sets import LabelSets
 from sklrank._online.learner import check_lists
@@ -48,7 +48,7 @@ __all__ = [
     "lists_of_rows",
     "mask_rows",
     "multiplies_entries",
-    "of_feedback",
+    "of_exploring",
     "of_label_sets",
     "of_online",
     "row_blocks",

@@ -9,7 +9,6 @@ from reprlib import repr as shortened
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import (
@@ -52,7 +51,7 @@ class BaseOnline(LockedModel, BaseEstimator):
     _accepts_sparse = False
     _changes_in_place = True
     _learns_label_names = True  # From the columns of a target that is a data frame.
-    _checks_entries = _started_sparse = False
+    _checks_entries = False
     # The attributes are pickled after the call of `__getstate__`, when another thread may learn. So
     # they are copied, except in models that lock their compiled learners while they learn.
     _pickles_copies = False
@@ -170,7 +169,6 @@ class BaseOnline(LockedModel, BaseEstimator):
         if reset:
             # Parameters that are set later do not change what the model does with entries.
             self._checks_entries = self._multiplies_entries()
-            self._started_sparse = sparse.issparse(X)
         if self._checks_entries:
             check_entries(X)
         return X

@@ -55,25 +55,63 @@ of_online = shares_text(
 Parameters are read when a model starts: in `fit`, or in the first call of another method. Later
 changes take effect in the next `fit`, but those of `random_state`, `n_jobs` and `verbose` at once.
 """,
-    progressive="""
-The resulting model is the same as that of `partial_fit`, if all labels are available. Each
-prediction uses all that was learned from the samples before.
+    features_seen="""
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (n_features,)
+    Names of the features. Defined only if `X` has feature names that are all strings.
 """,
-    training_data="""
+    targets="""
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Samples.
 y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-    Targets, as in `partial_fit`.
+    Class labels. Rankers of labels also accept an indicator matrix, the 0/1 relevance of the
+    labels, and ignore samples of which none or all labels are relevant.
+""",
+    classes="""
 classes : array-like of shape (n_classes,), default=None
-    Labels, as in `partial_fit`.
+    All class labels, or the names of the columns of an indicator matrix, in any order. If None in
+    the first call, they are the class labels in `y`, or the column names of a data frame, or 0,
+    ..., n_labels - 1. In later calls, None stands for those of the model, and labels that the model
+    does not have are added to it. Nothing was learned from them.
 """,
-    training_weight="""
+    weights="""
 sample_weight : array-like of shape (n_samples,), default=None
-    Weights, as in `partial_fit`. Samples of weight zero are predicted, but not learned.
+    Importance weights, which should be of the order of one. A sample of weight zero is not learned.
+    If None, all weights are one.
 """,
-    method="""
-method : str or list of str, default="decision_function"
-    Predictions to return: "decision_function", "predict", "predict_proba", or several.
+    chunks="""
+Passing the samples in one call or in several calls gives bit-identical models. Pickling the model
+between calls does not change the result.
+""",
+    returns_fitted="""
+Returns
+-------
+self : object
+    The fitted estimator.
+
+Raises
+------
+ValueError
+    If the data are invalid or have a single class, or if a parameter is invalid. In these cases, a
+    fitted model does not change.
+""",
+    returns_self="""
+Returns
+-------
+self : object
+    The estimator.
+
+Raises
+------
+ValueError
+    If the data are invalid or have labels that are not in `classes`, if `classes` lacks a label of
+    the model, or if a weak learner cannot learn new labels. In these cases, the model does not
+    change.
+""",
+    progressive="""
+The resulting model is the same as that of `partial_fit`, if all labels are available. Each
+prediction uses all that was learned from the samples before.
 """,
     scores_before="""
 Returns
@@ -87,20 +125,6 @@ Raises
 ------
 ValueError
     If the data are invalid, as in `partial_fit`.
-""",
-    predictions_before="""
-Returns
--------
-ndarray of shape (n_samples, n_labels) or (n_samples,), or a list of these
-    Predictions of each sample before it is learned, as the method of this name returns them.
-    But scores have a column for each label, also for two classes; are those of the expert that is
-    drawn in a round, if the algorithm draws experts; and are minus infinity for labels that are not
-    available.
-
-Raises
-------
-ValueError
-    If `method` or the data are invalid, as in `partial_fit`.
 """,
 )
 
@@ -157,30 +181,16 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         """
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @of_online
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch, learning one sample after the other.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-            Class labels. Rankers of labels also accept an indicator matrix, the 0/1 relevance of
-            the labels, and ignore samples of which none or all labels are relevant.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Importance weights, which should be of the order of one. A sample of weight zero is
-            skipped. If None, all weights are one.
+        {targets}
+        {weights}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are invalid or have a single class. In this case, a fitted model does
-            not change.
+        {returns_fitted}
         """
         with unchanged_on_error(self):
             data = self._check_and_start(X, y, None, sample_weight, restart=True)
@@ -195,6 +205,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @of_online
     def partial_fit(
         self,
         X: ArrayLike,
@@ -204,8 +215,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
     ) -> Self:
         """Update the model, learning one sample after the other.
 
-        Passing the samples in one call or in several calls gives bit-identical models. Pickling
-        the model between calls does not change the result.
+        {chunks}
 
         If the call is interrupted by Ctrl-C (KeyboardInterrupt), or fails since memory runs out or
         a weak learner of another package raises an error, the model keeps what it has learned
@@ -216,29 +226,11 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-            Class labels or, for rankers of labels, also an indicator matrix.
-        classes : array-like of shape (n_classes,), default=None
-            All class labels, or the names of the columns of an indicator matrix, in any order. If
-            None in the first call, they are the class labels in `y`, or the column names of a data
-            frame, or 0, ..., n_labels - 1. In later calls, None stands for those of the model, and
-            labels that the model does not have are added to it. Nothing was learned from them.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Importance weights. A sample of weight zero is skipped. If None, all weights are one.
+        {targets}
+        {classes}
+        {weights}
 
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are invalid or have labels that are not in `classes`, if `classes` lacks a
-            label of the model, or if a weak learner cannot learn new labels. In these cases, the
-            model does not change.
+        {returns_self}
         """
         with self._discard_failed_start(classes):
             self._learn_rounds(*self._check_and_start(X, y, classes, sample_weight))
@@ -259,8 +251,9 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
 
         Parameters
         ----------
-        {training_data}
-        {training_weight}
+        {targets}
+        {classes}
+        {weights}
 
         {scores_before}
         """

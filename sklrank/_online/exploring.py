@@ -21,7 +21,6 @@ from sklrank._compiled import ExclusiveCalls, exclusive_call, shared_call
 from sklrank._estimators import (
     Interval,
     StrOptions,
-    _fit_context,
     check_random_source,
     of_labels,
     shares_text,
@@ -29,7 +28,7 @@ from sklrank._estimators import (
     with_task_tree,
 )
 from sklrank._online.batches import SMALL_BATCH, slices, timed_slices
-from sklrank._online.classifier import mask_rows, of_online
+from sklrank._online.classifier import mask_rows
 from sklrank._online.label_sets import FULL_INFORMATION
 from sklrank.feedback import Exploration
 from sklrank.feedback._protocol import (
@@ -48,8 +47,26 @@ if TYPE_CHECKING:
 
     from sklrank._typing import RandomSource
 
-# Text that the docstrings of `partial_fit_feedback` share.
-of_feedback = shares_text(
+# Texts that docstrings share.
+of_exploring = shares_text(
+    protocol="""
+The method `explore` draws the labels to show, and `partial_fit_feedback` learns from their
+relevance. `fit`, `partial_fit` and `progressive_fit` simulate both steps on samples with known
+labels, and use only the relevance of the labels shown.
+""",
+    exploration="""
+exploration : float, str or callable, default=0.05
+    Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability that a
+    sample explores instead of showing the k labels of largest score. Values from 0.05 to 0.1 are
+    suitable if users see the labels, since exploration shows them less relevant labels. Larger
+    values such as 0.5 are suitable if many labels are rare and showing irrelevant labels does no
+    harm; they require many samples or passes. `score` evaluates the ranking without exploration, so
+    a parameter search that maximizes it ignores the cost of showing less relevant labels. "decay"
+    is ``t ** -0.25`` in round t = 1, 2, ..., for which the bounds of Raman et al. (2020) decrease
+    fastest, and "ag0" is ``t ** (-1 / 3) / 2``. A callable, such as a
+    :class:`~sklrank.feedback.DecayingExploration`, maps t to the amount. `explore` uses the amount
+    of the next round for all samples.
+""",
     feedback="""
 The labels may have been shown by this model or by another policy, in any order and at any earlier
 time, since the record has the propensities with which they were drawn. Passing the samples in one
@@ -118,34 +135,6 @@ class ExploringMixin(metaclass=ABCMeta):
     @abstractmethod
     def _learn_shown(self, X, actions, propensities, rewards, weights, available):
         """Learn from the labels shown for each sample, and from their rewards."""
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    @of_labels
-    @of_online
-    def progressive_fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        classes: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        method: str | list[str] = "decision_function",
-        available: ArrayLike | None = None,
-    ) -> np.ndarray | list[np.ndarray]:
-        """Predict each sample, then learn from it (progressive, or prequential, validation).
-
-        {progressive}
-
-        Parameters
-        ----------
-        {training_data}
-        {training_weight}
-        {method}
-        {available}
-
-        {predictions_before}
-        """
-        return self._progressive_fit(X, y, classes, sample_weight, method, available)
 
     @of_labels
     def explore(
@@ -249,7 +238,7 @@ class ExploringMixin(metaclass=ABCMeta):
     # a sample. They are checked when the model starts.
     @exclusive_call
     @with_task_tree
-    @of_feedback
+    @of_exploring
     def partial_fit_feedback(
         self,
         X: ArrayLike,

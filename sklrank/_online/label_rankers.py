@@ -157,6 +157,7 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
         self, X: ArrayLike, y: ArrayLike, *arguments: Any, method: list[str], **others: Any
     ) -> list[np.ndarray]: ...
     @_fit_context(prefer_skip_nested_validation=True)
+    @of_labels
     @of_online
     def progressive_fit(
         self,
@@ -166,6 +167,7 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
         sample_weight: ArrayLike | None = None,
         *,
         method: str | list[str] = "decision_function",
+        available: ArrayLike | None = None,
     ) -> np.ndarray | list[np.ndarray]:
         """Predict each sample, then learn from it (progressive, or prequential, validation).
 
@@ -173,33 +175,46 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
 
         Parameters
         ----------
-        {training_data}
-        {training_weight}
-        {method}
+        {targets}
+        {classes}
+        {weights}
+        method : str or list of str, default="decision_function"
+            Predictions to return: "decision_function", "predict", "predict_proba", or several.
+        {available}
 
-        {predictions_before}
+        Returns
+        -------
+        ndarray of shape (n_samples, n_labels) or (n_samples,), or a list of these
+            Predictions of each sample before it is learned, as the method of this name returns
+            them. But scores have a column for each label, also for two classes; are those of the
+            expert that is drawn in a round, if the algorithm draws experts; and are minus infinity
+            for labels that are not available.
+
+        Raises
+        ------
+        ValueError
+            If `method` or the data are invalid, as in `partial_fit`.
         """
-        return self._progressive_fit(X, y, classes, sample_weight, method)
-
-    def _progressive_fit(self, X, y, classes, sample_weight, method, available=None):
         names = [method] if isinstance(method, str) else list(method)
         unknown = [name for name in names if name not in _METHODS]
         if unknown:
             raise ValueError(f"method must be one of {_METHODS} or a list of these, got {method!r}")
-        options = {}
         with self._discard_failed_start(classes):
             data = self._check_and_start(X, y, classes, sample_weight)
             shape = len(data[-1]), len(self.classes_)
             scores, chances, sets = (np.empty(shape, kind) for kind in (float, float, np.intp))
-            if available is not None:
-                options["available"] = available = self._check_available(available, len(scores))
-            predictions = {"chances": chances, "sets": sets}
-            self._learn_rounds(*data, scores=scores, predictions=predictions, **options)
+            available = check_available(available, self.classes_, len(scores), self._n_shown())
+            outputs = {"chances": chances, "sets": sets}
+            self._learn_rounds(*data, scores=scores, outputs=outputs, available=available)
         sets = only_available(sets, available, 0)
         if not self._has_label_columns:
             sets = self.classes_[sets.argmax(axis=1)]
         results = dict(zip(_METHODS, (only_available(scores, available), sets, chances)))
         return results[method] if isinstance(method, str) else [results[name] for name in names]
+
+    def _n_shown(self):
+        """Return the number of labels that are shown, and must be available."""
+        return 1
 
     def _finish_merge(self):
         self._memory = WorkingMemory()  # the other one has the learners from before

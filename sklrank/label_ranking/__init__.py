@@ -9,33 +9,19 @@ which list the labels from best to worst. For the ranking a > c > b,
 - the positions are (1, 3, 2), the places of a, b, c.
 
 If labels are numbers, positions and orderings are permutations of the same numbers, so no check can
-detect that one was passed instead of the other. :func:`positions_from_orderings` and
-:func:`orderings_from_positions` convert between them. :func:`positions_from_scores` converts
-numbers of which larger ones are better, such as yields or ratings.
-
-Two rankers decompose rankings into targets for any regressor or classifier, and combine the
-predictions into a ranking:
+detect that one was passed instead of the other: convert them by :func:`positions_from_orderings`,
+and numbers of which larger ones are better, such as ratings, by :func:`positions_from_scores`.
 
 - :class:`LabelwiseRanker` learns the position of each label by regression, then sorts the labels.
 - :class:`PairwiseRanker` learns by classification which of two labels comes first, then counts
   votes. It also learns from incomplete and tied rankings.
-
-:class:`PlackettLuceRanker` learns a probability distribution over rankings, also from incomplete
-and tied rankings.
-
-:class:`StackedRanker` combines several such rankers. Their weights are determined on held-out
-samples. With its default parameters, it is the recommended ranker if its training time is
-acceptable.
-
-:class:`PlackettLuceRanker`, :class:`StackedRanker`, :class:`PairwiseRanker` and
-:class:`CalibratedLabelRanker`, which wraps any ranker, predict the probability that one label comes
-before another (`predict_pair_proba`).
-:class:`ConformalTopLabels` and :class:`ConformalRanks` wrap any ranker, too: their sets of labels
-and intervals of positions contain the truth with a given probability.
-
-Do not use scikit-learn's `cross_val_predict` with ``method="decision_function"``: it changes the
-rankings without a warning. The examples of `LabelwiseRanker.decision_function` show a loop to use
-instead.
+- :class:`PlackettLuceRanker` learns a probability distribution over rankings, also from these.
+- :class:`StackedRanker` combines such rankers by weights from held-out samples. With its default
+  parameters, it is the recommended ranker if its training time is acceptable.
+- :class:`CalibratedLabelRanker` wraps any ranker, and predicts the probability that one label comes
+  before another (`predict_pair_proba`), as all of them but :class:`LabelwiseRanker` do.
+- :class:`ConformalTopLabels` and :class:`ConformalRanks` wrap any ranker, too: their sets of labels
+  and intervals of positions contain the truth with a given probability.
 """
 
 from sklrank.label_ranking._calibrated import CalibratedLabelRanker

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class ConformalRanker(WrappedRanker):
     """Base class of the wrappers that calibrate a label ranker on held-out samples.
 
-    A subclass defines `_calibrate`.
+    A subclass defines `_calibrated`.
     """
 
     _parameter_constraints: dict = {
@@ -257,11 +257,6 @@ class ConformalTopLabels(ConformalRanker):
         ndarray of bool of shape (n_samples, n_labels)
             True for the labels in the set. Each set contains at least the `k` available labels with
             the highest scores.
-
-        Raises
-        ------
-        ValueError
-            If `available` is neither of these.
         """
         X, available, threshold = self._check_call(X, available, "threshold_")
         scores = np.where(available, decision_function(self.ranker_, X), -np.inf)
@@ -375,11 +370,6 @@ class ConformalRanks(ConformalRanker):
             The smallest and the largest position among the available labels. If no position is in
             the interval, both are the position that is nearest to its center. The entries of other
             labels are 0.
-
-        Raises
-        ------
-        ValueError
-            If `available` is neither of these.
         """
         X, available, quantiles = self._check_call(X, available, "quantiles_")
         centers, widths = self._centers_and_widths(X, available)

@@ -124,7 +124,7 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
 
     def _bounded_scores(self, X):
         """Return scores of a bounded range, which a stack can weight; their order is the same."""
-        return self._label_scores(X)
+        return np.asarray(self.decision_function(X))
 
     def _fit(self, X, y, sample_weight=None, **options):
         """Check the data, fit the ranker and return it."""
@@ -169,12 +169,9 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
 
         Notes
         -----
-        Do not use scikit-learn's `cross_val_predict` with ``method="decision_function"`` to compute
-        scores of held-out samples. That function interprets each column of `y` as class labels and
-        renumbers its values, which changes the order of the labels. The ranker cannot detect this
-        change, since any numbers are valid positions. The loop of the example is safe. So are
-        `cross_val_predict` with ``method="predict"``, `cross_val_score` and parameter searches,
-        because they leave `y` unchanged.
+        scikit-learn's `cross_val_predict` with ``method="decision_function"`` changes the rankings
+        without a warning: it takes the columns of `y` as class labels, and renumbers them. The loop
+        of the example is safe, and so are other methods, `cross_val_score` and searches.
 
         Examples
         --------
@@ -188,12 +185,8 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
         >>> ranker, scores = LabelwiseRanker(Ridge()), np.empty(Y.shape)
         >>> for train, test in KFold(5).split(X):
         ...     scores[test] = clone(ranker).fit(X[train], Y[train]).decision_function(X[test])
-
-        The order of the labels by decreasing score agrees well with the held-out rankings:
-
-        >>> from sklrank.metrics import kendall_tau_score
-        >>> print(f"{kendall_tau_score(Y, -scores):.2f}")
-        0.89
+        >>> bool((scores.argmax(axis=1) == Y.argmin(axis=1)).mean() > 0.9)
+        True
         """
         return self._label_scores(X)
 
@@ -332,8 +325,8 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
         Raises
         ------
         ValueError
-            If the data are malformed, or if the parameters are incompatible with the data or with
-            the inner estimators. In these cases, a fitted model does not change.
+            If the data are malformed, or do not go together with the parameters or the inner
+            estimators. A fitted model does not change.
         """
         with unchanged_on_error(self):
             return self._fit(X, y, sample_weight)

@@ -141,10 +141,9 @@ def positions_from_survey(
     missing_values : number or list of numbers, default=()
         Codes of labels that are not ranked, such as 0, 99 or [-1, 99].
     unlisted : {"missing", "last"}, default="missing"
-        Position of labels that are not ranked. If "missing", it is not known: NaN. If "last", they
-        are tied after the others, as if respondents listed their best options only; of the options
-        for `ties` of :class:`PlackettLuceRanker`, these ties need "exclude". Convert respondents
-        who listed their best options and those who skipped some in separate calls.
+        Position of labels that are not ranked: unknown, NaN ("missing"), or tied after the others
+        ("last"), if respondents listed their best options only. Such ties need ``ties="exclude"``
+        in :class:`PlackettLuceRanker`. Convert respondents who skipped some in another call.
 
     Returns
     -------
@@ -237,9 +236,7 @@ def positions_from_long(
     classes : array-like of shape (n_labels,), default=None
         The labels in the order of the columns. If None, all `options`, sorted.
     unlisted : {"missing", "last"}, default="missing"
-        Position of labels without an answer. If "missing", it is not known. If "last", they are
-        tied after the others, as if respondents listed their best options only, as in
-        :func:`positions_from_survey`.
+        Position of labels without an answer, as in :func:`positions_from_survey`.
 
     Returns
     -------
@@ -250,8 +247,7 @@ def positions_from_long(
     Raises
     ------
     ValueError
-        If a respondent ranks a label twice, if a label is not in `classes`, if a rank is infinite,
-        or if the columns are malformed or their lengths differ.
+        If a respondent ranks a label twice, a label is not in `classes`, or a column is malformed.
 
     Examples
     --------

@@ -74,7 +74,7 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
     position of the label, because the scores of that model are not bounded.
 
     A ranker has the same weight for all labels. The last step therefore corrects the weighted sum
-    for each pair of labels.
+    for each pair of labels. ``name__parameter`` is a parameter of the ranker of this name.
 
     The default parameters are the configuration that the package recommends for label ranking. They
     need no tuning, but `fit` then fits many models. ``examples/paper_label_ranking.py`` evaluates
@@ -158,13 +158,13 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.linear_model import LogisticRegression, Ridge
     >>> from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker, StackedRanker
     >>> X = np.random.RandomState(0).normal(size=(100, 3))
     >>> Y = np.argsort(np.argsort(X, axis=1), axis=1)  # positions are those of the features
     >>> ranker = StackedRanker(
     ...     [
-    ...         ("trees", LabelwiseRanker(random_state=0)),
+    ...         ("linear", LabelwiseRanker(Ridge())),
     ...         ("logistic", PairwiseRanker(LogisticRegression(), voting="soft")),
     ...     ],
     ...     random_state=0,
@@ -199,41 +199,15 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
 
     @property
     def named_estimators_(self) -> Bunch:
-        """Return the fitted rankers with positive weights as a Bunch, by name."""
+        """Fitted rankers with positive weights, by name."""
         check_is_fitted(self)
         kept = [name for name, weight in self.weights_.items() if weight > 0]
         return Bunch(**dict(zip(kept, self.estimators_)))
 
     def get_params(self, deep: bool = True) -> dict:
-        """Get the parameters of this ranker and, as ``name__parameter``, of the inner rankers.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Whether to include the inner rankers and their parameters.
-
-        Returns
-        -------
-        dict
-            Parameter names mapped to their values.
-        """
         return self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters of this ranker.
-
-        ``name__parameter`` sets a parameter of an inner ranker, and ``name`` replaces that ranker.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameter names mapped to their new values.
-
-        Returns
-        -------
-        self : object
-            This ranker.
-        """
         return self._set_params("estimators", **params)
 
     def _fit_rankings(self, X, positions, sample_weight):

@@ -148,13 +148,13 @@ class ProgressiveValidationDisplay(Display):
         >>> from sklearn.naive_bayes import MultinomialNB
         >>> from sklearn.utils import shuffle
         >>> from sklrank.model_selection import ProgressiveValidationDisplay
-        >>> X, y = shuffle(*load_iris(return_X_y=True), random_state=0)
+        >>> X, y = shuffle(*load_iris(return_X_y=True), n_samples=50, random_state=0)
         >>> models = {"bayes": MultinomialNB(), "linear": SGDClassifier()}
         >>> display = ProgressiveValidationDisplay.from_estimators(
         ...     models, X, y, n_seeds=2, random_state=0
         ... )
         >>> display.losses["linear"].shape
-        (2, 150)
+        (2, 50)
         """
         if not is_integer(n_seeds) or n_seeds < 1:
             raise ValueError(

@@ -162,28 +162,13 @@ the probability of the steps in potentials. What was learned with another m rema
 .. [1] V. Raman, D. T. Zhang, Y. H. Jung and A. Tewari, "Online boosting for multilabel ranking
    with top-k feedback", 2020.
 """,
-    protocol="""
-The method `explore` draws the labels to show, and `partial_fit_feedback` learns from their
-relevance. `fit`, `partial_fit` and `progressive_fit` simulate both steps on samples with known
-labels, and use only the relevance of the labels shown.
-""",
     shown="""
 k : int, default=3
     Number of labels to show, from 2 to the number of labels, or from 1 with
     ``cost_estimate="labels"``. A record of a single label forms no pair; then only weak learners
     that use the relevance itself, such as the default learners, learn from it. If the target
     consists of class labels and there are fewer than `k` classes, all classes are shown.
-exploration : float, str or callable, default=0.05
-    Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability
-    that a sample explores instead of showing the k labels of largest score. Values from 0.05 to
-    0.1 are suitable if users see the labels, since exploration shows them less relevant labels.
-    Larger values such as 0.5 are suitable if many labels are rare and showing irrelevant labels
-    does no harm; they require many samples or passes. `score` evaluates the ranking by the
-    scores without exploration, so a parameter search that
-    maximizes `score` ignores the cost of showing less relevant labels.
-    "decay" is ``t ** -0.25`` in round t = 1, 2, ..., the rate for which the bounds of [1]_
-    decrease fastest, up to a constant factor, and "ag0" is ``t ** (-1 / 3) / 2``. A callable maps
-    t to the amount. `explore` uses the amount of the next round for all samples.
+{exploration}
 randomization : str, default="uniform"
     Scheme of :func:`sklrank.feedback.explore` that draws several labels, such as "uniform" (a
     sample that explores shows k random labels) or "single-swap" (it shows the k best labels
@@ -221,10 +206,7 @@ n_rounds_ : int
     Number of rounds. Each sample of positive weight is one round in each pass.
 n_iter_ : int
     Number of passes over the samples in the last call of `fit`.
-n_features_in_ : int
-    Number of features seen during training.
-feature_names_in_ : ndarray of shape (n_features,)
-    Names of the features. Defined only if `X` has feature names that are all strings.
+{features_seen}
 """,
 )
 
@@ -240,6 +222,8 @@ class OnlineBooster(LabelSetRanker):
     _hedge = False
     # Feedback of the list of recommended learners.
     _feedback = "full"
+    # One-versus-rest model of the relevance of labels, for estimates of costs.
+    _direct_model = None
     # Whether the last round ended when some learners had learned its sample and others had not.
     _is_in_round = False
     _merge_rules: ClassVar = {
@@ -360,14 +344,10 @@ class OnlineBooster(LabelSetRanker):
         hedges = merging.states[0]["_log_expert_weights"] is not None
         return {"_log_expert_weights": merging.total("_log_expert_weights") if hedges else None}
 
-    def _compiled_objects(self):
-        """Return the compiled objects that the rounds change."""
-        return [*self._learners, self._label_sets]
-
     def _learn_rounds(
-        self, X, indptr, labels, weights, *, order=None, scores=None, predictions=None
+        self, X, indptr, labels, weights, *, order=None, scores=None, outputs=None, available=None
     ):
-        """Play a round for each sample, in this `order` if it is not None."""
+        """Play a round for each sample. The relevance of all labels is learned."""
 
         def reveal(rows, chosen, batch):
             lists = lists_of_rows(indptr, labels, chosen)
@@ -375,9 +355,9 @@ class OnlineBooster(LabelSetRanker):
             draws = self._random_state.random_sample(rows.shape[0]) if self._hedge else None
             return feedback, draws, feedback.known
 
-        self._play_rounds(X, weights, reveal, order, scores, predictions)
+        self._play_rounds(X, weights, reveal, order, scores, outputs)
 
-    def _play_rounds(self, X, weights, reveal, order=None, scores=None, predictions=None):
+    def _play_rounds(self, X, weights, reveal, order=None, scores=None, outputs=None):
         """Play a round for each sample, in this `order` if it is not None.
 
         `reveal(rows, chosen, batch)` returns the feedback on the samples `chosen`, of numbers
@@ -393,21 +373,20 @@ class OnlineBooster(LabelSetRanker):
         batches, n_samples, total = slices(X.shape[0], SMALL_BATCH), 0, 0.0
         # The function of joblib takes longer than a round.
         n_threads = 1 if self.n_jobs is None and X.shape[0] == 1 else effective_n_jobs(self.n_jobs)
-        with ExclusiveCalls(self._compiled_objects()):
+        direct = [] if self._direct_model is None else [self._direct_model]
+        with ExclusiveCalls([*self._learners, self._label_sets, *direct]):
             rounds = self._take_rounds(n_threads)
             tracked = self._track(batches, "batch", may_stop=scores is None)
             for batch in tracked if self.verbose else timed_slices(tracked):
                 chosen = batch if order is None else order[batch]
                 rows, of_rows = X[chosen], weights[chosen]
                 feedback, draws, known = reveal(rows, chosen, batch)
-                outputs = {name: array[batch] for name, array in (predictions or {}).items()}
+                of_sets = {name: array[batch] for name, array in (outputs or {}).items()}
                 out = None if scores is None else scores[batch]
-                before = self._play_batch(rounds, rows, feedback, of_rows, draws, out, outputs)
+                before = self._play_batch(rounds, rows, feedback, of_rows, draws, out, of_sets)
                 if self.verbose:
-                    n_samples, total = (
-                        n_samples + len(before),
-                        total + rank_losses(before, **known).sum(),
-                    )
+                    n_samples += len(before)
+                    total += rank_losses(before, **known).sum()
                     print_progress(
                         type(self).__name__,
                         f"batch {batches.index(batch) + 1} of {len(batches)}",
@@ -415,27 +394,19 @@ class OnlineBooster(LabelSetRanker):
                     )
             self._memory.give(n_threads, rounds)
 
-    def _play_batch(self, rounds, rows, feedback, weights, draws, scores, outputs):
+    def _play_batch(self, rounds, rows, feedback, weights, draws, scores, of_sets):
         """Play the rounds of a batch. Return the scores before each round if they are needed."""
         best = np.empty((len(weights), len(self.classes_)))
         if scores is None and self.verbose:
             scores = np.empty(best.shape)
         # The rounds write into this array. Copy it, so that an array held by the user is unchanged.
         self.estimator_weights_ = self.estimator_weights_.copy()
-        of_sets = {"threshold": self._threshold, **outputs, **feedback.known}
+        of_sets |= {"threshold": self._threshold, **feedback.known}
+        learn_sets = partial(self._label_sets.play, best, weights, **of_sets)
+        of_learners = self.estimator_weights_, self._log_expert_weights
+        outputs = scores, self._edge_sums, best
         try:
-            rounds.play(
-                rows,
-                feedback,
-                weights,
-                self.estimator_weights_,
-                self._log_expert_weights,
-                draws,
-                scores,
-                self._edge_sums,
-                best,
-                partial(self._label_sets.play, best, weights, **of_sets),
-            )
+            rounds.play(rows, feedback, weights, *of_learners, draws, *outputs, learn_sets)
         finally:
             self.n_rounds_, self._is_in_round = rounds.n_rounds, rounds.is_in_round
         return scores

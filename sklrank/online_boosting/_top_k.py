@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sklrank._estimators import Interval, StrOptions
-from sklrank._online import ExploringMixin, lists_of_rows, mask_rows, of_label_sets, of_online
+from sklrank._online import (
+    ExploringMixin,
+    lists_of_rows,
+    mask_rows,
+    of_exploring,
+    of_label_sets,
+    of_online,
+)
 from sklrank.feedback._protocol import exploration_rates
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
@@ -74,16 +81,7 @@ class TopKBooster(ExploringMixin, OnlineBooster):
         self._play_rounds(X, weights, reveal)
 
     def _learn_rounds(
-        self,
-        X,
-        indptr,
-        labels,
-        weights,
-        *,
-        order=None,
-        scores=None,
-        predictions=None,
-        available=None,
+        self, X, indptr, labels, weights, *, order=None, scores=None, outputs=None, available=None
     ):
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights if order is None else weights[order])
@@ -98,7 +96,7 @@ class TopKBooster(ExploringMixin, OnlineBooster):
             return feedback, draws, dict(zip(("indptr", "labels"), lists))
 
         sampler = self._memory.take("sampler", self._make_sampler)
-        self._play_rounds(X, weights, reveal, order, scores, predictions)
+        self._play_rounds(X, weights, reveal, order, scores, outputs)
         self._memory.give("sampler", sampler)
 
     def _start_model(self, classes):
@@ -110,17 +108,12 @@ class TopKBooster(ExploringMixin, OnlineBooster):
         self.classes_ = classes
         self._start_exploring()
         super()._start_model(classes)
-        self._propensity_clip, self._cost_estimate = self.propensity_clip, self.cost_estimate
         self._direct_model = None
+        self._propensity_clip, self._cost_estimate = self.propensity_clip, self.cost_estimate
         if self.cost_estimate == "doubly-robust":
             model = OnlineLogisticRegression(multi_class="ovr", normalize="l2")
             model._init_model(self.n_features_in_, np.arange(len(classes)))
             self._direct_model = model._learner
-
-    def _compiled_objects(self):
-        return super()._compiled_objects() + (
-            [] if self._direct_model is None else [self._direct_model]
-        )
 
     def _estimate(self, rows):
         """Return the bounds of propensities, the estimate of the costs, and its direct model."""
@@ -141,6 +134,7 @@ class TopKBooster(ExploringMixin, OnlineBooster):
 
 @of_online
 @of_label_sets
+@of_exploring
 @of_boosters
 class TopKBBM(TopKBooster):
     """Boost-by-majority for multilabel ranking from top-k feedback (Top-k BBM).
@@ -252,6 +246,7 @@ class TopKBBM(TopKBooster):
 
 @of_online
 @of_label_sets
+@of_exploring
 @of_boosters
 class TopKAdaptive(TopKBooster):
     """Adaptive online boosting from top-k feedback (Top-k Adaptive).
@@ -304,23 +299,13 @@ class TopKAdaptive(TopKBooster):
 
     Examples
     --------
-    Show three of eight labels to a user, and learn which of them are relevant:
-
-    >>> import numpy as np
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklrank.metrics import rank_loss
     >>> from sklrank.online_boosting import TopKAdaptive
     >>> X, Y = make_multilabel_classification(1000, n_classes=8, random_state=0)
     >>> model = TopKAdaptive(k=3, exploration=0.2, random_state=0)
-    >>> for batch in np.array_split(np.arange(500), 50):
-    ...     shown = model.explore(X[batch], classes=range(8))
-    ...     rewards = np.take_along_axis(Y[batch], shown.actions, axis=1)
-    ...     model = model.partial_fit_feedback(X[batch], shown, rewards)
-
-    Simulate the same feedback on labeled samples, one at a time:
-
-    >>> scores = model.progressive_fit(X[500:], Y[500:])
-    >>> bool(rank_loss(Y[500:], scores) < 0.15)
+    >>> scores = model.progressive_fit(X, Y)
+    >>> bool(rank_loss(Y[500:], scores[500:]) < 0.15)
     True
     """
 

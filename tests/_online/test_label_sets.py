@@ -108,7 +108,7 @@ class SlowLabelSets:
         self.b -= k * (p - y) / self.c
 
 
-def random_stream(seed, n=40, m=5):
+def random_stream(seed, n=30, m=5):
     """Return scores, relevance and weights of samples; some scores are tied, zero or negative."""
     rng = np.random.default_rng(seed)
     y = rng.random((n, m)) < rng.choice([0.1, 0.4, 0.9], size=(n, 1))
@@ -196,7 +196,7 @@ def test_class_labels(some):
 
 
 @settings(max_examples=10, deadline=None)
-@given(seed=st.integers(0, 2**20), stop=st.integers(1, 59))
+@given(seed=st.integers(0, 2**20), stop=st.integers(1, 29))
 def test_chunks_pickles_and_other_thresholds(seed, stop):
     """Chunks and pickles give the same bits, and what is learned does not depend on the rule."""
     scores, y, weights = random_stream(seed)
@@ -256,9 +256,10 @@ def test_arrays_that_do_not_match(change):
 def test_each_sample_is_predicted_before_it_is_learned(kind, threshold):
     """`progressive_fit` returns what `predict` and `predict_proba` would have returned."""
     model = clone(RANKERS[kind]).set_params(threshold=threshold)
-    sets, chances = model.progressive_fit(X, csr_array(Y), method=["predict", "predict_proba"])
+    methods = ["predict", "predict_proba"]
+    sets, chances = model.progressive_fit(X[:80], csr_array(Y[:80]), method=methods)
     slow = clone(model).partial_fit(X[:1], Y[:1])
-    for i in range(1, len(X)):
+    for i in range(1, 80):
         assert_array_equal(sets[i], slow.predict(X[[i]])[0])
         assert_array_equal(chances[i], slow.predict_proba(X[[i]])[0])
         slow.partial_fit(X[[i]], Y[[i]])

@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 
 from sklrank._checks.queries import Queries
 from sklrank.boosting import AdaRank, HistGradientBoostingRanker, NDCGBoost, RankBoost
-from sklrank.boosting._base import DocumentTarget
+from sklrank.boosting._base import DocumentTarget, split_queries
 from sklrank.metrics import ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
 from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor
@@ -231,16 +231,8 @@ def test_warm_start_holds_out_no_query_of_earlier_rounds(stopped_before, fingerp
 
 @pytest.mark.parametrize("loss", ["logistic", "expected-ndcg"])
 @pytest.mark.parametrize("parameters", [{}, {"k": 2}, {"gain": "linear"}], ids=str)
-def test_early_stopping_by_held_out_queries(loss, parameters, monkeypatch):
+def test_early_stopping_by_held_out_queries(loss, parameters):
     """The validation loss is the objective of the held-out queries."""
-    splits = []
-    split = HistGradientBoostingRanker._split
-
-    def record(*arguments):
-        splits.append(split(*arguments))
-        return splits[-1]
-
-    monkeypatch.setattr(HistGradientBoostingRanker, "_split", record)
     ranker = HistGradientBoostingRanker(
         loss,
         max_iter=50,
@@ -252,7 +244,7 @@ def test_early_stopping_by_held_out_queries(loss, parameters, monkeypatch):
         random_state=0,
         **parameters,
     ).fit(X, GRADES, qid=QID)
-    [(train, held_out)] = splits
+    train, held_out = split_queries(Queries.from_qid(QID, len(X)), 0.2, ranker._split_seed)
     assert not np.isin(QID[held_out], QID[train]).any()
     assert 0 < len(set(QID[held_out])) < 9
     y_held_out, queries = GRADES[held_out], Queries.from_qid(QID[held_out], len(held_out))

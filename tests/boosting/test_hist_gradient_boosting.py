@@ -357,8 +357,9 @@ PAIR_WEIGHTS = {
 @pytest.mark.parametrize("loss", PAIR_WEIGHTS)
 @pytest.mark.parametrize("learning_rate", [0.1, 2.0])
 def test_the_default_never_raises_the_objective(loss, learning_rate):
-    ranker = HistGradientBoostingRanker(loss, learning_rate=learning_rate, random_state=0)
-    losses = ranker.fit(*make_many_queries(0, nonlinear=False)).loss_curve_
+    options = {"learning_rate": learning_rate, "max_iter": 30, "random_state": 0}
+    ranker = HistGradientBoostingRanker(loss, **options)
+    losses = ranker.fit(*make_many_queries(0, n_queries=30, nonlinear=False)).loss_curve_
     assert len(losses) == len(ranker.estimators_) + 1
     assert (losses[1:] <= losses[:-1] * (1 + 1e-12)).all()
 
@@ -423,6 +424,7 @@ def test_warm_start_keeps_what_was_chosen():
         ranker.set_params(max_iter=7).fit(X, y, qid)
 
 
+@pytest.mark.slow
 def test_mq2008(letor_data):
     """The first fold, mean of three seeds; see examples/paper_ndcg_boost.py for all folds."""
     X_train, *train = letor_data(1, 2, 3)

@@ -16,13 +16,13 @@ from sklrank.tree._histogram import binning as _binning
 
 Ranker = partial(HistGradientBoostingRanker, random_state=0)
 rng = np.random.RandomState(0)
-X = rng.standard_normal((1500, 11))
-X[:, 3] = rng.randint(6, size=1500)
+X = rng.standard_normal((900, 11))
+X[:, 3] = rng.randint(6, size=900)
 X[rng.random_sample(X.shape) < 0.05] = np.nan
 # Query 0 has more documents than the smallest blocks and parts.
-QID = rng.randint(80, size=1500) * (rng.random_sample(1500) < 0.7)
+QID = rng.randint(50, size=900) * (rng.random_sample(900) < 0.7)
 Y = np.digitize(np.nan_to_num(X[:, 0] * X[:, 1]) + np.nan_to_num(X[:, 3]) % 2, [0, 1])
-BLOCKS = np.split(np.arange(1500), [7, 450, 451, 1000])
+BLOCKS = np.split(np.arange(900), [7, 250, 251, 600])
 
 
 def blocks_of(*arrays):
@@ -31,7 +31,7 @@ def blocks_of(*arrays):
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
-    monkeypatch.setattr(_training_parts, "PART_SIZE", 300)
+    monkeypatch.setattr(_training_parts, "PART_SIZE", 200)
 
 
 def assert_same_rankers(fitted, expected, documents=X):
@@ -81,7 +81,7 @@ def test_kinds_of_blocks(tmp_path):
     np.save(tmp_path / "X.npy", documents)
     on_disk = np.load(tmp_path / "X.npy", mmap_mode="r")
     names = QID.astype(str)
-    expected = Ranker(max_iter=3, max_leaf_nodes=8).fit(documents, Y, names)
+    expected = Ranker(max_iter=3, max_leaf_nodes=8, init=None).fit(documents, Y, names)
     kinds = {
         "arrays": documents.__getitem__,
         "lists": lambda rows: documents[rows].tolist(),
@@ -90,12 +90,12 @@ def test_kinds_of_blocks(tmp_path):
     }
     for take in kinds.values():
         blocks = [(take(rows), Y[rows], names[rows]) for rows in BLOCKS]
-        ranker = Ranker(max_iter=3, max_leaf_nodes=8)
+        ranker = Ranker(max_iter=3, max_leaf_nodes=8, init=None)
         fit_blocks(ranker, lambda blocks=blocks: iter(blocks), folder=tmp_path)
         assert_same_rankers(ranker, expected, documents)
     frame = pd.DataFrame(documents, columns=[f"x{i}" for i in range(11)])
     blocks = [(frame.iloc[rows], pd.Series(Y[rows]), names[rows]) for rows in BLOCKS]
-    ranker = fit_blocks(Ranker(max_iter=3, max_leaf_nodes=8), blocks)
+    ranker = fit_blocks(Ranker(max_iter=3, max_leaf_nodes=8, init=None), blocks)
     assert ranker.feature_names_in_.tolist() == list(frame.columns)
     assert_same_rankers(ranker, expected.fit(frame, Y, names), frame)
     assert [path.name for path in tmp_path.iterdir()] == ["X.npy"]
@@ -103,11 +103,16 @@ def test_kinds_of_blocks(tmp_path):
 
 @pytest.mark.parametrize("loss", ["logistic", "lambda", "xe-ndcg", "spearman"])
 def test_documents_have_weights(loss):
-    weights = rng.randint(4, size=1500) / 3
+    weights = np.random.RandomState(0).randint(4, size=900) / 3
     expected = Ranker(loss, max_iter=3, max_leaf_nodes=4)
     expected.fit(X, Y, qid=QID, sample_weight=weights)
     fitted = fit_blocks(Ranker(loss, max_iter=3, max_leaf_nodes=4), blocks_of(X, Y, QID, weights))
     assert_same_rankers(fitted, expected)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return Ranker(max_iter=2).fit(X, Y, qid=QID)
 
 
 def changed_block(block):
@@ -130,12 +135,11 @@ def changed_block(block):
         (5, "^blocks: 'int' object is not iterable"),
     ],
 )
-def test_bad_blocks_are_named_and_change_nothing(blocks, message, fingerprint):
-    ranker = Ranker(max_iter=2).fit(X, Y, qid=QID)
-    before = fingerprint(ranker)
+def test_bad_blocks_are_named_and_change_nothing(blocks, message, fitted, fingerprint):
+    before = fingerprint(fitted)
     with pytest.raises(ValueError, match=message):
-        fit_blocks(ranker, blocks)
-    assert fingerprint(ranker) == before
+        fit_blocks(fitted, blocks)
+    assert fingerprint(fitted) == before
 
 
 def test_blocks_must_not_change():
@@ -190,7 +194,7 @@ def test_what_needs_all_documents_is_refused(parameters):
 def test_other_rankers_and_categories_of_frames_are_refused():
     with pytest.raises(TypeError, match="must be a HistGradientBoostingRanker, got NDCGBoost"):
         fit_blocks(NDCGBoost(), blocks_of(X, Y, QID))
-    frame = pd.DataFrame({"color": pd.Categorical(["red", "blue"] * 750), "x": X[:, 0]})
+    frame = pd.DataFrame({"color": pd.Categorical(["red", "blue"] * 450), "x": X[:, 0]})
     with pytest.raises(ValueError, match="'color' of X must have numbers: replace its categories"):
         fit_blocks(HistGradientBoostingRanker(), [(frame, Y, QID)])
 

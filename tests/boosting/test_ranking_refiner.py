@@ -300,6 +300,7 @@ def test_equal_judgements_follow_the_base_ranker(data):
     assert model.noise_ == 1.0
 
 
+@pytest.mark.slow
 def test_refinement_ranks_better_than_the_base_ranker():
     X, y, relevance, qid, base = make_recommender(20, n_rated=20, random_state=0)
     X = np.column_stack([X, base])

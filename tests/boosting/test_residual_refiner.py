@@ -230,3 +230,10 @@ def test_a_failed_fit_changes_nothing(fingerprint):
         with pytest.raises(ValueError, match=message):
             model.fit(*arguments)
     assert fingerprint(model) == before
+
+
+def test_a_fitted_refiner_keeps_its_base_ranker():
+    X = np.random.RandomState(0).normal(size=(20, 3))
+    refiner = ResidualRefiner(0).fit(X, (X[:, 1] > 0).astype(int))
+    expected = refiner.predict(X)
+    assert_array_equal(refiner.set_params(base_ranker=2).predict(X), expected)

@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 from scipy.io import arff as scipy_arff
 
-from sklrank.datasets import load_arff_multilabel
+from sklrank.datasets import _text_files, load_arff_multilabel
 
 HEADER = """% Songs and their moods.
 %  Second line.
@@ -315,14 +315,15 @@ def test_nul_bytes(write):
         load_arff_multilabel(write("@relation a\n@attribute b {\0}\n"), labels=-2)
 
 
-def test_arrays_that_would_not_fit_into_memory(write):
-    header = "".join(f"@attribute a{i} numeric\n" for i in range(30_001))
-    path = write(f"@relation wide\n{header}@data\n" + "{0 1, 30000 1}\n" * 100_000)
-    assert load_arff_multilabel(path, labels=-1).data.shape == (100_000, 30_000)
-    with pytest.raises(ValueError, match="100000 rows and 30000 columns.* pass sparse=True"):
+def test_arrays_that_would_not_fit_into_memory(write, monkeypatch):
+    monkeypatch.setattr(_text_files, "MAX_ENTRIES", 1000)
+    header = "".join(f"@attribute a{i} numeric\n" for i in range(3001))
+    path = write(f"@relation wide\n{header}@data\n" + "{0 1, 3000 1}\n" * 100)
+    assert load_arff_multilabel(path, labels=-1).data.shape == (100, 3000)
+    with pytest.raises(ValueError, match="100 rows and 3000 columns.* pass sparse=True"):
         load_arff_multilabel(path, labels=-1, sparse=False)
-    with pytest.raises(ValueError, match="100000 rows and 30000 columns.* check that labels"):
-        load_arff_multilabel(path, labels=-30_000)
+    with pytest.raises(ValueError, match="100 rows and 3000 columns.* check that labels"):
+        load_arff_multilabel(path, labels=-3000)
 
 
 # --- properties

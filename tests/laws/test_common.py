@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import sklrank
@@ -151,8 +151,8 @@ ESTIMATORS = [
     PlackettLuceRanker(kernel="rbf", alpha=0.1, n_components=20),
     StackedRanker(
         [
-            ("forest", LabelwiseRanker(ExtraTreesRegressor(5, random_state=0))),
-            ("logistic", PairwiseRanker(LogisticRegression())),
+            ("linear", LabelwiseRanker(Ridge())),
+            ("tree", LabelwiseRanker(DecisionTreeRegressor(max_depth=3, random_state=0))),
         ],
         cv=3,
     ),

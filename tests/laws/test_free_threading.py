@@ -88,7 +88,9 @@ def in_threads(functions):
 def test_threads_may_read_one_model(model):
     """The model comes from a pickle, so that nothing that it computes on demand is known yet."""
     rng = np.random.RandomState(0)
-    X = rng.normal(size=(200, 5))
+    # Learners in Python need a millisecond for each sample.
+    n_samples, n_copies = (60, 1) if "GaussianNB" in repr(model) else (200, 5)
+    X = rng.normal(size=(n_samples, 5))
     scores = X @ rng.normal(size=(5, N_CLASSES))
     by_rankings = isinstance(model, PairwiseRanker | PredtronLabelRanker)
     y = np.argsort(np.argsort(-scores, axis=1)) if by_rankings else scores.argmax(axis=1)
@@ -99,8 +101,7 @@ def test_threads_may_read_one_model(model):
     known = model.get_params()
     model = clone(model).set_params(**{k: v for k, v in parameters.items() if k in known})
     model.fit(X, y)
-    # Learners in Python need a millisecond for each sample.
-    many = X[:20] if "GaussianNB" in repr(model) else np.tile(X, (5, 1))
+    many = np.tile(X, (n_copies, 1))
     methods = [name for name in METHODS if hasattr(model, name)]
     copy = pickle.loads(pickle.dumps(model))
     calls = [getattr(copy, name) for name in methods for _ in range(N_THREADS)]

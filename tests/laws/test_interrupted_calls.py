@@ -50,8 +50,8 @@ from sklrank.online_boosting import (
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
 from sklrank.tree import HistogramTreeRegressor, HoeffdingTreeClassifier, ProbabilisticLabelTree
 
-BATCH = 5
-N_SAMPLES = 13
+BATCH = 3
+N_SAMPLES = 8
 PACKAGE = str(Path(sklrank.__file__).parent)
 
 MODELS = {
@@ -168,7 +168,7 @@ def possible_states(start, method, keeps_samples, state):
 @pytest.mark.parametrize(
     ("error", "first_number", "step"),
     [
-        (KeyboardInterrupt, 0, 11),
+        (KeyboardInterrupt, 0, 17),
         pytest.param(KeyboardInterrupt, 1, 3, marks=pytest.mark.slow),
         pytest.param(MemoryError, 1, 2, marks=pytest.mark.slow),
     ],
@@ -260,8 +260,8 @@ def test_half_a_round(make_booster, method, error, monkeypatch):
     for stop in (1, 4, 8):
         monkeypatch.setattr(Interrupted, "stop", None)
         model = make_booster(Interrupted(), n_estimators=3, random_state=0, **k)
-        model.fit(*arguments(model, "fit", 6, seed=1))
-        data = arguments(model, method, 6)
+        model.fit(*arguments(model, "fit", 4, seed=1))
+        data = arguments(model, method, 4)
         monkeypatch.setattr(Interrupted, "calls", count())
         monkeypatch.setattr(Interrupted, "stop", stop)
         with pytest.raises(error):
@@ -274,7 +274,7 @@ def test_half_a_round(make_booster, method, error, monkeypatch):
                 with pytest.raises(NotFittedError, match="call fit"):
                     getattr(one, method)(*data)
             assert np.array_equal(ranks, model.predict_ranks(data[0]))
-            model.fit(*arguments(model, "fit", 6, seed=1))
+            model.fit(*arguments(model, "fit", 4, seed=1))
         else:
             assert len(n_learned) == 1
         getattr(model, method)(*data)
@@ -364,7 +364,7 @@ def test_global_generator_is_not_restored():
 # -- Ctrl-C during a compiled call.
 
 
-def seconds_until_interrupted(call, after=1.0):
+def seconds_until_interrupted(call, after=0.5):
     """Send Ctrl-C while `call` runs, and return how long it runs on."""
     timer = threading.Timer(after, signal.raise_signal, [signal.SIGINT])
     # Shells start programs in the background with SIGINT ignored.

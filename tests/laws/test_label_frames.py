@@ -43,7 +43,7 @@ CASES = [(model, RELEVANT, rank_loss_scorer) for model in ONLINE[:4]] + [
     (ONLINE[5], RELEVANT, None),
     (ONLINE[4], RELEVANT, None),
     (LabelwiseRanker(Ridge()), POSITIONS, kendall_tau_scorer),
-    (PairwiseRanker(), POSITIONS, kendall_tau_scorer),
+    (PairwiseRanker(LogisticRegression()), POSITIONS, kendall_tau_scorer),
     (
         StackedRanker([("ridge", LabelwiseRanker(Ridge()))], random_state=0),
         POSITIONS,

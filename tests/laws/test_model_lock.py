@@ -130,7 +130,7 @@ def test_threads_learn_and_predict(name, fingerprint):
         lambda: getattr(model, "explore", model.predict)(X),
         lambda: pickle.loads(pickle.dumps(model)).predict(X),
     ]
-    in_threads([lambda call=call: repeated(call, 0.2) for call in calls])
+    in_threads([lambda call=call: repeated(call, 0.1) for call in calls])
     if not hasattr(model, "explore"):  # The order of its random numbers is unknown.
         for seed in learned:
             expected.partial_fit(*chunk(model, seed))
@@ -146,7 +146,7 @@ def test_threads_learn(name):
     data = chunk(model, 0)
     model.partial_fit(*data)
     expected = deepcopy(model)
-    counts = in_threads([lambda: repeated(lambda: model.partial_fit(*data), 0.1)] * 3)
+    counts = in_threads([lambda: repeated(lambda: model.partial_fit(*data), 0.05)] * 3)
     for _ in range(sum(counts)):
         expected.partial_fit(*data)
     assert_array_equal(model.predict(data[0]), expected.predict(data[0]))
@@ -319,13 +319,11 @@ def test_threads_that_wait_to_predict_go_before_the_next_one_that_learns():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of threads are those of POSIX")
-@pytest.mark.parametrize("held, waiting", [("predict", "learn"), ("learn", "predict")])
-def test_ctrl_c_ends_a_wait(tmp_path, held, waiting):
+def test_ctrl_c_ends_a_wait(tmp_path):
     """Other calls do not wait for the one that gave up."""
-    code = f"""
+    code = """
 import signal, threading
-from sklearn.base import BaseEstimator
-from sklrank._compiled.model_lock import LockedModel, exclusive_call, part_of_call, shared_call
+from sklrank._compiled.model_lock import LockedModel, exclusive_call, shared_call
 class Locked(LockedModel):
     @exclusive_call
     def learn(self, call=None): return call and call()
@@ -333,21 +331,22 @@ class Locked(LockedModel):
     def predict(self, X=None): return X and X()
 # Shells start programs in the background with SIGINT ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-model, free = Locked(), threading.Event()
-other = threading.Thread(target=lambda: model.{held}(free.wait))
-other.start()
 main = threading.main_thread().ident
-threading.Timer(0.3, signal.pthread_kill, [main, signal.SIGINT]).start()
-try:
-    model.{waiting}()
-except KeyboardInterrupt:
-    if "{held}" == "predict":
-        model.predict()
-    print("interrupted")
-free.set()
-other.join()
-model.learn()
-print("free")
+for held, waiting in ("predict", "learn"), ("learn", "predict"):
+    model, free = Locked(), threading.Event()
+    other = threading.Thread(target=lambda: getattr(model, held)(free.wait))
+    other.start()
+    threading.Timer(0.3, signal.pthread_kill, [main, signal.SIGINT]).start()
+    try:
+        getattr(model, waiting)()
+    except KeyboardInterrupt:
+        if held == "predict":
+            model.predict()
+        print("interrupted")
+    free.set()
+    other.join()
+    model.learn()
+    print("free")
 """
     result = subprocess.run(
         [sys.executable, "-c", code],
@@ -359,7 +358,7 @@ print("free")
         timeout=60,
         check=True,
     )
-    assert result.stdout.split() == ["interrupted", "free"]
+    assert result.stdout.split() == ["interrupted", "free"] * 2
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))

@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from functools import cache
 
 import joblib
 import numpy as np
@@ -78,10 +79,14 @@ def test_saved_models_predict_and_learn_as_before(estimator, tmp_path):
             learn(one, new_data)
 
 
+# Models that tests only read.
+fitted = cache(fit)
+
+
 @each_estimator
 def test_types_that_skops_asks_to_trust(estimator):
     """They are classes of this package, and those of scikit-learn's trees and neighbors."""
-    model, _ = fit(estimator)
+    model, _ = fitted(estimator)
     types = untrusted_types(skops.io.dumps(model))
     assert f"{type(model).__module__}.{type(model).__name__}" in types
     assert {name for name in types if not name.startswith("sklrank.")} <= OF_SKLEARN
@@ -108,7 +113,7 @@ def test_other_state_formats_are_refused_by_name(way, monkeypatch, tmp_path):
 
 @each_estimator
 def test_estimators_without_a_format_are_refused(estimator):
-    model, _ = fit(estimator)
+    model, _ = fitted(estimator)
     for one in (model, *persistent_objects(model)):
         state = dict(one.__getstate__())
         assert state.pop("_sklrank_version") == sklrank.__version__

@@ -74,9 +74,9 @@ each_estimator = pytest.mark.parametrize(
     ids=repr,
 )
 
-N_SAMPLES, BATCH = 150, 40
+N_SAMPLES, BATCH = 70, 20
 IRIS, CLASSES = load_iris(return_X_y=True)
-ORDER = np.random.RandomState(0).permutation(N_SAMPLES)
+ORDER = np.random.RandomState(0).permutation(150)[:N_SAMPLES]
 IRIS, CLASSES = IRIS[ORDER], CLASSES[ORDER]
 POSITIONS = np.argsort(np.argsort(IRIS[:, :3] + [2.5, 4.0, 2.5], axis=1), axis=1) + 1
 
@@ -438,7 +438,7 @@ def test_other_training_methods(estimator, method):
     model.set_callbacks(recorder)
     result = getattr(model, method)(X, y, **options)
     is_query_ranker = isinstance(model, PredtronQueryRanker)
-    n_batches = -(-15 // 4) if is_query_ranker else -(-N_SAMPLES // BATCH)
+    n_batches = -(-7 // 2) if is_query_ranker else -(-N_SAMPLES // BATCH)
     all_batches = tasks(method, ("batch", n_batches))
     root = ((method, 0),)
     if method == "partial_fit":
@@ -673,7 +673,7 @@ def test_verbose_of_online_boosters(booster, method, target, capsys):
     losses = rank_loss(target, scores, average=False)
     getattr(make(1), method)(IRIS, target)
     lines = capsys.readouterr().out.splitlines()
-    for i, n in enumerate((40, 80, 120, 150)):
+    for i, n in enumerate((20, 40, 60, 70)):
         loss = f"rank loss {losses[:n].mean():.6g}, rounds {n}"
         assert lines[i] == f"[{booster.__name__}] batch {i + 1} of 4: {loss}"
     assert len(lines) == 4
@@ -690,7 +690,7 @@ def test_verbose_of_feedback(capsys):
     losses = []
     for i in range(N_SAMPLES):
         row = slice(i, i + 1)
-        scores = silent._check_X_and_start(IRIS[row], range(3) if i == 0 else None, indicators=True)
+        silent._check_X_and_start(IRIS[row], range(3) if i == 0 else None)
         scores = silent.decision_function(IRIS[row])[0]
         best, other = np.flatnonzero(rewards[i] == 1), np.flatnonzero(rewards[i] == 0)
         wrong = [
@@ -702,6 +702,6 @@ def test_verbose_of_feedback(capsys):
         silent.partial_fit_feedback(
             IRIS[row], Exploration(shown.actions[row], shown.propensities[row]), rewards[row]
         )
-    for i, n in enumerate((40, 80, 120, 150)):
+    for i, n in enumerate((20, 40, 60, 70)):
         loss = f"rank loss {np.mean(losses[:n]):.6g}, rounds {n}"
         assert lines[i] == f"[TopKBBM] batch {i + 1} of 4: {loss}"

@@ -45,14 +45,13 @@ def signs_stream(random, noise=0.0):
     return X, np.where(random.rand(N_ROUNDS) < noise, random.randint(N_CLASSES, size=N_ROUNDS), y)
 
 
-def mean_mistakes(streams, **params):
-    counts = []
-    for seed, (X, y) in enumerate(streams):
-        model = BanditronClassifier(
-            exploration=RATE, fit_intercept=False, random_state=seed, **params
-        )
-        counts.append(N_ROUNDS * model.partial_fit(X, y, range(N_CLASSES)).error_rate_)
-    return np.mean(counts)
+def mistakes(X, y, **params):
+    """Return the number of mistakes in one stream.
+
+    Its standard deviation is about 200, and the bounds exceed it by thousands.
+    """
+    model = BanditronClassifier(exploration=RATE, fit_intercept=False, random_state=0, **params)
+    return N_ROUNDS * model.partial_fit(X, y, range(N_CLASSES)).error_rate_
 
 
 def assert_bound_is_informative(bound):
@@ -76,7 +75,7 @@ NORMS = {
 @pytest.mark.parametrize("noise", [0.0, 0.05])
 @pytest.mark.parametrize("name", NORMS)
 def test_theorem_11(name, noise):
-    """The mean number of mistakes is within the bound, for a teacher of one feature per class.
+    """The number of mistakes is within the bound, for a teacher of one feature per class.
 
     Potentials are 1/2 ||W||^2, so D(U) = 1/2 ||U||^2. The weights scale with eta, and predictions
     do not depend on it: the bound holds for the best eta. Samples have a radius of 1, and the dual
@@ -86,18 +85,15 @@ def test_theorem_11(name, noise):
     mirror_map = MIRROR_MAPS[name](N_CLASSES, N_FEATURES)
     exponent = getattr(mirror_map, "exponent", 2.0)
     convexity, q = 1 / (exponent - 1), 2.0 if name == "schatten" else exponent
-    streams, found = [], []
-    for seed in range(3):
-        X, y = signs_stream(np.random.RandomState(seed), noise)
-        X /= np.linalg.norm(X, q, axis=1)[:, np.newaxis]
-        # Scaled by the radius, the margin of 2 is 1.
-        U = np.eye(N_CLASSES, N_FEATURES) / (2 * X[0, np.argmax(X[0])])
-        divergence = NORMS[name](U, 1 + convexity) ** 2 / 2
-        etas = convexity * np.geomspace(1e-4, 1, 200)
-        found.append(bounds(etas, divergence, hinge_losses(U, X, y), convexity).min())
-        streams.append((X, y))
-    assert_bound_is_informative(np.mean(found))
-    assert mean_mistakes(streams, mirror_map=name) <= np.mean(found)
+    X, y = signs_stream(np.random.RandomState(0), noise)
+    X /= np.linalg.norm(X, q, axis=1)[:, np.newaxis]
+    # Scaled by the radius, the margin of 2 is 1.
+    U = np.eye(N_CLASSES, N_FEATURES) / (2 * X[0, np.argmax(X[0])])
+    divergence = NORMS[name](U, 1 + convexity) ** 2 / 2
+    etas = convexity * np.geomspace(1e-4, 1, 200)
+    bound = bounds(etas, divergence, hinge_losses(U, X, y), convexity).min()
+    assert_bound_is_informative(bound)
+    assert mistakes(X, y, mirror_map=name) <= bound
 
 
 def best_entropic_step(U, X, y):
@@ -116,19 +112,16 @@ def test_theorem_12():
     D(U) is at most K ln d, with d the number of features; the theorem prints K ln K.
     """
     random = np.random.RandomState(0)
-    streams = []
-    for _ in range(3):
-        y = random.randint(N_CLASSES, size=N_ROUNDS)
-        X = random.normal(size=(N_ROUNDS, N_FEATURES))
-        X[:, :N_CLASSES] = 0
-        X *= 0.3 / np.linalg.norm(X, axis=1, keepdims=True)
-        X[np.arange(N_ROUNDS), y] = np.sqrt(1 - 0.3**2)
-        streams.append((X, y))
+    y = random.randint(N_CLASSES, size=N_ROUNDS)
+    X = random.normal(size=(N_ROUNDS, N_FEATURES))
+    X[:, :N_CLASSES] = 0
+    X *= 0.3 / np.linalg.norm(X, axis=1, keepdims=True)
+    X[np.arange(N_ROUNDS), y] = np.sqrt(1 - 0.3**2)
     assert np.allclose(np.linalg.norm(X, axis=1), 1)
     U = np.eye(N_CLASSES, N_FEATURES)
-    bound, eta = best_entropic_step(U, *streams[0])
+    bound, eta = best_entropic_step(U, X, y)
     assert_bound_is_informative(bound)
-    assert mean_mistakes(streams, mirror_map="entropy", learning_rate=eta) <= bound
+    assert mistakes(X, y, mirror_map="entropy", learning_rate=eta) <= bound
 
 
 @pytest.mark.slow
@@ -138,8 +131,8 @@ def test_theorem_13():
     The printed kappa has E|delta|_1, but its proof needs E|delta|_2^2, which is large because of
     importance weights K / g. Moreover 2 - 2 g - 4 g / K is not E|delta|_1, which is up to 2.
     """
-    streams = [signs_stream(np.random.RandomState(seed)) for seed in range(3)]
-    assert np.abs(streams[0][0]).max() == 1
-    bound, eta = best_entropic_step(np.eye(N_CLASSES, N_FEATURES), *streams[0])
+    X, y = signs_stream(np.random.RandomState(0))
+    assert np.abs(X).max() == 1
+    bound, eta = best_entropic_step(np.eye(N_CLASSES, N_FEATURES), X, y)
     assert_bound_is_informative(bound)
-    assert mean_mistakes(streams, mirror_map="entropy", learning_rate=eta) <= bound
+    assert mistakes(X, y, mirror_map="entropy", learning_rate=eta) <= bound

@@ -190,7 +190,8 @@ def test_errors_on_the_benchmark_sets(name, covariance, benchmark_folder):
     with np.load(benchmark_folder / "multiclass" / f"{name}.npz") as data:
         X = np.vstack([data["X_train"], data["X_test"]])
         y = np.concatenate([data["y_train"], data["y_test"]])
-    assert played_error(LinUCBClassifier(covariance=covariance), X, y) < bounds[name][covariance]
+    error = played_error(LinUCBClassifier(covariance=covariance), X, y, n_seeds=1)
+    assert error < bounds[name][covariance]
 
 
 def test_penalty_of_many_weights():

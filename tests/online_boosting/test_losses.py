@@ -371,7 +371,7 @@ def votes_with_an_edge(Y, n_learners, edge, random):
 def test_theorem_2_of_jung_and_tewari(loss):
     """With learners that have the edge, the mean loss stays below phi_N(0) (S = 0, Table 1)."""
     random = np.random.RandomState(0)
-    n_learners, m, edge, n = 40, 4, 0.3, 1500
+    n_learners, m, edge, n = 40, 4, 0.3, 500
     Y = np.eye(m, dtype=int)[random.randint(m, size=n)]
     votes = votes_with_an_edge(Y, n_learners, edge, random)
     model = OnlineBMR(
@@ -425,7 +425,7 @@ def test_theorem_2_of_raman_and_others(loss):
 def test_theorem_4_of_raman_and_others(seed):
     """The bound with the measured edges, of rank losses that are not normalized."""
     random = np.random.RandomState(seed)
-    n_learners, m, edge, n, rho = 20, 4, 0.6, 3000, 0.2
+    n_learners, m, edge, n, rho = 20, 4, 0.6, 1500, 0.2
     Y = np.eye(m, dtype=int)[random.randint(m, size=n)]
     votes = votes_with_an_edge(Y, n_learners, edge, random)
     model = TopKAdaptive(
@@ -455,7 +455,7 @@ def test_theorem_4_of_jung_and_tewari(n_learners):
     The optimal weights of such learners are equal, which are those of OnlineBMR.
     """
     random = np.random.RandomState(0)
-    m, gamma, n = 3, 0.05, 4000
+    m, gamma, n = 3, 0.05, 1000
     sets = np.array(list(product([0, 1], repeat=m)))[1:-1]
     Y = sets[random.randint(len(sets), size=n)]
     votes = votes_with_an_edge(Y, n_learners, 2 * gamma, random)

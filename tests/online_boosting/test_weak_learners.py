@@ -157,11 +157,11 @@ def test_grid_search_over_numbers_and_auto(booster):
     grid = {
         "estimator": [None, "trees", OnlineLogisticRegression()],
         "n_estimators": ["auto", 2],
-        "max_features": ["auto", None, "sqrt"],
+        "max_features": ["auto", "sqrt"],
     }
     search = GridSearchCV(booster(random_state=0), grid, cv=2, error_score="raise")
     search.fit(X[:60], Y[:60])
-    assert len(set(search.cv_results_["mean_test_score"])) > 9
+    assert len(set(search.cv_results_["mean_test_score"])) > 6
     best, chosen = search.best_estimator_, search.best_params_
     assert best.n_estimators_ in ((2,) if chosen["n_estimators"] == 2 else (7, 100))
     assert best.max_features == chosen["max_features"]

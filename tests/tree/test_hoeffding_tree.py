@@ -541,7 +541,7 @@ def test_memory_of_a_small_tree(leaf_prediction):
     tracemalloc.start()
     before = tracemalloc.get_traced_memory()[0]
     # Many trees, as Python allocates some memory once for all of them.
-    trees = [grow() for _ in range(50)]
+    trees = [grow() for _ in range(30)]
     gc.collect()
     held = (tracemalloc.get_traced_memory()[0] - before) / len(trees)
     tracemalloc.stop()

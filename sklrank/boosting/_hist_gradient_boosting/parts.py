@@ -124,12 +124,8 @@ class Reader:
         for name in ("n_features_in_", "feature_names_in_", "_encoder", "_row_checks"):
             if name in vars(ranker):
                 setattr(self._ranker, name, getattr(ranker, name))
-        is_categorical = ranker.is_categorical_
-        self.is_categorical = (
-            np.zeros(ranker.n_features_in_, dtype=bool)
-            if is_categorical is None
-            else is_categorical
-        )
+        mask = ranker.is_categorical_
+        self.is_categorical = np.zeros(ranker.n_features_in_, bool) if mask is None else mask
         self.bins = self.start = None
 
     def check(self, X):
@@ -410,10 +406,9 @@ def fit_blocks(
         Ranker, which is fitted in place. With ``loss`` or ``scoring`` as functions, an estimator as
         `init`, or ``warm_start=True``, all documents must be in memory.
     blocks : iterable of tuple, or function
-        Blocks ``(X, y, qid)`` or ``(X, y, qid, sample_weight)``, as the arguments of `fit`: arrays,
-        memory maps, sparse matrices, or data frames of numbers, which may be codes of categories
-        (by their data type, or by `categorical_features`). A list can be read several times; an
-        iterator cannot: pass the function without arguments that returns it.
+        Blocks ``(X, y, qid)`` or ``(X, y, qid, sample_weight)``, as the arguments of `fit`. In data
+        frames, categories must be numbers. A list can be read several times; an iterator cannot:
+        pass the function without arguments that returns it.
     folder : path, default=None
         Folder for the bytes, in which a folder is made, and deleted at the end. If None, it is that
         of temporary files.
@@ -426,9 +421,8 @@ def fit_blocks(
     Raises
     ------
     ValueError
-        If a block is not such a tuple, has no rows or other columns than the first one, cannot be
-        read, or is another one the next time; the message names its number. Or for the reasons of
-        `fit`. The ranker is unchanged.
+        If a block is malformed, or is another one the next time, which the message names; or for
+        the reasons of `fit`. The ranker is unchanged.
     TypeError
         If `ranker` is of another type.
 

@@ -70,12 +70,12 @@ class RefinerMixin(DocumentRankerMixin):
         ],
     }
 
-    def _base_scores(self, X_given, X, base_scores):
-        """Return the base scores, which are those of `base_ranker` if `base_scores` is None."""
+    def _base_scores(self, X_given, X, base_scores, ranker):
+        """Return the base scores, which are those of the base ranker if `base_scores` is None."""
         name = "base_scores"
         if base_scores is None:
             name = "the scores of base_ranker"
-            base_scores = self._scores_of_base_ranker(X_given, X)
+            base_scores = self._scores_of_base_ranker(X_given, X, ranker)
         scores = check_array(as_numbers(base_scores, name), ensure_2d=False, input_name=name)
         if scores.shape != (X.shape[0],):
             raise ValueError(
@@ -84,8 +84,7 @@ class RefinerMixin(DocumentRankerMixin):
             )
         return scores
 
-    def _scores_of_base_ranker(self, X_given, X):
-        ranker = self.base_ranker
+    def _scores_of_base_ranker(self, X_given, X, ranker):
         if ranker is None:
             raise ValueError(
                 "base_ranker=None and base_scores=None: there is no ranking to refine; name a "

@@ -148,7 +148,8 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
             X_given, X = X, check_rows(self, X, reset=True, dtype=[np.float64, np.float32])
             queries = Queries.from_qid(qid, X.shape[0])
             grades = check_relevance(y, X.shape[0], judgements=True)
-            base_scores = self._base_scores(X_given, X, base_scores)
+            self._base_ranker = self.base_ranker
+            base_scores = self._base_scores(X_given, X, base_scores, self._base_ranker)
             self._fitted_with_qid = is_qid_given(qid, X.shape[0])
             target, seen = DocumentTarget.check(grades, queries, sample_weight, query_weight)
             if seen is not None:
@@ -199,7 +200,8 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X_given, X = X, check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
-        return self.base_weight_ * self._base_scores(X_given, X, base_scores) + X @ self.coef_
+        base_scores = self._base_scores(X_given, X, base_scores, self._base_ranker)
+        return self.base_weight_ * base_scores + X @ self.coef_
 
     @of_document_rankers
     @of_refiners

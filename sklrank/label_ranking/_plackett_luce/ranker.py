@@ -477,11 +477,6 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         -------
         ndarray of shape (n_samples, n_labels)
             Probabilities, with a numerical error below 1e-12. Each row has the sum k.
-
-        Raises
-        ------
-        ValueError
-            If `k` is not an integer from 1 to `n_labels`.
         """
         scores = self._label_scores(X)
         return topk_probabilities(scores, check_k(k, scores.shape[1]))
@@ -530,11 +525,6 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         -------
         ndarray of int of shape (n_draws, n_samples, n_labels)
             Positions of the labels; 1 is the best position.
-
-        Raises
-        ------
-        ValueError
-            If `n_draws` is not an integer of 1 or more.
         """
         check_number(n_draws, "n_draws", 1)
         scores = self._label_scores(X)

@@ -9,7 +9,7 @@ import numpy as np
 
 from sklrank._checks import MAX_FACTOR
 from sklrank._estimators import Interval, StrOptions, shares_text
-from sklrank._online import of_online
+from sklrank._online import of_exploring, of_online
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._kernel_map import KernelMap
 from sklrank.linear_model._bandit._model import MirrorDescent
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 @of_online
+@of_exploring
 @shares_text(**TEXTS)
 class BanditronClassifier(BaseBanditClassifier):
     r"""Linear classifier that learns from bandit feedback by online mirror descent.
@@ -38,7 +39,7 @@ class BanditronClassifier(BaseBanditClassifier):
     [1]_ is the special case of the Euclidean mirror map, for which the weights W are equal to
     :math:`\Theta`.
 
-    {simulation}
+    {protocol}
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from sklrank._online import (
     ExploringMixin,
     WorkingMemory,
     mask_rows,
-    of_feedback,
+    of_exploring,
     of_online,
     row_blocks,
     timed_slices,
@@ -37,11 +37,6 @@ if TYPE_CHECKING:
 
 # Texts that the docstrings of the classifiers share.
 TEXTS = {
-    "simulation": """
-`fit` and `partial_fit` simulate the rounds: they use `y` only to determine whether the class shown
-is correct. With real feedback, `explore` returns the classes to show, and `partial_fit_feedback`
-learns from their rewards.
-""",
     "randomization": """
 randomization : str, default="uniform"
     Scheme of :func:`sklrank.feedback.explore`, which draws the class to show by the scores, or by
@@ -61,10 +56,7 @@ n_rounds_ : int
     Number of rounds, which is equal to the number of samples learned.
 n_iter_ : int
     Number of passes over the samples in `fit`.
-n_features_in_ : int
-    Number of features.
-feature_names_in_ : ndarray of shape (n_features,)
-    Names of the features. Defined only if `X` has feature names that are all strings.
+{features_seen}
 """,
     "classes_come_and_go": """
 {reading}
@@ -106,56 +98,33 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
     def _make_model(self, classes, random_state):
         """Return an untrained :class:`~sklrank.linear_model._bandit._model.BanditModel`."""
 
+    @of_online
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model from scratch in `max_iter` passes, with one round for each sample.
 
+        Each round uses only whether the class shown is correct.
+
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Class labels. Each round uses only whether the class shown is correct.
+        {targets}
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed or contain only one class, or if a parameter is invalid. In
-            these cases, a fitted model does not change.
+        {returns_fitted}
         """
         return super().fit(X, y)
 
+    @of_online
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Update the model with one round for each sample, in the order of the samples.
 
-        Passing the samples in one call or in several calls gives bit-identical models. Pickling
-        the model between calls does not change the result.
+        Each round uses only whether the class shown is correct.
+        {chunks}
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Class labels. Each round uses only whether the class shown is correct.
-        classes : array-like of shape (n_classes,), default=None
-            All classes that may occur. If None in the first call, the classes in `y` are used. In
-            later calls, further classes are added to the model.
+        {targets}
+        {classes}
 
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed or contain labels that are not in `classes`, or if `classes`
-            lacks a class of the model. In these cases, the model does not change. After an error in
-            the first call, there is no model.
+        {returns_self}
         """
         return super().partial_fit(X, y, classes)
 
@@ -178,7 +147,8 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
 
         Parameters
         ----------
-        {training_data}
+        {targets}
+        {classes}
         {available}
 
         {scores_before}
@@ -190,7 +160,7 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
             self._learn_rounds(*data, scores=scores, available=available)
         return only_available(scores, available)
 
-    @of_feedback
+    @of_exploring
     def partial_fit_feedback(
         self,
         X: ArrayLike,
@@ -317,11 +287,6 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         model = self._make_model(classes, random_state)
         self.classes_ = classes
         self._start_exploring()
-        self._exploration = self._resolve_exploration()
         self._constant = float(self.fit_intercept)
         self._random_state, self._memory = random_state, WorkingMemory()
         self._rounds = BanditRounds(model, make_schedule(self._exploration))
-
-    def _resolve_exploration(self):
-        """Return the parameter `exploration`, or the value that it stands for."""
-        return self.exploration

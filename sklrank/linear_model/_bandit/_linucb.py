@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy import sparse
 
 from sklrank._estimators import (
     HasMethods,
@@ -16,7 +17,7 @@ from sklrank._estimators import (
     shares_text,
     unchanged_on_error,
 )
-from sklrank._online import of_online
+from sklrank._online import of_exploring, of_online
 from sklrank.feedback import DecayingExploration, SelfTunedExploration
 from sklrank.feedback._protocol import SCHEDULES
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
@@ -51,6 +52,7 @@ AUTO = {
 
 
 @of_online
+@of_exploring
 @shares_text(**TEXTS)
 class LinUCBClassifier(BaseBanditClassifier):
     r"""Classifier that learns from bandit feedback by upper confidence bounds (LinUCB).
@@ -91,7 +93,7 @@ class LinUCBClassifier(BaseBanditClassifier):
     `n_components` with the "rbf" kernel. The cost of a round is proportional to
     ``n_classes * m**2`` for "full" and ``n_classes * m`` for "diagonal" covariances.
 
-    {simulation}
+    {protocol}
 
     Parameters
     ----------
@@ -283,6 +285,12 @@ class LinUCBClassifier(BaseBanditClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
 
+    def _check_rows(self, X, *, reset):
+        X = super()._check_rows(X, reset=reset)
+        if reset:
+            self._started_sparse = sparse.issparse(X)
+        return X
+
     def _make_model(self, classes, random_state):
         n_classes, items = len(classes), self._item_table(classes)
         can_standardize = self.clip is not None and self.fit_intercept
@@ -359,10 +367,10 @@ class LinUCBClassifier(BaseBanditClassifier):
             if items is not None:
                 self._rounds.model.set_items(items)
 
-    def _resolve_exploration(self):
+    def _start_exploring(self):
+        super()._start_exploring()
         if isinstance(self.exploration, str) and self.exploration == "auto":
-            return EXPLORATIONS.get(self.randomization, 0.0)
-        return self.exploration
+            self._exploration = EXPLORATIONS.get(self.randomization, 0.0)
 
     @property
     def n_drifts_(self) -> int:

@@ -20,11 +20,12 @@ from sklrank._online import (
     WorkingMemory,
     lists_of_rows,
     mask_rows,
+    of_exploring,
     of_label_sets,
     of_online,
     timed_slices,
 )
-from sklrank.linear_model._bandit._shown_labels import learn_shown_labels, play_rounds
+from sklrank.linear_model._bandit._shown_labels import learn_rounds, play_rounds
 from sklrank.linear_model._regression._estimators import (
     OnlineLogisticRegression,
     OnlineRidgeClassifier,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 
 @of_online
+@of_exploring
 @of_label_sets
 class SemiBanditRanker(ExploringMixin, LabelSetRanker):
     """Multilabel ranker that shows k labels and learns the relevance of each of them.
@@ -63,9 +65,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
     rank losses on the labels shown, each before the labels were learned (Hedge [2]_). Thus the vote
     soon follows the best learner.
 
-    The method `explore` draws the labels to show, and `partial_fit_feedback` learns from their
-    relevance. `fit`, `partial_fit` and `progressive_fit` simulate both steps on samples with known
-    labels, and use only the relevance of the labels shown.
+    {protocol}
 
     Parameters
     ----------
@@ -74,14 +74,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
         it has raise an error; if it consists of class labels, all of fewer than `k` classes are
         shown. A single label gives no rank loss, so that with ``k=1`` all learners have the same
         weight.
-    exploration : float, str or callable, default=0.05
-        Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability
-        that a sample explores instead of showing the k labels of largest score. Values from 0.05 to
-        0.1 are suitable if users see the labels. Larger values such as 0.5 are suitable if many
-        labels are rare and showing irrelevant labels does no harm. "decay" is ``t ** -0.25`` in
-        round t = 1, 2, ..., and "ag0" is ``t ** (-1 / 3) / 2``. A callable, such as a
-        :class:`~sklrank.feedback.DecayingExploration`, maps t to the amount. `explore` uses the
-        amount of the next round for all samples.
+    {exploration}
     randomization : str, default="uniform"
         Scheme of :func:`sklrank.feedback.explore` that draws several labels.
     max_iter : int, default=1
@@ -104,10 +97,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
         Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
         Number of passes over the samples in the last call of `fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {features_seen}
 
     See Also
     --------
@@ -184,28 +174,13 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
             for batch in timed_slices(self._track(self._blocks(X), "batch")):
                 shown = actions[batch], rewards[batch], chances[batch]
                 scores = np.empty((len(shown[0]), len(self.classes_)))
-                learn_sets = partial(
-                    self._label_sets.play,
-                    scores,
-                    weights[batch],
-                    shown=shown,
-                    threshold=self._threshold,
-                )
-                learn_shown_labels(
-                    self._learner, X[batch], *shown[:2], weights[batch], scores, learn_sets
-                )
+                of_sets = {"shown": shown, "threshold": self._threshold}
+                learn_sets = partial(self._label_sets.play, scores, weights[batch], **of_sets)
+                record = *shown[:2], weights[batch]
+                learn_rounds(self._learner, X[batch], *record, scores, learn_sets)
 
     def _learn_rounds(
-        self,
-        X,
-        indptr,
-        labels,
-        weights,
-        *,
-        order=None,
-        scores=None,
-        predictions=None,
-        available=None,
+        self, X, indptr, labels, weights, *, order=None, scores=None, outputs=None, available=None
     ):
         """Show labels of each sample and learn from their rewards."""
         # Functions of the user may fail, so they are called before the first round.
@@ -218,20 +193,12 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
                 uniforms = self._random_state.random_sample((len(of_rows), sampler.n_uniforms))
                 before = np.empty((len(of_rows), len(self.classes_)))
                 before = before if scores is None else scores[batch]
-                of_sets = {name: array[batch] for name, array in (predictions or {}).items()}
+                of_sets = {name: array[batch] for name, array in (outputs or {}).items()}
                 of_sets["threshold"] = self._threshold
-                play_rounds(
-                    self._learner,
-                    rows,
-                    sampler,
-                    uniforms,
-                    rates[batch],
-                    *lists_of_rows(indptr, labels, batch),
-                    of_rows,
-                    before,
-                    partial(self._label_sets.play, before, of_rows, **of_sets),
-                    mask_rows(available, batch),
-                )
+                learn_sets = partial(self._label_sets.play, before, of_rows, **of_sets)
+                drawn = sampler, uniforms, rates[batch], *lists_of_rows(indptr, labels, batch)
+                masks = mask_rows(available, batch)
+                play_rounds(self._learner, rows, *drawn, of_rows, before, learn_sets, masks)
         self._memory.give("sampler", sampler)
 
     @property

@@ -10,7 +10,7 @@ from sklrank.feedback cimport TopKSampler, check_mask, mask_of
 from sklrank._online import check_lists
 
 
-def learn_shown_labels(
+def learn_rounds(
     OnlineLearner learner not None, X not None,
     const Py_ssize_t[:, ::1] actions not None, const double[:, ::1] rewards not None,
     const double[::1] weights not None, double[:, ::1] scores=None, learn_sets=None,
@@ -39,13 +39,13 @@ def learn_shown_labels(
         raise ValueError("actions and rewards do not match the samples")
     if n * k > 0 and not (0 <= np.min(actions) and np.max(actions) < learner.n_classes):
         raise ValueError(f"actions are outside the {learner.n_classes} labels")
-    cdef ShownLabels shown = ShownLabels(k, learner.n_classes)
+    cdef Round memory = Round(k, learner.n_classes)
     try:
         with nogil:
             for t in range(n):
                 rows.read(t, &x)
-                learner.predict_cached(&x, &shown.votes[0])
-                shown.learn(
+                learner.predict_cached(&x, &memory.votes[0])
+                memory.learn(
                     learner, &x, &actions[t, 0], &rewards[t, 0], weights[t],
                     NULL if scores is None else &scores[t, 0],
                 )
@@ -82,21 +82,21 @@ def play_rounds(
         uniforms.shape[0], uniforms.shape[1]
     ) != (n, sampler.n_uniforms):
         raise ValueError("the sampler, uniforms or rates do not match the samples and labels")
-    cdef ShownLabels shown = ShownLabels(k, learner.n_classes)
-    shown_labels = np.empty((n, k), np.intp), np.empty((n, k)), np.empty((n, k))
-    cdef Py_ssize_t[:, ::1] actions = shown_labels[0]
-    cdef double[:, ::1] rewards = shown_labels[1]
-    cdef double[:, ::1] chances = shown_labels[2]
+    cdef Round memory = Round(k, learner.n_classes)
+    record = np.empty((n, k), np.intp), np.empty((n, k)), np.empty((n, k))
+    cdef Py_ssize_t[:, ::1] actions = record[0]
+    cdef double[:, ::1] rewards = record[1]
+    cdef double[:, ::1] chances = record[2]
     cdef signed char[::1] is_relevant = np.zeros(learner.n_classes, dtype=np.int8)
     cdef double[::1] propensities = np.empty(k * k)
     try:
         with nogil:
             for t in range(n):
                 rows.read(t, &x)
-                learner.predict_cached(&x, &shown.votes[0])
+                learner.predict_cached(&x, &memory.votes[0])
                 sampler.set_exploration(rates[t])
                 sampler.draw_labels(
-                    &shown.votes[0], NULL, mask_of(available, t),
+                    &memory.votes[0], NULL, mask_of(available, t),
                     &uniforms[t, 0], &actions[t, 0], &propensities[0],
                 )
                 for i in range(indptr[t], indptr[t + 1]):
@@ -106,17 +106,17 @@ def play_rounds(
                     chances[t, i] = propensities[i * k + i]
                 for i in range(indptr[t], indptr[t + 1]):
                     is_relevant[labels[i]] = False
-                shown.learn(
+                memory.learn(
                     learner, &x, &actions[t, 0], &rewards[t, 0], weights[t],
                     NULL if scores is None else &scores[t, 0],
                 )
                 n_played = t + 1
     finally:
         if learn_sets is not None:
-            learn_sets(shown=shown_labels, n_samples=n_played)
+            learn_sets(shown=record, n_samples=n_played)
 
 
-cdef class ShownLabels:
+cdef class Round:
     """Working memory of a round, and its last step."""
 
     cdef double[::1] votes                          # (n_labels,)

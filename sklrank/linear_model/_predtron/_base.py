@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from sklrank._checks import MAX_FACTOR, check_weights
 from sklrank._compiled import Rows, shared_call
 from sklrank._estimators import Interval, StrOptions, _fit_context, unchanged_on_error
-from sklrank._online import BATCH, BaseOnline, lists_of, slices, timed_slices
+from sklrank._online import BATCH, BaseOnline, lists_of, of_online, slices, timed_slices
 from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS
 from sklrank.linear_model._predtron._models import KernelModel
 from sklrank.linear_model._predtron._rounds import PredtronRounds, linear_scores, make_sums
@@ -86,14 +86,7 @@ mean_loss_ : float
     is NaN before the first round.
 n_iter_ : int
     Number of passes made by `fit`.
-n_features_in_ : int
-    Number of features.
-feature_names_in_ : ndarray of shape (n_features,)
-    Names of the features. Defined only if `X` has feature names that are all strings.
-""",
-    "reading": """
-The parameters are read in `fit` and, if the model is not fitted, in the first call that trains it.
-Later changes do not affect the model until `fit` is called.
+{features_seen}
 """,
     "as_published": """
 The default parameters follow the published algorithm, which makes one pass over the rounds and
@@ -319,6 +312,7 @@ class BaseSamplePredtron(BasePredtron):
     """Base of the Predtrons whose rounds have one sample each."""
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @of_online
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch with `max_iter` passes over the samples.
 
@@ -334,26 +328,17 @@ class BaseSamplePredtron(BasePredtron):
             Number of rounds of each sample in a pass, a whole number: the model is that of the
             repeated samples. If None, each sample has one round.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed or hold only one class, or if parameters are not compatible
-            with each other or with the data. In this case, a fitted model does not change.
+        {returns_fitted}
         """
         return self._fit_from_scratch(X, y, None, weights=sample_weight)
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @of_online
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue training with each sample in order.
 
-        Without a kernel, passing the samples in one call or in several calls gives bit-identical
-        models. With a kernel, they differ at most by rounding errors of the kernel values. Pickling
-        the model between calls does not change the result.
+        {chunks}
+        With a kernel, models of several calls differ at most by rounding errors of kernel values.
 
         A call that is interrupted by Ctrl-C (KeyboardInterrupt) or by a lack of memory
         (MemoryError) has learned all samples or none.
@@ -364,33 +349,24 @@ class BaseSamplePredtron(BasePredtron):
             Samples.
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Targets, see `fit`.
-        classes : array-like of shape (n_classes,), default=None
-            All classes that may occur in any call, or the names of the columns of `y`, given in the
-            first call. If None, they are the classes of `y`, the names of its columns if it is a
-            data frame with column names that are strings, or 0, ..., n_labels - 1.
+        {classes}
 
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed, or if their labels differ from those of the first call. In
-            this case, the model does not change.
+        {returns_self}
         """
         self._partial_fit(X, y, classes)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @of_online
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
     ) -> np.ndarray:
         """Score each sample, then learn from it (progressive, or prequential, validation).
 
-        The resulting model is the same as after `partial_fit`. The scores are computed with the
-        current weights, even if `average` is True.
+        {progressive}
+        The scores are computed with the current weights, even if `average` is True. If two classes
+        share one score, the score of the first class is 0, and the score of the second class is the
+        one that `decision_function` returns.
 
         Parameters
         ----------
@@ -398,20 +374,9 @@ class BaseSamplePredtron(BasePredtron):
             Samples.
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Targets, see `fit`.
-        classes : array-like of shape (n_classes,), default=None
-            See `partial_fit`.
+        {classes}
 
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Scores of each sample before the model learned from it, with columns in the order of
-            `classes_`. If two classes share one score, the score of the first class is 0, and the
-            score of the second class is the one that `decision_function` returns.
-
-        Raises
-        ------
-        ValueError
-            See `partial_fit`.
+        {scores_before}
         """
         return self._label_scores_of(self._partial_fit(X, y, classes, return_scores=True))
 

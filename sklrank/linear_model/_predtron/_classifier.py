@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._checks import check_columns, check_target, check_weights, with_reject_label
 from sklrank._compiled import Rows, shared_call
 from sklrank._estimators import Interval, StrOptions, shares_text, unchanged_on_error
-from sklrank._online import BaseOnlineClassifier
+from sklrank._online import BaseOnlineClassifier, of_online
 from sklrank._rankers import two_class_difference
 from sklrank.linear_model._predtron._base import TEXTS, BaseSamplePredtron
 from sklrank.linear_model._predtron._losses import (
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from sklrank._typing import MirrorMap
 
 
+@of_online
 @shares_text(**TEXTS)
 class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     r"""Predtron classifier: a perceptron for any loss of class labels or label sets.

@@ -28,7 +28,7 @@ from sklrank._estimators import (
     _num_samples,
     shares_text,
 )
-from sklrank._online import BaseOnlineClassifier, lists_of
+from sklrank._online import BaseOnlineClassifier, lists_of, of_online
 from sklrank._rankers import DocumentRankerMixin, LabelRankerMixin, mean_ndcg, with_names
 from sklrank.linear_model._predtron._base import (
     TEXTS,
@@ -102,6 +102,7 @@ class BasePredtronRanker(BasePredtron):
         return task_of(self._loss)(gains, starts, discounts, values, self._loss_driven)
 
 
+@of_online
 @shares_text(**RANKING_TEXTS)
 class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMixin):
     r"""Predtron label ranker: a perceptron for NDCG or precision at the top.
@@ -328,6 +329,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
         return tags
 
 
+@of_online
 @shares_text(**RANKING_TEXTS)
 class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
     r"""Predtron query ranker: a perceptron for NDCG or precision at the top.

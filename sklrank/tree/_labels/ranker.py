@@ -13,7 +13,14 @@ from sklearn.preprocessing import normalize
 from sklrank._checks import check_k, check_label_names, check_random_state, indices_of, names_of
 from sklrank._compiled import shared_call
 from sklrank._estimators import Interval, unchanged_on_error
-from sklrank._online import BATCH, BaseOnlineClassifier, CompiledClassifier, slices, timed_slices
+from sklrank._online import (
+    BATCH,
+    BaseOnlineClassifier,
+    CompiledClassifier,
+    of_online,
+    slices,
+    timed_slices,
+)
 from sklrank._rankers import LabelRankerMixin, two_class_difference
 from sklrank.tree._labels.tree import LabelTree
 
@@ -138,6 +145,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         self._check_fitted()
         return self._learner.n_learned
 
+    @of_online
     def partial_fit(
         self,
         X: ArrayLike,
@@ -147,33 +155,17 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     ) -> Self:
         """Update the tree, learning one sample after the other. Labels may be new.
 
-        Passing the samples in one call or in several calls gives bit-identical models, also if
-        labels appear later. If the call is interrupted by Ctrl-C, the tree keeps what it has
-        learned before.
+        {chunks}
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-            Class labels, or an indicator matrix, as in the first call. Class labels may be new.
-            New columns of an indicator matrix follow the known ones.
+        {targets}
         classes : array-like of shape (n_classes,), default=None
             All class labels, or the names of the columns: those so far, and then new ones. If None,
             new columns must have names in a data frame, or the labels must be 0, 1, ....
-        sample_weight : array-like of shape (n_samples,), default=None
-            Importance weights. A sample of weight zero is skipped. If None, all weights are one.
+        {weights}
 
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are invalid, or columns of known labels are missing or in another order. In
-            these cases, the tree does not change.
+        {returns_self}
         """
         return super().partial_fit(X, y, classes, sample_weight)
 
