@@ -15,24 +15,14 @@ from setuptools.command.build_ext import build_ext
 # for sums in any order, /fp:fast, would also drop the checks for NaN.
 FLAGS = ["-O3", "-g0"]
 
-# Modules without long loops: they check states, wait for other threads, or are called once a sample
-# by loops of other modules. With -O1 they run as fast, and compile in half of the time.
+# Modules without loops over samples or labels: they check states, wait for other threads, or call
+# Python. With -O1 they run as fast, and compile in half of the time.
 COLD = {
     "sklrank._compiled.model_lock",
     "sklrank._compiled.state",
     "sklrank._compiled.thread_team",
-    "sklrank._online.drift",
-    "sklrank._online.label_sets",
-    "sklrank._online.learner",
-    "sklrank._online.voting",
     "sklrank.feedback._protocol.schedules",
-    "sklrank.linear_model._bandit._model",
-    "sklrank.linear_model._bandit._shown_labels",
-    "sklrank.linear_model._predtron._ranking_task",
-    "sklrank.linear_model._predtron._tasks",
-    "sklrank.linear_model._regression._learner",
     "sklrank.online_boosting._adapter",
-    "sklrank.online_boosting._pair_feedback",
 }
 
 # Nothing reads errno or the flags of floating point: loops with roots are vectorized without them,
