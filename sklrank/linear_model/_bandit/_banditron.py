@@ -13,7 +13,7 @@ from sklrank._online import of_exploring, of_online
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._kernel_map import KernelMap
 from sklrank.linear_model._bandit._model import MirrorDescent
-from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS
+from sklrank.linear_model._mirror import CONSTRAINTS, MAPS_TEXT, MIRROR_MAPS
 
 if TYPE_CHECKING:
     from sklrank._typing import ExplorationRate, MirrorMap
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @of_online
 @of_exploring
-@shares_text(**TEXTS)
+@shares_text(**TEXTS, maps=MAPS_TEXT)
 class BanditronClassifier(BaseBanditClassifier):
     r"""Linear classifier that learns from bandit feedback by online mirror descent.
 
@@ -44,49 +44,23 @@ class BanditronClassifier(BaseBanditClassifier):
     Parameters
     ----------
     exploration : float, str, SelfTunedExploration or callable, default=0.1
-        Exploration rate :math:`\gamma_t`: the probability that the class shown is drawn uniformly
-        at random from all classes. It is either a number above 0 and at most 1, or the name of a
-        schedule. The default is the constant rate of the published Banditron [1]_.
-
-        - "ag0": the rate is :math:`t^{-1/3} / 2`, as in the experiments of [2]_.
-        - "ag1", "ag2", "ag3": the rate depends on the feedback of the previous rounds ([2]_,
-          Eqs. 6.4, 6.5 and 6.3, with the support function :math:`(1 + z)^{0.1}`).
-        - "decay": the rate is :math:`t^{-1/4}`.
-        - A :class:`~sklrank.feedback.SelfTunedExploration`: "ag1", "ag2" or "ag3" with other
-          exponents of the support functions.
-        - A callable, such as a :class:`~sklrank.feedback.DecayingExploration`: it maps the round
-          t = 1, 2, ... to its rate, a number in (0, 1].
+        Exploration rate :math:`\gamma_t`, above 0 and at most 1: the probability that the class
+        shown is drawn uniformly at random from all classes. It is a number, the name of a schedule,
+        or a schedule, see Notes. The default is that of the published Banditron [1]_.
     {randomization}
     mirror_map : str, default="euclidean"
-        Function that maps :math:`\Theta` to the weights W.
-
-        - "euclidean": the identity.
-        - "p-norm", "group-norm", "schatten": maps for data with many features and classes in which
-          few weights, few features, or few combinations of features, respectively, are relevant.
-          The potential, from which the map is derived, is half the squared norm of W. The norm is
-          close to the sum of the absolute weights, of the norms of the weight vectors of the
-          features, or of the singular values of W, respectively ([3]_, Corollaries 6 and 8). If the
-          sum has at most seven terms, the potential is that of "euclidean".
-        - "entropy": the weights of each class are a distribution over the features (exponentiated
-          gradient). This map is suited to data with many features if only a few are relevant and
-          large values of these indicate a class.
-        - "positive": negative weights are set to zero after each step.
+        Function that maps :math:`\Theta` to the weights W, see Notes. It is derived from a
+        potential, half the squared norm of W ([3]_, Corollaries 6 and 8).
     kernel : {"rbf", "poly"} or None, default=None
-        Kernel in whose feature space the classifier is linear, as in [2]_, Section 5.3.1: the
-        Gaussian kernel ``exp(-gamma * |x - z|**2)``, or the polynomial ``(1 + gamma * x . z)**3``.
-        It requires the Euclidean mirror map. Each round in which the weights change adds its sample
-        to the support vectors, so that the time of a round is proportional to the number of rounds
-        before. The features should be scaled, for example by
-        :class:`sklearn.preprocessing.StandardScaler`: otherwise the kernel values of features with
-        large values are all 0, or all determined by one feature. If None, the classifier is linear
-        in the features.
+        Kernel in whose feature space the classifier is linear ([2]_, Section 5.3.1): the Gaussian
+        kernel ``exp(-gamma * |x - z|**2)``, or the polynomial ``(1 + gamma * x . z)**3``. It
+        requires the Euclidean mirror map. If None, the classifier is linear in the features.
     gamma : float or None, default=None
         Parameter of the kernel. If None, it is ``1 / n_features``.
     learning_rate : float or "auto", default="auto"
-        Step size :math:`\eta`. For all mirror maps except "entropy", it multiplies the
-        weights and does not change the predictions. If "auto", the step size for "entropy" is given
-        by [2]_, Eq. 5.12, where the total number of rounds is replaced by the current number, and
-        samples are divided by the largest absolute value observed so far. For other maps it is 1.
+        Step size :math:`\eta`, which changes predictions only with "entropy". Then "auto" is that
+        of [2]_, Eq. 5.12, with the current number of rounds in place of the total, and samples are
+        divided by the largest absolute value observed so far. Else "auto" is 1.
     fit_intercept : bool, default=True
         Whether to add a constant feature with value one, or one to the kernel values. The models in
         the papers have no intercept.
@@ -115,6 +89,25 @@ class BanditronClassifier(BaseBanditClassifier):
     Notes
     -----
     {classes_come_and_go}
+
+    ============  ==========================================================================
+    exploration   rate
+    ============  ==========================================================================
+    "ag0"         :math:`t^{-1/3} / 2`, as in the experiments of [2]_
+    "ag1", "ag2"  by the feedback of previous rounds ([2]_, Eqs. 6.4 and 6.5), with the
+                  support function :math:`(1 + z)^{0.1}`
+    "ag3"         the same, by Eq. 6.3
+    "decay"       :math:`t^{-1/4}`
+    object        a :class:`~sklrank.feedback.SelfTunedExploration`, which has other exponents
+    callable      maps the round t = 1, 2, ... to its rate, such as a
+                  :class:`~sklrank.feedback.DecayingExploration`
+    ============  ==========================================================================
+
+    {maps}
+    With a kernel, each round in which the weights change adds its sample to the support vectors, so
+    that the time of a round is proportional to the number of rounds before. Features should be
+    scaled, for example by :class:`sklearn.preprocessing.StandardScaler`: kernel values of large
+    features are all 0, or all determined by one feature.
 
     With real feedback, schedules are updated in `partial_fit_feedback`, not in `explore`. All
     samples of one call of `explore` therefore have the same exploration rate. The schedules that

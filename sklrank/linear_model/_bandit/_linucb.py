@@ -22,6 +22,7 @@ from sklrank.feedback import DecayingExploration, SelfTunedExploration
 from sklrank.feedback._protocol import SCHEDULES
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB, SharedLinUCB
+from sklrank.linear_model._regression._estimators import DRIFT_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,7 +54,7 @@ AUTO = {
 
 @of_online
 @of_exploring
-@shares_text(**TEXTS)
+@shares_text(**TEXTS, drift=DRIFT_TEXT)
 class LinUCBClassifier(BaseBanditClassifier):
     r"""Classifier that learns from bandit feedback by upper confidence bounds (LinUCB).
 
@@ -98,16 +99,14 @@ class LinUCBClassifier(BaseBanditClassifier):
     Parameters
     ----------
     covariance : {"full", "diagonal"}, default="full"
-        Part of each matrix :math:`A_k` to store. With "full", the model stores the whole matrices,
-        which have about ``n_classes * m**2`` entries. With "diagonal", it stores their
-        diagonals, and the recursive update of :math:`w_k` uses the inverse of the diagonal in place
-        of :math:`A_k^{-1}`. "diagonal" is recommended for data with many features.
+        Part of each matrix :math:`A_k` to store: with "full", all of its ``m**2`` entries; with
+        "diagonal", its diagonal, the inverse of which takes the place of :math:`A_k^{-1}` in the
+        updates. "diagonal" is recommended for data with many features.
     kernel : {"auto", "linear", "rbf"}, default="auto"
-        Features of the regressions. With "linear", they are the standardized features. With "rbf",
-        they are the standardized features and random features of a Gaussian kernel; the model then
-        standardizes all samples, and converts sparse samples to dense arrays in blocks. "auto"
-        means "rbf" if `covariance` is "full", the samples are dense and standardized, and there are
-        no `item_features`, and "linear" otherwise.
+        Features of the regressions: the standardized features ("linear"), or these and random
+        features of a Gaussian kernel ("rbf"), for which sparse samples are converted to arrays and
+        standardized, too. "auto" is "rbf" for dense samples that are standardized, with "full"
+        covariances and without `item_features`, and else "linear".
     n_components : int or "auto", default="auto"
         Number of random features for the "rbf" kernel. If "auto", it is 200, or fewer so that
         ``n_classes * m**2`` is at most 500,000. With many classes or features, it is thus 0, and
@@ -118,53 +117,30 @@ class LinUCBClassifier(BaseBanditClassifier):
         standard deviations and clipped at plus and minus `clip`. The value 1 corresponds to
         ``gamma="scale"`` in scikit-learn.
     bonus : float or "auto", default="auto"
-        Factor :math:`\beta` of the standard error. If "auto", it is 3 for "diagonal" covariances,
-        and for "full" ones it is 0.9 with the linear and 0.6 with the "rbf" kernel.
+        Factor :math:`\beta` of the standard error. See Notes for "auto".
     alpha : float or "auto", default="auto"
-        L2 penalty :math:`\alpha` of the regressions, at least 1e-10. It applies to the scaled
-        samples, whose mean squared norm is one. Next to them, the constant feature of the intercept
-        has the value 1/4 with "full" and 1/2 with "diagonal" covariances, so that the penalty on
-        the intercept is ``16 * alpha`` or ``4 * alpha``. If "auto", `alpha` is 0.4 for "diagonal"
-        covariances, and for "full" ones it is 0.2 with the linear and 0.15 with the "rbf" kernel,
-        but with "full" at most ``500 / (n_classes * n_features)``: each of d features has a mean
-        square of 1/d, and a class is shown in about one of n_classes rounds, so that the samples of
-        500 rounds outweigh the penalty.
+        L2 penalty :math:`\alpha` of the regressions, at least 1e-10, for samples whose mean squared
+        norm is one. See Notes for "auto".
     clip : float or None, default=5.0
         Number of standard deviations from the mean of a feature at which the values of dense
-        samples are clipped. Smaller numbers are suited to features with heavy tails. Clipping does
-        not make the model robust to gross errors: a value that is a thousand times too large
-        inflates the standard deviation for thousands of samples. Remove such samples. If None,
-        dense samples are scaled in the same way as sparse samples. The "rbf" kernel requires a
-        number.
+        samples are clipped. Smaller numbers are suited to heavy tails; gross errors must be
+        removed, as they inflate the standard deviation. If None, dense samples are scaled like
+        sparse samples, and there is no "rbf" kernel.
     drift_threshold : float or None, default=25.0
-        Threshold of a Page-Hinkley test [3]_ for concept drift, in standard deviations of the
-        squared errors of the predicted rewards. If their mean increases by d > 1/2 standard
-        deviations, the test detects it after about ``drift_threshold / (d - 1/2)`` rounds. The
-        model then forgets the previous rounds: it sets the matrices :math:`A_k` to
-        :math:`\alpha I` and keeps the weights, which soon follow the new rewards. Without drift,
-        the default almost never detects one. If None, there is no test.
+        Threshold of the test for concept drift, see Notes. The losses are the squared errors of the
+        predicted rewards. If None, there is no test.
     item_features : mapping, callable or None, default=None
         Features of the classes, such as the topics and the age of an article: an array of numbers
-        of the order of one, at most 10,000, for each class label, all of the same length. If they
-        are given, all classes share one regression on the products of each feature of the sample
-        and each of the class (and constants), the shared part of the hybrid model of [1]_. So a new
-        class is shown as other classes with such features were received. They are read when classes
-        are added, too. The cost of a round is proportional to the square of the number of products.
-        Requires "full" covariances.
+        of the order of one, at most 10,000, for each class label, all of the same length. Then all
+        classes share one regression, see Notes. Requires "full" covariances.
     exploration : float, str, SelfTunedExploration or callable, default="auto"
         Amount of exploration beyond that of the confidence bounds: a number from 0 to 1, or a
-        schedule, as in :class:`BanditronClassifier`. With "uniform", it is the probability that the
-        class shown is drawn uniformly at random from all classes. If "auto", it is
-        ``t ** (-1 / 2) / 4`` in round t for "inverse-gap", 1/4 for "thompson", and 0 for others.
+        schedule, as in :class:`BanditronClassifier`. If "auto", it is ``t ** (-1 / 2) / 4`` in
+        round t for "inverse-gap", 1/4 for "thompson", and 0 for others.
     randomization : str, default="uniform"
-        Scheme of :func:`sklrank.feedback.explore`, which draws the class to show by the
-        confidence bounds. With "uniform" and no exploration, the class of the largest bound is
-        shown, and its propensity is 1. For logs in which each class must have a positive
-        propensity, use "inverse-gap": it makes about as few mistakes, and draws the others in
-        inverse proportion to the gaps between the bounds (as SquareCB [4]_ does with the estimated
-        rewards). "uniform" with an exploration above 0 is epsilon-greedy. "thompson" is Thompson
-        sampling: the class of the largest estimated reward after noise is added, whose standard
-        deviation is `exploration` times the difference between the bound and the reward.
+        Scheme of :func:`sklrank.feedback.explore`, which draws the class to show by
+        the confidence bounds, see Notes. With "uniform" and no exploration, the class of the
+        largest bound is shown, and its propensity is 1.
     fit_intercept : bool, default=True
         Whether to add a constant feature. If False, dense samples are scaled in the same way as
         sparse samples. The "rbf" kernel requires True.
@@ -197,12 +173,42 @@ class LinUCBClassifier(BaseBanditClassifier):
     Notes
     -----
     {classes_come_and_go}
-    The samples of this call also determine whether the model standardizes dense samples: a model
-    that starts with sparse samples does not standardize dense samples later, unless `kernel` is
-    "rbf". In the same way, they determine the kernel that "auto" stands for.
+    The samples of this call also determine whether the model standardizes dense samples, and the
+    kernel that "auto" stands for: a model that starts with sparse samples does not standardize
+    dense samples later, unless `kernel` is "rbf".
 
     The weights :math:`w_k` are updated recursively. With "full", they are the exact solution of the
     ridge regression for the samples :math:`x_t`, each scaled by the statistics up to round t.
+
+    If "auto", `bonus` and `alpha` are
+
+    ==========  ========  =====  =====
+    covariance  kernel    bonus  alpha
+    ==========  ========  =====  =====
+    "full"      "linear"  0.9    0.2
+    "full"      "rbf"     0.6    0.15
+    "diagonal"  "linear"  3      0.4
+    "diagonal"  "rbf"     3      0.4
+    ==========  ========  =====  =====
+
+    With "full", `alpha` is at most ``500 / (n_classes * n_features)``, so that the samples of 500
+    rounds outweigh the penalty. The constant feature of the intercept is 1/4 with "full" and 1/2
+    with "diagonal" covariances, which is a penalty of ``16 * alpha`` or ``4 * alpha`` on the
+    intercept.
+
+    {drift}
+
+    With `item_features`, the regression has the products of each feature of the sample and each of
+    the class (and constants), the shared part of the hybrid model of [1]_. So a new class is shown
+    as other classes with such features were received; its features are read when it is added. The
+    cost of a round is proportional to the square of the number of products.
+
+    If each class must have a positive propensity in the log, use ``randomization="inverse-gap"``:
+    it makes about as few mistakes as the default, and draws the other classes in inverse proportion
+    to the gaps between the bounds (as SquareCB [4]_ does with the estimated rewards). "uniform"
+    with an exploration above 0 is epsilon-greedy. "thompson" is Thompson sampling: the class of the
+    largest estimated reward after noise is added, whose standard deviation is `exploration` times
+    the difference between the bound and the reward.
 
     References
     ----------

@@ -70,10 +70,9 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
     Parameters
     ----------
     k : int, default=3
-        Number of labels to show, at least 1. If the target is an indicator matrix, more labels than
-        it has raise an error; if it consists of class labels, all of fewer than `k` classes are
-        shown. A single label gives no rank loss, so that with ``k=1`` all learners have the same
-        weight.
+        Number of labels to show, at least 1 and, if the target is an indicator matrix, at most as
+        many as it has. All of fewer than `k` classes are shown. With ``k=1`` there is no rank loss,
+        and all learners have the same weight.
     {exploration}
     randomization : str, default="uniform"
         Scheme of :func:`sklrank.feedback.explore` that draws several labels.
@@ -111,6 +110,10 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
 
     The propensities of the labels shown affect only the rules for label sets. A label that is added
     later starts with the matrix of the ridge regression that all labels share, and without weights.
+
+    Values of `exploration` from 0.05 to 0.1 are suitable if users see the labels. Larger values
+    such as 0.5 are suitable if many labels are rare and showing irrelevant labels does no harm.
+    `explore` uses the amount of the next round for all samples.
 
     {label_sets}
 

@@ -38,17 +38,14 @@ update : {"loss-augmented", "loss-driven"}, default="loss-augmented"
 """,
     "average": """
 average : bool, default=False
-    Whether to predict with the mean of the weights over the rounds (averaged perceptron). The
-    additional cost is small for "euclidean". For the other maps, each mistake requires a pass over
-    all weights.
+    Whether to predict with the mean of the weights over the rounds (averaged perceptron). Then each
+    mistake requires a pass over all weights, unless the map is "euclidean".
 """,
     "kernel": """
 kernel : str, callable or None, default=None
-    If None, the model learns weights of the features. Otherwise, it learns dual coefficients of
-    support vectors. A string is the name of a kernel of
-    :func:`sklearn.metrics.pairwise.pairwise_kernels`, such as "rbf" or "poly", which has its
-    default parameters. A callable ``kernel(A, B)`` returns the array `(n, m)` of the kernel values
-    between the n rows of A and the m rows of B, such as
+    Kernel of a model of support vectors; if None, it is linear. A string is a kernel of
+    :func:`sklearn.metrics.pairwise.pairwise_kernels` with its default parameters, such as "rbf". A
+    callable returns the kernel values of the rows of two arrays, such as
     ``functools.partial(sklearn.metrics.pairwise.rbf_kernel, gamma=0.1)``.
 """,
     "fit_intercept": """
@@ -58,10 +55,9 @@ fit_intercept : bool, default=True
 """,
     "passes": """
 max_iter : int, default=1
-    Number of passes over the training data in `fit`; `partial_fit` always makes one pass. The first
-    pass is in the order of the data, and each later pass in a random order, which depends on the
-    number of rounds only. If there is a single pass over data that are sorted by class, they should
-    be shuffled first, for example by :func:`sklearn.utils.shuffle`.
+    Number of passes over the training data in `fit`. The first one is in the order of the data, and
+    later ones in random orders that depend on the number of rounds only. Data sorted by class
+    should be shuffled first, for example by :func:`sklearn.utils.shuffle`.
 """,
     "weights": """
 coef_ : ndarray of shape (n_scores, n_features)

@@ -16,6 +16,7 @@ from sklrank._compiled import Rows, shared_call
 from sklrank._estimators import Interval, StrOptions, shares_text, unchanged_on_error
 from sklrank._online import BaseOnlineClassifier, of_online
 from sklrank._rankers import two_class_difference
+from sklrank.linear_model._mirror import MAPS_TEXT
 from sklrank.linear_model._predtron._base import TEXTS, BaseSamplePredtron
 from sklrank.linear_model._predtron._losses import (
     CLASS_CODES,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 
 @of_online
-@shares_text(**TEXTS)
+@shares_text(**TEXTS, maps=MAPS_TEXT)
 class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     r"""Predtron classifier: a perceptron for any loss of class labels or label sets.
 
@@ -57,79 +58,21 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     Parameters
     ----------
     loss : str, array-like or callable, default="zero_one"
-        Loss of a prediction. If `y` holds class labels, the loss is one of
-
-        - "zero_one": 1 for every wrong class;
-        - "absolute": the absolute difference between the indices of the predicted and the true
-          class in `classes_`, for ordinal classes. Ordinal classes should be encoded as numbers,
-          since strings are sorted alphabetically;
-        - an array-like of shape (n_classes,): the cost of a mistake on a sample of each class;
-        - an array-like of shape (n_classes, n_classes): the cost of each prediction (column) for a
-          sample of each class (row), with zeros on the diagonal;
-        - a callable ``cost(true_class, predicted_class)`` that returns the cost of a prediction.
-
-        With two classes, only one prediction is wrong for each class. So the costs influence the
-        length of a step only, and not its direction.
-
-        If `y` is an indicator matrix of label sets, the loss is one of
-
-        - "zero_one" or "subset_zero_one": 1 for every set that differs from the true set;
-        - "hamming": the number of labels in error;
-        - "error_set_size": the number of pairs of a relevant label that is missing and an
-          irrelevant label that is predicted. The empty set and the set of all labels have no loss,
-          so the model may learn to predict one of them for all samples;
-        - a callable ``f(tp, fp, fn, tn)`` of integer arrays, which hold the numbers of true
-          positives, false positives, false negatives and true negatives among the labels.
-
-        If `y` holds class labels, the names "subset_zero_one", "hamming" and "error_set_size" mean
-        "zero_one".
+        Loss of a prediction: a name, the costs of mistakes, or a function, see Notes.
     {update}
     mirror_map : str, default="euclidean"
-        Map from the sum of the steps :math:`\Theta` to the weights. It determines the norm in which
-        the margin is large ([1]_, Algorithm 3).
-
-        - "euclidean": :math:`W = \Theta`;
-        - "p-norm": a norm close to the sum of absolute values, for few nonzero weights;
-        - "group-norm": a norm close to the sum over features of the norms of their weights, for few
-          relevant features;
-        - "schatten": a norm close to the sum of singular values, for weights of low rank. With
-          fewer than 8 scores, or fewer than 8 features including the constant feature, it is
-          identical to "euclidean";
-        - "entropy": exponentiated gradient. The weights of a class are a distribution over the
-          features;
-        - "positive": negative weights are set to zero. Two classes share one score, so with this
-          map and with "entropy" no feature can be evidence for the first class.
+        Map from the sum of the steps :math:`\Theta` to the weights, see Notes. It determines the
+        norm in which the margin is large ([1]_, Algorithm 3).
     learning_rate : float, default=1.0
         Learning rate :math:`\eta` that multiplies each step. It can change predictions only with
-        "entropy", or with "loss-augmented" steps of a loss that has more than two values. Otherwise
-        it only scales the scores. For the loss bounds of [1]_, it is :math:`c / (4 R^2)` with the
-        least nonzero loss c and the greatest norm R of a sample (Theorem 1), or
-        :math:`1 / (4 C R^2)` with the greatest loss C for "loss-driven" steps (Theorem 14); Theorem
-        15 has the rate of the other mirror maps.
+        "entropy", or with "loss-augmented" steps of a loss that has more than two values.
     representation : str, array-like or callable, default="one_hot"
-        Unit vectors :math:`rep(\sigma)` of the predictions if `y` holds class labels. A step for a
-        mistake among two predictions is shorter if their vectors are closer.
-
-        - "one_hot": the standard basis, one score for each class. Two classes share one score and
-          are represented by -1 and 1, unless `reject_cost` is given. If there is a score for each
-          class, later calls may add classes, and `drop_classes` removes some;
-        - "simplex": n_classes - 1 scores, and vectors with equal inner products, which sum to zero,
-          so that there is no vector for REJECT: `reject_cost` raises an error;
-        - "ordinal": n_classes - 1 scores, one for each border between neighboring classes, and
-          vectors whose inner products decrease linearly with the distance of the classes;
-        - an array-like of shape (n_predictions, n_scores), whose rows are divided by their norms.
-          If there are not as many predictions as classes, `predict` returns the index of a row, and
-          `loss` must be a table of costs of shape (n_classes, n_predictions), or a callable
-          ``cost(true_class, index)``;
-        - a callable that returns such an array for the array of the classes.
+        Unit vectors :math:`rep(\sigma)` of the predictions if `y` holds class labels, see Notes. A
+        step for a mistake among two predictions is shorter if their vectors are closer.
     reject_cost : float, array-like of shape (n_classes,) or None, default=None
-        Cost of rejecting a sample, at least 0: one number, or one number for each class. If it is
-        given, REJECT is a further prediction with these costs as losses, both in training and in
-        prediction ([1]_, Section 3 and Appendix C.1). Its vector is the sum of the vectors of the
-        other predictions, divided by its norm. With "positive" and "entropy", the model rejects
-        often. With "euclidean", steps between classes keep the sum of the scores at zero, so that
-        REJECT, at a cost between 0 and those of all mistakes, is predicted only in ties.
-        `reject_cost` should not be tuned by `score`, which depends on it.
+        Cost of rejecting a sample, at least 0: one number, or one for each class. Then REJECT is a
+        further prediction with these losses, in training and in prediction ([1]_, Section 3 and
+        Appendix C.1), see Notes. It should not be tuned by `score`, which depends on it.
     {average}
     {kernel}
     {fit_intercept}
@@ -146,8 +89,8 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         rows of `representation`, followed by `reject_label_` if `reject_cost` is given.
     reject_label_ : object
         Label that `predict` returns for a rejected sample, or None if `reject_cost` is None. It is
-        "reject" for classes that are strings, and -1 for numbers; if this is a class, underscores
-        are appended to the string, and the label is an integer below all classes.
+        "reject" for classes that are strings, and -1 for numbers. If this is a class, it is a
+        longer string, or an integer below all classes.
     {fitted}
 
     See Also
@@ -161,8 +104,52 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     -----
     {reading}
 
-    Hard voting in :class:`sklearn.ensemble.VotingClassifier` fails on the label of rejected
-    samples, which is not a class. So `reject_cost` should not be set for its estimators.
+    ===================  =======  ========================================================
+    loss                 y        loss of a prediction
+    ===================  =======  ========================================================
+    "zero_one"           classes  1 if the class is wrong
+    "absolute"           classes  distance of the indices in `classes_`, for ordinal classes
+    array (n_classes,)   classes  cost of a mistake on a sample of each class
+    table                classes  cost by true class (row) and prediction; diagonal 0
+    callable             classes  ``cost(true_class, predicted_class)``
+    "zero_one"           sets     1 if the set is wrong; also called "subset_zero_one"
+    "hamming"            sets     number of labels in error
+    "error_set_size"     sets     number of pairs of a missing label and a false one
+    callable             sets     ``f(tp, fp, fn, tn)`` of integer arrays of counts
+    ===================  =======  ========================================================
+
+    The sets are the rows of an indicator matrix. Ordinal classes should be numbers, since strings
+    are sorted alphabetically. With two classes, costs change only the length of a step. The empty
+    set and the set of all labels have no "error_set_size", so that the model may learn to predict
+    one of them. For classes, the names of the other losses of sets mean "zero_one".
+
+    {maps}
+    For two classes, which share one score, and "entropy" or "positive", no feature can be evidence
+    for the first class. The learning rate of the loss bounds of [1]_ is :math:`c / (4 R^2)` with
+    the least nonzero loss c and the greatest norm R of a sample (Theorem 1), or
+    :math:`1 / (4 C R^2)` with the greatest loss C for "loss-driven" steps (Theorem 14); Theorem 15
+    has that of other mirror maps.
+
+    ==============  ========================================================================
+    representation  unit vectors
+    ==============  ========================================================================
+    "one_hot"       the standard basis; -1 and 1 for two classes without `reject_cost`
+    "simplex"       with equal inner products and n_classes - 1 scores; they sum to zero, so
+                    that there is none for REJECT
+    "ordinal"       a score for each border between neighboring classes, n_classes - 1; inner
+                    products decrease linearly with the distance of the classes
+    array           (n_predictions, n_scores), whose rows are divided by their norms
+    callable        returns such an array for the array of the classes
+    ==============  ========================================================================
+
+    If there is a score for each class, later calls may add classes, and `drop_classes` removes
+    some. If there are not as many predictions as classes, `predict` returns indices of rows, and
+    `loss` must be a table of the shape (n_classes, n_predictions), or ``cost(true_class, index)``.
+
+    The vector of REJECT is the sum of the others, divided by its norm. With "positive" and
+    "entropy", the model rejects often. With "euclidean", steps between classes keep the sum of the
+    scores at zero, so that REJECT, at a cost below that of all mistakes, is predicted only in ties.
+    Hard voting in :class:`sklearn.ensemble.VotingClassifier` fails on the label of rejections.
 
     {as_published}
     For more accurate predictions, ``average=True, max_iter=10`` and features of similar scale are

@@ -37,6 +37,7 @@ from sklrank.linear_model._predtron._base import (
 )
 from sklrank.linear_model._predtron._ranking_losses import (
     LOSS_TEXT,
+    OBJECT_TEXT,
     RANKING_LOSSES,
     REPRESENTATIONS,
     discounts_of,
@@ -64,11 +65,11 @@ by solving a linear assignment problem ([1]_, Lemma 3). It moves them towards th
 loss.
 """,
     "ranking_loss": LOSS_TEXT,
+    "of_object": OBJECT_TEXT,
     "mirror_map": r"""
 mirror_map : str, default="euclidean"
-    Map from the sum of the steps to the weights: "euclidean", "p-norm", "group-norm", "schatten",
-    "entropy" or "positive". See :class:`PredtronClassifier` for their descriptions. For one vector
-    of weights, "group-norm" is identical to "p-norm", and "schatten" to "euclidean".
+    Map from the sum of the steps to the weights, one of those of :class:`PredtronClassifier`. For
+    one vector of weights, "group-norm" is identical to "p-norm", and "schatten" to "euclidean".
 learning_rate : float, default=1.0
     Learning rate :math:`\eta` that multiplies each step. The rates of the loss bounds of [1]_
     (Theorems 1, 14 and 15) are usually small; see :class:`PredtronClassifier`.
@@ -145,6 +146,8 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     Notes
     -----
     {reading}
+
+    {of_object}
 
     A sample whose labels have equal relevance does not change the model.
 
@@ -372,6 +375,8 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
     Notes
     -----
     {reading}
+
+    {of_object}
 
     A query whose documents have equal relevance does not change the model. There is no intercept,
     since it would change all scores of a query equally.

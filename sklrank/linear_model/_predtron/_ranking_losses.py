@@ -45,16 +45,9 @@ RankingLossName = Literal["ndcg", "precision"]
 RepresentationName = Literal["power", "linear", "reciprocal"]
 LOSS_TEXT = r"""
 loss : {"ndcg", "precision"} or object, default="ndcg"
-    Loss of a ranking. It is 1 minus one of the following measures:
-
-    - "ndcg": the normalized discounted cumulative gain, with the gains :math:`2^y - 1` and the
-      discounts :math:`1 / \log_2(1 + j)` at position j;
-    - "precision": the precision at `k`, divided by its greatest possible value. The relevant items
-      are those with :math:`y > 0`;
-    - an object that defines the sum of gains times discounts, divided by its greatest possible
-      value. Its method ``gains(relevance)`` returns the gains for an array of relevance values of
-      shape (n_rankings, n_items). Its method ``discounts(n)`` returns the discounts at the
-      positions 1 to n, which must be nonnegative and nonincreasing and must not depend on n.
+    Loss of a ranking: 1 minus the NDCG, with the gains :math:`2^y - 1`, or minus the precision at
+    `k`, divided by its greatest possible value, where items with :math:`y > 0` are relevant. See
+    Notes for an object.
 k : int or None, default=None
     Number of top-ranked items to include in the loss, and in the NDCG that `score` returns. If
     None, all items are included. `k` must be given for "precision", and must be None if `loss` is
@@ -66,6 +59,12 @@ representation : {"power", "linear", "reciprocal"} or callable, default="power"
     scores suffice ([1]_, Lemma 4).
 power : float, default=1.1
     Exponent of the "power" representation. It is ignored for other representations.
+"""
+OBJECT_TEXT = """
+An object `loss` defines 1 minus a sum of gains times discounts, divided by its greatest possible
+value. Its method ``gains(relevance)`` returns the gains for an array of relevance values of shape
+(n_rankings, n_items). Its method ``discounts(n)`` returns the discounts at the positions 1 to n,
+which must be nonnegative and nonincreasing and must not depend on n.
 """
 
 

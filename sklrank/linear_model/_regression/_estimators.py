@@ -24,23 +24,35 @@ _FEATURE_MAP_CONSTRAINTS = {
     "normalize": [StrOptions({"l2"}), None],
 }
 
+# A text that the docstring of LinUCBClassifier shares.
+DRIFT_TEXT = """
+Concept drift is detected by a Page-Hinkley test [3]_ of the losses of samples, each before it is
+learned. If their mean increases by d > 1/2 standard deviations, the test detects it after about
+``drift_threshold / (d - 1/2)`` samples. The model then forgets the previous samples: its weights
+become the starting point of a new regression, and soon follow the new samples. Without drift, the
+default almost never detects one.
+"""
+
 # Texts that the docstrings share.
 _OF_LINEAR_CLASSIFIERS = shares_text(
+    drift=DRIFT_TEXT,
     standardize="""
 standardize : bool, default=True
     If True, each sample is standardized by the means and standard deviations of the previous
-    samples. If at most an eighth of all entries so far are nonzero, features of which at most an
-    eighth of the entries are nonzero are not centered, but divided by their root mean square. A
-    feature, or all features, that are centered remain so until the share is less than a sixteenth.
-    An array and a sparse matrix of the same samples give the same model.
+    samples. Features with few nonzero entries are only scaled, see Notes.
+""",
+    sparse="""
+If at most an eighth of all entries so far are nonzero, features of which at most an eighth of the
+entries are nonzero are not centered, but divided by their root mean square. A feature, or all
+features, that are centered remain so until the share is less than a sixteenth. An array and a
+sparse matrix of the same samples give the same model.
 """,
     coef="""
 classes_ : ndarray of shape (n_classes,)
     Class labels.
 coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
-    Weights of the standardized features. For two classes, the difference between the weights of the
-    second and the first class. With ``normalize="l2"``, they are the weights of the features of
-    samples scaled to the norm one.
+    Weights of the features as they are standardized and, with ``normalize="l2"``, scaled. For two
+    classes, the difference between the weights of the second and the first class.
 """,
     scaling="""
 mean_, scale_ : ndarray of shape (n_features,)
@@ -137,7 +149,6 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
 
     def _check_linear(self, name):
         self._check_fitted()
-        # The parameter `kernel` may have changed since training started.
         if self._learner.feature_map.is_rbf:
             raise AttributeError(
                 f"{name} is not available for models with kernel='rbf', whose weights are those "
@@ -154,17 +165,6 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     (AdaGrad [1]_), ``w -= learning_rate * g / sqrt(1 + sum of g**2)``, with the gradient g and the
     sum over all steps so far. The model does not depend on the units of the features.
 
-    For sparse features, use ``normalize="l2"`` and a small `intercept_scaling`. Otherwise their
-    samples are much shorter than one, and the intercepts outweigh the features. A sparse sample
-    takes time only for its nonzero features, and the model stores weights only of features that
-    were nonzero in a sample. With ``normalize="l2"`` and more than 4 million weights, these are in
-    single precision.
-
-    As a weak learner of a booster, the model learns from the known labels of each sample.
-    With ``multi_class="multinomial"``, it uses only the relevant labels. With "ovr", it uses all
-    known labels, relevant and irrelevant; the binary models of labels that were not shown do not
-    change. In a :class:`SemiBanditRanker`, it always learns one-versus-rest.
-
     Parameters
     ----------
     multi_class : {"multinomial", "ovr"}, default="multinomial"
@@ -172,16 +172,12 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         consists of one binary model for each class.
     learning_rate : float or array-like of floats, default=1.0
         Learning rate that multiplies each step. Short streams and rare features require larger
-        values. If several values are given, a model is learned with each of them. The prediction is
-        the mean of their scores, in which the share of a model is proportional to its likelihood:
-        exp of minus the sum of its log losses so far, each before the sample was learned. In a
-        booster with top-k feedback, the rank losses of the labels shown replace the log losses.
+        values. If several values are given, a model is learned with each of them, see Notes.
     {standardize}
     normalize : {"l2"} or None, default=None
-        If "l2", each sample is scaled to the norm one, after the standardization. If None, a
-        standardized sample is divided by the square root of the number of features, so that its
-        norm is about one if the features are dense. If None and `standardize` is False, samples are
-        not scaled, and their entries must not exceed 1e60.
+        If "l2", each sample is scaled to the norm one after it is standardized. If None, it is
+        divided by the square root of the number of features. Without `standardize`, samples are
+        then not scaled, and their entries must not exceed 1e60.
     intercept_scaling : float, default=1.0
         Value of the constant feature whose weight determines the intercept. With smaller values,
         the steps of the intercept are shorter.
@@ -200,6 +196,25 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     OnlineRidgeClassifier : Classifier with second-order updates and random features for kernels.
     sklearn.linear_model.SGDClassifier : Classifier with plain gradient steps, for features that are
         already scaled.
+
+    Notes
+    -----
+    For sparse features, use ``normalize="l2"`` and a small `intercept_scaling`. Otherwise their
+    samples are much shorter than one, and the intercepts outweigh the features. A sparse sample
+    takes time only for its nonzero features, and the model stores weights only of features that
+    were nonzero in a sample. With ``normalize="l2"`` and more than 4 million weights, these are in
+    single precision.
+
+    {sparse}
+
+    The prediction of models with several learning rates is the mean of their scores, in which the
+    share of a model is proportional to its likelihood: exp of minus the sum of its log losses so
+    far, each before the sample was learned.
+
+    As a weak learner of a booster, the model learns from the known labels of each sample: only from
+    the relevant ones if it is multinomial, from all of them with "ovr". If not all labels are
+    shown, the losses of the shares are rank losses of those shown. In a :class:`SemiBanditRanker`,
+    the model always learns one-versus-rest.
 
     References
     ----------
@@ -265,14 +280,9 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     Each sample is standardized by the means and standard deviations of the previous samples.
     Recursive least squares then computes the weights that minimize the sum of two terms: the sum of
     the squared errors over all samples so far, and ``alpha`` times the squared norm of the weights.
-    The cost per sample is quadratic in the number of features, which `sketch_size` limits. Updates
-    by samples with few nonzero features are postponed, and applied together. The
+    The cost per sample is quadratic in the number of features, which `sketch_size` limits. The
     probabilities are the predictions of the regression, clipped at zero and normalized to the sum
     one.
-
-    As a weak learner of a booster, the model is a regression of the negative costs of all labels,
-    which corresponds to a second-order step of gradient boosting for every sample. In a
-    :class:`SemiBanditRanker`, it is a regression of the relevance of the labels shown.
 
     Parameters
     ----------
@@ -283,35 +293,25 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     alpha : float or array-like of floats, default=1.0
         Strength of the L2 penalty, at least 1e-10. The penalty on the intercept is the smaller of
         `alpha` and 1. Sample weights must not exceed 1e10 times `alpha`. If several values are
-        given, a model is learned with each of them, and the cost per sample multiplies. The
-        prediction is the mean of their predictions, in which the share of a model is proportional
-        to its likelihood, ``E ** (-n_samples / 2)``, where `E` is the sum of its squared errors on
-        the samples so far, each before it was learned.
+        given, a model is learned with each of them, see Notes.
     n_components : int, default=100
         Number of random features for the "rbf" kernel.
     gamma : float, default=0.5
-        Coefficient of the "rbf" kernel ``exp(-gamma * |z - z'|**2 / d)``, where `z` and `z'` are
-        vectors of standardized features and `d` is the number of features used, or 1 if `normalize`
-        is "l2". With ``normalize=None``, the value 1 corresponds to ``gamma="scale"`` in
-        scikit-learn.
+        Coefficient of the "rbf" kernel ``exp(-gamma * |z - z'|**2 / d)`` of standardized samples
+        with `d` features, or 1 if `normalize` is "l2". With ``normalize=None``, the value 1
+        corresponds to ``gamma="scale"`` in scikit-learn.
     drift_threshold : float or None, default=25.0
-        Threshold of a Page-Hinkley test [3]_ for concept drift, in standard deviations of the rank
-        losses of the samples, each before it is learned. The rank loss is the proportion of classes
-        whose score is larger than that of the true class. If its mean increases by d > 1/2 standard
-        deviations, the test detects it after about ``drift_threshold / (d - 1/2)`` samples. The
-        model then forgets the previous samples: its weights become the starting point of a new
-        regression, and soon follow the new classes. Without drift, the default almost never detects
-        one. If None, there is no test. There is none either if the model learns from the costs of a
-        booster.
+        Threshold of the test for concept drift, see Notes. The losses are rank losses: the
+        proportion of classes whose score is larger than that of the true class. If None, there is
+        no test, nor is there one if the model learns from the costs of a booster.
     {standardize}
     normalize : {"l2"} or None, default=None
         If "l2", each sample is scaled to the norm one, after the standardization. If None and
         `standardize` is False, the entries of samples must not exceed 1e60.
     sketch_size : int or None, default=None
-        Maximum number of features of the regression, or of the "rbf" kernel. If the model uses more
-        features, they are reduced to a sketch of this size. The first `sketch_size` features that
-        are nonzero in a sample have an entry of their own. The values of the others are added to,
-        or subtracted from, a random entry (count sketch [2]_).
+        Maximum number of features of the regression, or of the "rbf" kernel. The first ones that
+        are nonzero in a sample have an entry of their own; values of others are added to, or
+        subtracted from, a random entry (count sketch [2]_). If None, all features are used.
     random_state : int, RandomState instance or None, default=None
         Controls the random entries of a sketch, and the random Fourier features.
 
@@ -331,6 +331,20 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     OnlineLogisticRegression : Classifier with first-order updates, whose cost is linear in the
         number of features.
     sklearn.linear_model.RidgeClassifier : Ridge classifier for data sets in memory.
+
+    Notes
+    -----
+    {sparse}
+
+    {drift}
+
+    The prediction of models with several penalties is the mean of their predictions, in which the
+    share of a model is proportional to its likelihood, ``E ** (-n_samples / 2)``. Here `E` is the
+    sum of its squared errors on the samples so far, each before it was learned.
+
+    As a weak learner of a booster, the model is a regression of the negative costs of all labels,
+    which corresponds to a second-order step of gradient boosting for every sample. In a
+    :class:`SemiBanditRanker`, it is a regression of the relevance of the labels shown.
 
     References
     ----------
