@@ -58,11 +58,13 @@ classes_ : ndarray of shape (n_labels,)
     The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
     column indices.
 """,
-    decomposition="""
+    multi_output="""
 multi_output : bool or {"auto"}, default=False
     Whether to fit a single joint model, which needs complete rankings (of pairs, without ties)
     and an estimator of several outputs. If "auto", it is fitted if both are given; the notes of
     :class:`LabelwiseRanker` compare it with a model for each target.
+""",
+    decomposition="""
 random_state : int, RandomState instance or None, default=None
     Controls random ties, and the default estimator. It is not passed to a given `estimator`.
 n_jobs : int or None, default=None

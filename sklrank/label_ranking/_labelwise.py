@@ -47,6 +47,7 @@ class LabelwiseRanker(DecompositionRanker):
         Regressor that predicts the positions. If None, a random forest of 100 trees whose splits
         consider a third of the features, at least three, and whose leaves have at least 1, 5 or 20
         samples: the number with the least out-of-bag error in a forest of ten trees.
+    {multi_output}
     incomplete : {"raise", "relative", "absolute"}, default="raise"
         Treatment of incomplete rankings. If "raise", `fit` raises an error. If "relative", the
         models learn relative positions, as described above. If "absolute", entries of `y` are

@@ -43,6 +43,7 @@ class PairwiseRanker(DecompositionRanker):
         used.
     voting : {"copeland", "copeland-random", "soft"}, default="copeland"
         Rule that determines the score of a label; see the notes.
+    {multi_output}
     {decomposition}
 
     Attributes

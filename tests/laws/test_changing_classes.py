@@ -25,6 +25,7 @@ from sklrank.linear_model import (
     PredtronLabelRanker,
     SemiBanditRanker,
 )
+from sklrank.linear_model._predtron._base import BasePredtron
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 from sklrank.tree import HoeffdingTreeClassifier, ProbabilisticLabelTree
 
@@ -82,6 +83,8 @@ def started(model, classes, *, indicators):
     model._check_rows(X, reset=True)
     model._has_label_columns = indicators
     model._start_model(np.array(classes))
+    if isinstance(model, BasePredtron):  # Its model starts with the first rounds.
+        model._loss_driven, model._model = False, model._make_model()
     return model
 
 

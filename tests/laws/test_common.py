@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import sklrank
@@ -152,7 +152,7 @@ ESTIMATORS = [
     StackedRanker(
         [
             ("linear", LabelwiseRanker(Ridge())),
-            ("tree", LabelwiseRanker(DecisionTreeRegressor(max_depth=3, random_state=0))),
+            ("logistic", PairwiseRanker(LogisticRegression())),
         ],
         cv=3,
     ),
