@@ -108,7 +108,12 @@ class BuildExtensions(build_ext):
             )
 
     def translate(self):
-        """Replace the sources of the modules by C code, in several processes."""
+        """Replace the sources of the modules by C code, in several processes.
+
+        pip installs Cython anew for each build. Its files are then newer than the C code, so that
+        all modules are translated again. C code that remains the same is not compiled again.
+        """
+        before = {path: (path.stat(), path.read_bytes()) for path in Path("sklrank").rglob("*.c")}
         translated = cythonize(
             self.extensions,
             nthreads=self.parallel,
@@ -121,6 +126,9 @@ class BuildExtensions(build_ext):
             use_listing_file=bool(self.cython_create_listing),
             shared_utility_qualified_name=self.shared_utility_qualified_name,
         )
+        for path, (status, code) in before.items():
+            if path.read_bytes() == code:
+                os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
         sources = {extension.name: extension.sources for extension in translated}
         for extension in self.extensions:
             extension.sources = sources[extension.name]
