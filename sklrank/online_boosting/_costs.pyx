@@ -28,9 +28,10 @@ tabulated (`PotentialCosts`).
 To add a rule, derive a class from `CostRule` that defines `costs`, extends `exchange` by its
 parameters as `GradientCosts` does and, if needed, overrides other methods. Return it from
 `gradient_costs` or `potential_costs`, at the end of this file, by the name of its loss, an entry of
-`LOSSES` in `_losses.py`. (With `hedges_loss`, `gradient_costs` may return only a rule that overrides
-`expert_loss`: the tabulated one does.) Its test is in `tests/online_boosting/test_costs.py`. The
-`.pxd` file and the boosters need no change. The loop over the rounds (`_rounds.pyx`) calls a rule so:
+`LOSSES` in `_losses.py`. (With `hedges_loss`, `gradient_costs` may return only a rule that
+overrides `expert_loss`: the tabulated one does.) Its test is in
+`tests/online_boosting/test_costs.py`. The `.pxd` file and the boosters need no change. The loop
+over the rounds (`_rounds.pyx`) calls a rule so:
 
 - Before the first round of a batch, one thread calls `prepare` for each size that may occur in it.
 - In each round, one thread calls `start_round`. Then several threads call `costs` and `expert_loss`

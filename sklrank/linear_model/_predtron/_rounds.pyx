@@ -156,7 +156,7 @@ cdef class PredtronRounds:
 
     @property
     def weights(self):
-        """Weights `(n_scores, width)` that score samples: the mean over the rounds if it is kept."""
+        """Weights `(n_scores, width)` that score samples: their mean over the rounds, if kept."""
         self.require_ready()
         if self.sums is None:
             return self.mirror_map.weights

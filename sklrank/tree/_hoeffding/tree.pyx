@@ -17,9 +17,9 @@ the samples whose value is missing. The observers of the children start empty.
 A leaf predicts by its class weights ("mc", majority class), by naive Bayes ("nb"), or by the one of
 the two that has predicted the larger weight of samples correctly in this leaf ("nba", adaptive; in
 case of a tie by naive Bayes); see `leaf_votes`. The densities for naive Bayes are computed in
-tree/_hoeffding/observers.pyx. Methods are declared in tree/_hoeffding/tree.pxd. To add a mode, add it to the enum
-there, to `LEAF_PREDICTIONS` and to tree/_hoeffding/classifier.py; a mode without densities also clears
-`keeps_densities` in `exchange`.
+`observers.pyx`. Methods are declared in `tree.pxd`. To add a mode, add it to the enum there, to
+`LEAF_PREDICTIONS` and to `classifier.py`; a mode without densities also clears `keeps_densities` in
+`exchange`.
 
 Nodes, leaves and observer rows are stored in blocks of memory that are enlarged when they are full.
 A split releases the observer rows of its leaf for reuse. Memory is therefore proportional to the
