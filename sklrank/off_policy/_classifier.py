@@ -80,10 +80,10 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     References
     ----------
-    .. [1] N. Abe et al., "An iterative method for multi-class cost-sensitive learning", KDD 2004.
+    .. [1] Abe et al., "An iterative method for multi-class cost-sensitive learning", KDD 2004.
     .. [2] A. Swaminathan and T. Joachims, "The self-normalized estimator for counterfactual
        learning", NIPS 2015.
-    .. [3] M. Dudik et al., "Doubly robust policy evaluation and learning", ICML 2011.
+    .. [3] Dudik et al., "Doubly robust policy evaluation and learning", ICML 2011.
 
     Examples
     --------

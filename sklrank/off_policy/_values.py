@@ -108,9 +108,9 @@ def policy_value(
 
     References
     ----------
-    .. [1] M. Dudik et al., "Doubly robust policy evaluation and optimization", Stat. Sci. 2014.
-    .. [2] Y. Su et al., "Doubly robust off-policy evaluation with shrinkage", ICML 2020.
-    .. [3] Y. Su et al., "Adaptive estimator selection for off-policy evaluation", ICML 2020.
+    .. [1] Dudik et al., "Doubly robust policy evaluation and optimization", Stat. Sci. 2014.
+    .. [2] Su et al., "Doubly robust off-policy evaluation with shrinkage", ICML 2020.
+    .. [3] Su et al., "Adaptive estimator selection for off-policy evaluation", ICML 2020.
 
     Examples
     --------

@@ -242,17 +242,17 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
 
     References
     ----------
-    .. [1] C. Burges et al., "Learning to rank using gradient descent", ICML 2005.
-    .. [2] X. Wang et al., "The LambdaLoss framework for ranking metric optimization", CIKM 2018.
+    .. [1] Burges et al., "Learning to rank using gradient descent", ICML 2005.
+    .. [2] Wang et al., "The LambdaLoss framework for ranking metric optimization", CIKM 2018.
     .. [3] R. E. Schapire and Y. Singer, "Improved boosting algorithms using confidence-rated
        predictions", Machine Learning 37, 1999.
     .. [4] H. Valizadegan, "Boosting and online learning for classification and ranking",
        PhD thesis, Michigan State University, 2010, chapter 3.
-    .. [5] C. Burges, "From RankNet to LambdaRank to LambdaMART: an overview", Microsoft, 2010.
-    .. [6] S. Bruch, "An alternative cross entropy loss for learning-to-rank", WWW 2021.
+    .. [5] Burges, "From RankNet to LambdaRank to LambdaMART: an overview", Microsoft, 2010.
+    .. [6] Bruch, "An alternative cross entropy loss for learning-to-rank", WWW 2021.
     .. [7] X. Wang et al., "Position bias estimation for unbiased learning to rank in personal
        search", WSDM 2018.
-    .. [8] A. Agarwal et al., "Addressing trust bias for unbiased learning-to-rank", WWW 2019.
+    .. [8] Agarwal et al., "Addressing trust bias for unbiased learning-to-rank", WWW 2019.
     .. [9] O. Chapelle and Y. Zhang, "A dynamic Bayesian network click model for web search
        ranking", WWW 2009.
 
