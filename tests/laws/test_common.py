@@ -276,7 +276,7 @@ def test_address_of_the_documentation():
     assert f'Documentation = "{DOCUMENTATION}"' in project
 
 
-@pytest.mark.parametrize("estimator", filter(is_classifier, KINDS.values()), ids=repr)
+@pytest.mark.parametrize("estimator", list(filter(is_classifier, KINDS.values())), ids=repr)
 def test_data_frames_of_a_transformer(estimator):
     """`set_output` is for transformers: the classifier learns the feature names of its input."""
     X, y = [data[:100] for data in load_iris(return_X_y=True, as_frame=True)]
