@@ -214,9 +214,9 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     queries, with 63 bins at most. The start, the size and the number of trees of the smallest loss
     of the other queries are used for all queries.
 
-    ===================  ==========================================================================
+    ==================== ==========================================================================
     Training documents   Held out
-    ===================  ==========================================================================
+    ==================== ==========================================================================
     up to 3,000          Each fifth of the queries in turn.
     up to 7,500          Two to four fifths of the queries in turn.
     up to 15,000         A fifth of the queries.
@@ -224,7 +224,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     fewer than 5 queries The same, of the documents. Of fewer than 100 documents, nothing: the trees
                          have 8 leaves, and boosting starts from 0.
     `X_val`              Its queries.
-    ===================  ==========================================================================
+    ==================== ==========================================================================
 
     With ``early_stopping=True``, the trees are not fitted to the held-out queries, `predict` uses
     those up to the smallest loss, and later trees are in `estimators_`, too.

@@ -92,20 +92,21 @@ def explore(
     Scheme        Labels shown                                  Each two both shown: at least
     ============= ============================================= ====================================
     uniform       With probability rho, random labels; else the ``rho k (k-1) / (m (m-1))``
-                  greedy top k ([1]_, Section 2.2)
+                  greedy top k
     single-swap   The greedy top k. With probability rho, a     ``rho / m^2``
                   random one is swapped with a random label
-                  not shown, twice ([1]_, Appendix B)
+                  not shown, twice
     plackett-luce With probability rho, drawn by the strengths  ``rho k (k-1) / (2 m)^2``
                   ``(softmax(scores) + 1 / m) / 2``; else the
                   greedy top k
     inverse-gap   Drawn by the strengths                        ``k (k-1) (1e-4 / m)^2``
                   ``1 / (m (1 + gap / rho))``; the greedy top k
-                  share the rest of 1 equally ([2]_ for k = 1)
+                  share the rest of 1 equally
     thompson      The largest score after Gaussian noise of the k = 1; one label: ``1e-4 / m``
-                  standard deviation rho ([3]_)
+                  standard deviation rho
     ============= ============================================= ====================================
 
+    The sources are Section 2.2 and Appendix B of [1]_, [2]_ for "inverse-gap" with k = 1, and [3]_.
     Labels are *drawn by their strengths* one after the other, without replacement, in proportion to
     the strengths (the Plackett-Luce distribution, or Gumbel top-k). Propensities are
 
