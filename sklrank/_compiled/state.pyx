@@ -206,7 +206,8 @@ cdef class Archive:
         # Nothing writes these arrays, so they are not copied.
         if self.loads:
             return self.checked_array(name, shape, FLOAT, False)
-        self.entries[name] = np.asarray(value)
+        # A view of a view would gain a layer in each copy of a copy: the base is the loaded array.
+        self.entries[name] = value.base if self.source.is_ready else np.asarray(value)
         return value
 
     @cython.boundscheck(False)  # `sizeof` reads no entry, so that the array may be empty.

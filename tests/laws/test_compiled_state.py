@@ -6,10 +6,12 @@ import importlib
 import inspect
 import io
 import itertools
+import os
 import pickle
 import pkgutil
 import re
 import warnings
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -284,3 +286,57 @@ def test_damaged_states_are_refused_or_harmless(cls, step, first_models, fingerp
             pass
     assert n_refused > 10 // step
     assert n_loaded > 0
+
+
+# -- Copies of copies.
+
+
+def layers(value):
+    """Return the length of the chain of objects that lend their memory to an array."""
+    n_layers = 0
+    while getattr(value, "base", None) is not None:
+        value, n_layers = value.base, n_layers + 1
+    return n_layers
+
+
+@each_persistent_class
+def test_copies_of_copies_do_not_add_layers(cls, first_models):
+    """Layers are memory that is never freed, and deallocation of a long chain is a recursion."""
+    model, _, i = first_models[cls]
+    thing = persistent_objects(model)[i]
+    for _ in range(10):
+        thing = copy.deepcopy(thing)
+    assert max(map(layers, thing.__getstate__().values())) <= 3
+
+
+def resident_memory():
+    """Return the number of bytes of this process that are in memory."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads Linux's counters")
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", KINDS.values(), ids=KINDS)
+def test_memory_of_copies_labels_and_merges_is_flat(estimator):
+    model, (X, y, *_) = fit(estimator)
+
+    def cycle(model):
+        base, model = model, copy.deepcopy(model)
+        if not hasattr(model, "drop_classes"):
+            return model
+        label = np.array(["new"] if model.classes_.dtype.kind in "UO" else [99])
+        model._change_classes(np.concatenate([model.classes_, label]))
+        model.drop_classes(label)
+        others = [copy.deepcopy(model).partial_fit(X[:1], y[:1]) for _ in range(2)]
+        with suppress(ValueError):  # Trees cannot be merged.
+            model.merge(others, base=base)
+        return model
+
+    for _ in range(200):
+        model = cycle(model)
+    before = resident_memory()
+    for _ in range(1000):
+        model = cycle(model)
+    assert resident_memory() - before < 2**20
