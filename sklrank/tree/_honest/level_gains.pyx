@@ -119,25 +119,38 @@ def split_gains(
 
 
 def find_leaves(
-    const double[:, :] X,
-    const Py_ssize_t[::1] features,
-    const double[::1] thresholds,
-    const int[::1] levels,
-    const int[:, ::1] children,
+    const double[:, :] X not None,
+    const Py_ssize_t[::1] features not None,
+    const double[::1] thresholds not None,
+    const int[::1] levels not None,
+    const int[:, ::1] children not None,
     int root,
-    Py_ssize_t[::1] leaves,
+    Py_ssize_t n_leaves,
+    Py_ssize_t[::1] leaves not None,
 ):
     """Write the index of the leaf of each sample into `leaves`.
 
-    In `children` and `root`, an inner node is represented by its index, and leaf l by -1 - l.
+    In `children` and `root`, an inner node is represented by its index, and leaf l by -1 - l. A
+    tree from a file may be damaged: a node must have a smaller index than its children, and all
+    indices must be within the arrays. Otherwise, raise ValueError.
     """
-    cdef Py_ssize_t i
-    cdef int node
+    cdef Py_ssize_t i, n_nodes = min(levels.shape[0], children.shape[0]), feature
+    cdef Py_ssize_t n_levels = min(features.shape[0], thresholds.shape[0])
+    cdef int node, level, before
+    cdef bint is_sound = children.shape[1] == 2 and leaves.shape[0] == X.shape[0]
     with nogil:
-        for i in range(X.shape[0]):
-            node = root
-            while node >= 0:
-                node = children[
-                    node, X[i, features[levels[node]]] > thresholds[levels[node]]
-                ]
+        for i in range(X.shape[0] if is_sound else 0):
+            node, before = root, -1
+            while before < node < n_nodes:
+                level = levels[node]
+                feature = features[level] if 0 <= level < n_levels else -1
+                if not 0 <= feature < X.shape[1]:
+                    break
+                before = node
+                node = children[node, X[i, feature] > thresholds[level]]
+            if not -n_leaves <= node < 0:
+                is_sound = False
+                break
             leaves[i] = -1 - node
+    if not is_sound:
+        raise ValueError("the tree is damaged: it was changed after `fit`, or in its file")

@@ -130,6 +130,7 @@ class LevelSplits(HonestSingleTree):
             self._levels,
             self._children,
             self._root,
+            len(self.values_),
             leaves,
         )
         return leaves
