@@ -310,14 +310,6 @@ class AdaRank(SupervisedDocumentRanker):
         {query_weight}
 
         {returns_self}
-
-        Raises
-        ------
-        ValueError
-            If `y` has negative entries; if no query has documents of different relevance; if
-            weights are negative, or those of a query differ; if the lengths of the arguments
-            differ; or if the input contains infinities, NaN that the weak learner does not accept,
-            or features so large that their sums would overflow.
         """
         return super().fit(X, y, qid, query_weight=query_weight)
 

@@ -355,14 +355,6 @@ class SupervisedDocumentRanker(DocumentRanker):
         {query_weight}
 
         {returns_self}
-
-        Raises
-        ------
-        ValueError
-            If `y` has negative entries; if no query has documents of different relevance; if
-            weights are negative, or those of a query differ; if the lengths of the arguments
-            differ; or if the input contains infinities, or NaN that the weak learner does not
-            accept.
         """
         with unchanged_on_error(self):
             X, target = self._check_training_set(X, y, qid, sample_weight, query_weight)

@@ -178,12 +178,6 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
 
         {returns_self}
 
-        Raises
-        ------
-        ValueError
-            If `y` has negative entries, if lengths differ, or if the ranker predicts other scores
-            than one finite number for each document.
-
         Warns
         -----
         UserWarning
@@ -235,11 +229,6 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
         -------
         ndarray of bool of shape (n_samples,)
             True for the documents in the list.
-
-        Raises
-        ------
-        ValueError
-            If `qid` is None, but was passed to `fit`.
         """
         check_is_fitted(self)
         X = self._check_rows(X, reset=False)

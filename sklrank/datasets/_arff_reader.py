@@ -79,13 +79,7 @@ class ArffFile:
 
 
 def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
-    """Read an ARFF file, which is plain or compressed with gzip or bzip2.
-
-    Raises
-    ------
-    ValueError
-        If the file is not valid ARFF. The message states the file and the line.
-    """
+    """Read an ARFF file, which is plain or compressed with gzip or bzip2."""
     with open_lines(os.fspath(path), encoding) as lines:
         relation, attributes = _read_header(lines)
         comments = "\n".join(lines.comments)

@@ -97,11 +97,6 @@ def make_clicks(
         rows : ndarray of shape (n_shown,), int64
             Index of the document among the samples.
 
-    Raises
-    ------
-    TypeError or ValueError
-        If a parameter has the wrong type or is out of its range, or if lengths differ.
-
     See Also
     --------
     sklrank.boosting.HistGradientBoostingRanker : Learns from clicks and their positions.

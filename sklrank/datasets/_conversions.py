@@ -47,12 +47,6 @@ def label_ranking_from_classification(
         the sorted order of the classes. Equally probable classes are ranked in the order of their
         columns.
 
-    Raises
-    ------
-    ValueError
-        If `y` contains a single class, if `estimator` does not predict probabilities, or if
-        `estimator` is None and all features are constant.
-
     See Also
     --------
     label_ranking_from_regression : Converts regression data.
@@ -132,12 +126,6 @@ def label_ranking_from_regression(
         Positions of the labels; 1 is the position of the label with the largest value. Labels
         with equal values are ranked in the order of their columns. The columns are in the order of
         `labels` if it is a sequence; otherwise, they are in the order of the features.
-
-    Raises
-    ------
-    ValueError
-        If `labels` does not select at least two distinct features that are not constant, or if no
-        feature would remain.
 
     See Also
     --------

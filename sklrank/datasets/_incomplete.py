@@ -51,11 +51,6 @@ def hide_labels(
         Positions; hidden labels are NaN. If `keep_positions` is False, each position is 1 plus the
         number of labels ranked before. All labels of a sample may be hidden.
 
-    Raises
-    ------
-    ValueError
-        If `survival` has a wrong shape or contains values that are not probabilities.
-
     See Also
     --------
     tie_labels : Makes rankings partial.
@@ -121,12 +116,6 @@ def tie_labels(
     ndarray of shape (n_samples, n_labels), float64
         Positions: each is 1 plus the number of labels ranked before. Tied labels have equal
         positions.
-
-    Raises
-    ------
-    ValueError
-        If `probability` or `partitions` has a wrong shape or contains values that are not
-        probabilities, or if the sizes of a partition do not sum to the number of labels.
 
     See Also
     --------

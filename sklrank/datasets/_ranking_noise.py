@@ -49,11 +49,6 @@ def sample_mallows(
     ndarray of shape (n_samples, n_labels), float64
         Positions of the labels in the drawn rankings; 1 is the best position.
 
-    Raises
-    ------
-    ValueError
-        If a center is incomplete or has ties, or if `theta` is out of range.
-
     References
     ----------
     .. [1] C. L. Mallows, "Non-null ranking models. I",
@@ -134,11 +129,6 @@ def sample_plackett_luce(
     -------
     ndarray of shape (n_samples, n_labels), float64
         Positions of the labels in the drawn rankings; 1 is the best position.
-
-    Raises
-    ------
-    ValueError
-        If the scores are not a 2-d array of finite numbers.
 
     References
     ----------

@@ -72,11 +72,6 @@ def make_recommender(
     base_scores : ndarray of shape (n_users * n_items,), float64
         Scores of the base ranker.
 
-    Raises
-    ------
-    TypeError or ValueError
-        If a parameter has the wrong type or is out of its range.
-
     See Also
     --------
     sklrank.boosting.ResidualRefiner : Corrects base scores by ratings.

@@ -110,11 +110,6 @@ def make_sparse_label_ranking(
     scores : ndarray of shape (n_samples, n_labels), float64
         The noiseless scores :math:`m(x)`. Returned only if ``return_clean=True``.
 
-    Raises
-    ------
-    TypeError or ValueError
-        If a parameter has the wrong type or is out of its range.
-
     See Also
     --------
     sklrank.metrics.alpha_inconsistency : Proportion of the rankings that the noise changed.

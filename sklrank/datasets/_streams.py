@@ -89,11 +89,6 @@ def make_multilabel_ranking_stream(
         The noiseless scores :math:`s(x)`. Labels with higher scores are ranked earlier. Returned
         only if ``return_scores=True``.
 
-    Raises
-    ------
-    TypeError or ValueError
-        If a parameter has the wrong type or is out of its range.
-
     See Also
     --------
     sklearn.datasets.make_multilabel_classification : Generates bags of words, without scores or

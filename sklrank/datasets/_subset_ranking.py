@@ -88,11 +88,6 @@ def make_subset_ranking(
     weights : ndarray of shape (n_features,), float64
         The weights :math:`w^*`. Returned only if ``return_weights=True``.
 
-    Raises
-    ------
-    TypeError or ValueError
-        If a parameter has the wrong type or is out of its range.
-
     See Also
     --------
     make_recommender : Generates queries whose grades depend only partly on the features.

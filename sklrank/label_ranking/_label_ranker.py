@@ -323,12 +323,6 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
             same weight.
 
         {returns_self}
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed, or do not go together with the parameters or the inner
-            estimators. A fitted model does not change.
         """
         with unchanged_on_error(self):
             return self._fit(X, y, sample_weight)

@@ -49,12 +49,6 @@ def positions_from_orderings(
         that they come after the ranked labels. If they do, pass the result on to
         :func:`positions_from_survey` with ``unlisted="last"``.
 
-    Raises
-    ------
-    ValueError
-        If a row lists a label twice, lists a label that is not in `classes`, or has labels after
-        NaN; or if `classes` is None and fewer labels occur than there are places.
-
     See Also
     --------
     orderings_from_positions : Converts positions into orderings.
@@ -110,11 +104,6 @@ def positions_from_scores(scores: ArrayLike) -> np.ndarray:
         Positions: one plus the number of labels with a larger score. Labels with equal scores are
         tied, and labels that are not ranked are NaN.
 
-    Raises
-    ------
-    ValueError
-        If `scores` is not 2-d, or has an infinite entry.
-
     See Also
     --------
     positions_from_orderings : Converts orderings into positions.
@@ -149,12 +138,6 @@ def positions_from_survey(
     -------
     ndarray of shape (n_samples, n_labels), float64, or DataFrame
         Positions. A pandas data frame keeps its index and columns.
-
-    Raises
-    ------
-    ValueError
-        If a position is not a whole number from 1 to the number of labels, or `unlisted` is
-        another text.
 
     Warns
     -----
@@ -244,11 +227,6 @@ def positions_from_long(
         Positions, with a row for each respondent, sorted, and a column for each label. The Bunch
         has the arrays `positions`, `index` and `columns`.
 
-    Raises
-    ------
-    ValueError
-        If a respondent ranks a label twice, a label is not in `classes`, or a column is malformed.
-
     Examples
     --------
     >>> from sklrank.label_ranking import positions_from_long
@@ -336,12 +314,6 @@ def orderings_from_positions(
         the row is filled. The fill value is NaN if the labels are numbers that floats represent
         exactly; all labels are then converted to floats. It is NaT if the labels are dates or
         times, and None for all other labels.
-
-    Raises
-    ------
-    ValueError
-        If labels are tied and ``ties="raise"``, or if the number of `classes` differs from the
-        number of columns.
 
     See Also
     --------

@@ -33,11 +33,6 @@ def evaluate_samples(values_of, shape, *, average, sample_weight):
     -------
     float or ndarray of float64, shape (n_samples,)
         Mean, or the value of each sample.
-
-    Raises
-    ------
-    ValueError
-        If the length of `sample_weight` is wrong, or if it is given with ``average=False``.
     """
     n_samples, n_labels = shape
     weight = check_weight(sample_weight, n_samples, average)

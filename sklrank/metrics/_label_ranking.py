@@ -50,10 +50,6 @@ Returns
 value : float or ndarray of float64, shape (n_samples,)
     Mean over samples, or the value of each sample if `average` is False.
 """,
-    errors="""
-If the arrays are not 2-d or have different shapes, if a position is infinite or cannot be
-converted to a float (NaN is allowed), or if an option is unknown or out of range.
-""",
     reference="""
 .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki. "Label Ranking through Nonparametric
    Regression." ICML 2022.
@@ -115,11 +111,6 @@ def kendall_tau_score(
           contributes 1 if it is tied in both rankings, and 0 if it is tied in only one of them
           (Emond and Mason [4]_). This variant is common in partial label ranking.
     {values}
-
-    Raises
-    ------
-    ValueError
-        {errors}
 
     See Also
     --------
@@ -201,11 +192,6 @@ def kendall_tau_distance(
         `penalty`.
     {values}
 
-    Raises
-    ------
-    ValueError
-        {errors}
-
     See Also
     --------
     kendall_tau_score : Rank correlation that is based on the same pairs.
@@ -267,11 +253,6 @@ def spearman_distance(
         and its reverse, :math:`m (m^2 - 1) / 3`. The result is between 0 and 1. Without ties it is
         equal to :math:`(1 - \rho) / 2`, where :math:`\rho` is Spearman's correlation.
     {values}
-
-    Raises
-    ------
-    ValueError
-        {errors}
 
     See Also
     --------
@@ -336,12 +317,6 @@ def pair_brier_score(
         ``[i, b, a]`` must be one minus ``[i, a, b]``.
     {values}
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not match, if an entry of `y_proba` is not from 0 to 1, or if the two
-        probabilities of an ordered pair do not add up to 1.
-
     See Also
     --------
     kendall_tau_score : Agreement of two rankings.
@@ -384,11 +359,6 @@ def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
     float
         Fraction from 0 (no noise) to 1.
 
-    Raises
-    ------
-    ValueError
-        If the arrays have different shapes or do not contain positions.
-
     See Also
     --------
     beta_tau_gap : Mean Kendall tau, which measures how large the differences are.
@@ -426,12 +396,6 @@ def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
         pairs, divided by the number of pairs that are ranked in both rankings. Tied pairs are
         neither concordant nor discordant. Samples without a pair that is ranked in both rankings
         are ignored.
-
-    Raises
-    ------
-    ValueError
-        If the arrays have different shapes or do not contain positions, or if no sample has two
-        labels that are ranked in both rankings.
 
     See Also
     --------

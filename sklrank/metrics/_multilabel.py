@@ -46,12 +46,6 @@ def label_propensities(y: ArrayLike, *, a: float = 0.55, b: float = 1.5) -> np.n
     ndarray of float64, shape (n_labels,)
         Propensities, in (0, 1].
 
-    Raises
-    ------
-    ValueError
-        If `y` is not a 0/1 indicator matrix with at least one sample, or if `a` or `b` is not a
-        positive number.
-
     References
     ----------
     .. [1] H. Jain, Y. Prabhu and M. Varma. "Extreme Multi-label Loss Functions for Recommendation,
@@ -115,12 +109,6 @@ def propensity_scored_precision_at_k_score(
     -------
     float or ndarray of float64, shape (n_samples,)
         PSP@k, or the value of each sample if `average` is False.
-
-    Raises
-    ------
-    ValueError
-        If `propensities` are not in (0, 1], if `k` is not from 1 to the number of labels, or if
-        arrays do not match.
 
     See Also
     --------

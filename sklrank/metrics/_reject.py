@@ -45,12 +45,6 @@ def reject_loss(
     float
         Mean cost. The best value is 0.
 
-    Raises
-    ------
-    ValueError
-        If the shapes differ, if a cost is negative or not finite, if `y_true` contains
-        `reject_label`, or if only one of `reject_label` and the predictions is a string.
-
     See Also
     --------
     sklrank.linear_model.PredtronClassifier : Rejects samples at a given cost.

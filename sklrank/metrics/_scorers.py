@@ -151,11 +151,6 @@ class DocumentScorer(Scorer):
         -------
         float
             Mean of the metric.
-
-        Raises
-        ------
-        ValueError
-            If `qid` is not given for 1-d `y`.
         """
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
             scores = label_scores(estimator, X)

@@ -26,11 +26,6 @@ def make_evaluators(scoring, y):
     dict of str to (str, callable)
         For each name, the predictions that are needed, "scores" or "sets", and a function, called
         as ``values(y_true, predictions, labels)``, that returns an ndarray of shape (n_samples,).
-
-    Raises
-    ------
-    ValueError
-        If `scoring` is unknown or empty, if it does not fit `y`, or if two entries have one name.
     """
     entries = scoring if isinstance(scoring, list | tuple) else [scoring]
     evaluators = {scoring_name(each): _make_evaluator(each, y) for each in entries}

@@ -64,11 +64,6 @@ def query_permutation_importance(
           the standard deviation of the importances over the repeats;
         - ``importances``: ndarray of shape (n_features, n_repeats), the importances themselves.
 
-    Raises
-    ------
-    TypeError
-        If `scoring` is neither None nor callable.
-
     See Also
     --------
     sklearn.inspection.permutation_importance : Permutation importance without query ids.

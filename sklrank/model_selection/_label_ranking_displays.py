@@ -103,11 +103,6 @@ class PreferenceDisplay(Display):
         -------
         display : PreferenceDisplay
             The display, with a plot.
-
-        Raises
-        ------
-        ValueError
-            If `kind` is none of these, or if `X` is missing.
         """
         if not hasattr(estimator, "preferences"):
             raise ValueError(f"estimator must be a PlackettLuceRanker, got {estimator!r}")
@@ -144,11 +139,6 @@ class PreferenceDisplay(Display):
         -------
         display : PreferenceDisplay
             This object, whose attributes `ax_` and `figure_` are set.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         ax = self._start_plot(ax)
         matrix = self.estimates.ndim == 2
@@ -272,11 +262,6 @@ class RankingDisplay(ConfusionMatrixDisplay):
         -------
         display : RankingDisplay
             The display, with a plot.
-
-        Raises
-        ------
-        ValueError
-            If the arrays are not 2-d or have different shapes.
         """
         true, pred = check_two_rankings(y_true, y_pred)
         ranked = ~(np.isnan(true) | np.isnan(pred))
@@ -301,11 +286,6 @@ class RankingDisplay(ConfusionMatrixDisplay):
         -------
         display : RankingDisplay
             This object, whose attributes `ax_`, `figure_`, `im_` and `text_` are set.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         super().plot(**{"cmap": "Blues", "colorbar": False, **options})
         self.ax_.set(xlabel="Predicted position", ylabel="True position")
@@ -407,11 +387,6 @@ class PairReliabilityDisplay(CalibrationDisplay):
         -------
         display : PairReliabilityDisplay
             The display, with a plot.
-
-        Raises
-        ------
-        ValueError
-            If the shapes do not match, or if `n_bins` is not a positive integer.
         """
         positions, probabilities = check_pair_proba(y_true, y_proba)
         first, second = positions[:, :, np.newaxis], positions[:, np.newaxis, :]

@@ -48,11 +48,6 @@ class ProgressiveValidationDisplay(Display):
     bands_ : list of matplotlib PolyCollection or None
         Band of each model, or None for a model with a single seed.
 
-    Raises
-    ------
-    ValueError
-        If `losses` is not a dict with at least one entry, or if an entry is not a 1-d or 2-d array.
-
     See Also
     --------
     progressive_val_score : Compute the losses.
@@ -133,14 +128,6 @@ class ProgressiveValidationDisplay(Display):
         display : ProgressiveValidationDisplay
             The display, with a plot.
 
-        Raises
-        ------
-        ValueError
-            If `n_seeds` is not a positive integer, if `estimators` is empty, or if
-            :func:`progressive_val_score` raises a `ValueError`.
-        TypeError
-            If an estimator cannot learn incrementally.
-
         Examples
         --------
         >>> from sklearn.datasets import load_iris
@@ -213,11 +200,6 @@ class ProgressiveValidationDisplay(Display):
         display : ProgressiveValidationDisplay
             The display, with a plot.
 
-        Raises
-        ------
-        ValueError
-            If `y_scores` is not a dict, or if the loss raises a `ValueError`.
-
         Examples
         --------
         >>> from sklrank.model_selection import ProgressiveValidationDisplay
@@ -271,11 +253,6 @@ class ProgressiveValidationDisplay(Display):
         -------
         display : ProgressiveValidationDisplay
             This object, whose attributes `ax_`, `figure_`, `lines_` and `bands_` are set.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
         """
         ax = self._start_plot(ax)
         self.lines_, self.bands_ = [], []

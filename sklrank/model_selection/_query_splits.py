@@ -112,11 +112,6 @@ class QueryKFold(GroupKFold):
         -------
         iterator of (ndarray, ndarray)
             Indices of the training samples and of the test samples of each split.
-
-        Raises
-        ------
-        ValueError
-            If `qid` is not given or has a wrong length, or if there are fewer queries than folds.
         """
         if qid is None:
             raise ValueError(
@@ -165,12 +160,6 @@ def query_train_test_split(
     list
         Training and test part of each array in `arrays`, followed by the training and test part of
         `qid`. The order of the samples is kept.
-
-    Raises
-    ------
-    ValueError
-        If the arrays have different lengths, if an array or `qid` is None, or if a part would be
-        empty.
 
     See Also
     --------

@@ -270,11 +270,6 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         float
             The score.
-
-        Raises
-        ------
-        ValueError
-            If the classifier has learned from a log, and `exploration` is None.
         """
         check_is_fitted(self)
         if exploration is None:

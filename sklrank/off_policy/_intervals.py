@@ -66,11 +66,6 @@ def confidence_sequence(
     Bunch
         Arrays `low`, `high` and `value`, the mean so far of ``weights * rewards``.
 
-    Raises
-    ------
-    ValueError
-        If an argument is invalid; the message names it.
-
     References
     ----------
     .. [1] I. Waudby-Smith et al., "Anytime-valid off-policy inference for contextual bandits",

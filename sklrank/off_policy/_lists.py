@@ -61,11 +61,6 @@ def list_policy_value(
     Bunch
         As that of :func:`policy_value`; the effective sample size is the least of the positions.
 
-    Raises
-    ------
-    ValueError
-        If an argument is invalid; the message names it.
-
     Examples
     --------
     >>> import numpy as np

@@ -75,11 +75,6 @@ def policy_value(
         `value`, `standard_error`, `low` and `high` of the estimate; `effective_sample_size`,
         `max_weight` and `mean_weight` of the importance weights; `threshold`; `n_samples`.
 
-    Raises
-    ------
-    ValueError
-        If an argument is invalid; the message names it.
-
     Warns
     -----
     OffPolicyWarning

@@ -76,13 +76,6 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
         self : object
             The fitted estimator.
 
-        Raises
-        ------
-        ValueError
-            If the data are malformed, if `y` has fewer than two classes, or if the matrix of a
-            callable similarity has the wrong shape, has negative entries, or is not symmetric. In
-            these cases, a fitted model does not change.
-
         Warns
         -----
         UserWarning

@@ -42,11 +42,6 @@ class PartlyLabeledMixin(ClassifierMixin):
         -------
         float
             Accuracy, from 0 to 1.
-
-        Raises
-        ------
-        ValueError
-            If no sample is labeled, or lengths differ.
         """
         y = column_or_1d(as_names(y))
         check_consistent_length(X, y, sample_weight)

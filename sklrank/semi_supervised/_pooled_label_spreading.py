@@ -158,12 +158,6 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         -------
         self : object
             The fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed, or if `y` has fewer than two classes. In these cases, a
-            fitted model does not change.
         """
         with unchanged_on_error(self):
             X, labels = self._check_X_y(X, y)

@@ -266,14 +266,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         {query_weight}
 
         {returns_self}
-
-        Raises
-        ------
-        ValueError
-            If neither `base_ranker` nor `base_scores` is given; if both or neither of `y` and
-            `pairs` are given; if `noise` is 0 and no query has documents with different judgements;
-            if a pair contains documents of different queries; or if the lengths of the arguments
-            differ or the input contains infinities.
         """
         with unchanged_on_error(self):
             X_given, X = X, self._check_training_X(X)

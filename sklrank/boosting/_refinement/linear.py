@@ -137,12 +137,6 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         {query_weight}
 
         {returns_self}
-
-        Raises
-        ------
-        ValueError
-            If neither `base_ranker` nor `base_scores` is given; if no document is judged; or if the
-            lengths of the arguments differ or the input contains infinities.
         """
         with unchanged_on_error(self):
             X_given, X = X, check_rows(self, X, reset=True, dtype=[np.float64, np.float32])
@@ -192,11 +186,6 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         ndarray of float64 of shape (n_samples,)
             Scores; documents with higher scores are ranked earlier. The score of a document does
             not depend on the other documents.
-
-        Raises
-        ------
-        ValueError
-            If neither `base_ranker` nor `base_scores` is given.
         """
         check_is_fitted(self)
         X_given, X = X, check_rows(self, X, reset=False, dtype=[np.float64, np.float32])

@@ -130,11 +130,6 @@ class Exploration:
         pandas.DataFrame
             Columns ``action_i``, ``reward_i`` (if rewards are given) and ``propensity_i`` of the
             label shown at position i = 0, 1, ..., and ``propensity_i_j`` of two labels, with i < j.
-
-        Raises
-        ------
-        ValueError
-            If shapes do not fit, or actions are not indices into `classes`.
         """
         import pandas as pd
 
@@ -172,11 +167,6 @@ class Exploration:
         -------
         Exploration
             The record. For a single label per sample, its arrays have the shape ``(n_samples,)``.
-
-        Raises
-        ------
-        ValueError
-            If a column is missing, or if actions are not in `classes`, or names without it.
         """
         frame, k = _columns(frame), 0
         while f"action_{k}" in frame:

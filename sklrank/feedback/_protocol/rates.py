@@ -26,11 +26,6 @@ class DecayingExploration:
     scale : float, default=1.0
         Amount of the first round, in (0, 1].
 
-    Raises
-    ------
-    ValueError
-        If a parameter is out of range.
-
     See Also
     --------
     SelfTunedExploration : The amount depends on the feedback of the previous rounds.
@@ -90,11 +85,6 @@ class SelfTunedExploration:
     miss_power : float, default=2/3
         Exponent :math:`\lambda_1`, from `power` to 1; not used by "ag1". The others make
         :math:`O(T^{2/3})` mistakes if it is ``power + 1/3`` (Corollaries 17 and 21).
-
-    Raises
-    ------
-    ValueError
-        If a parameter is invalid.
 
     See Also
     --------

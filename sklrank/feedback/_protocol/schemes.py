@@ -74,11 +74,6 @@ def explore(
     Exploration
         The labels shown, in the order in which the scheme shows them, and their propensities.
 
-    Raises
-    ------
-    ValueError
-        If an argument is invalid; the message names it.
-
     See Also
     --------
     sklrank.linear_model.SemiBanditRanker : Explores, and learns from the labels shown.

@@ -58,11 +58,6 @@ def quasi_variances(covariance: ArrayLike) -> np.ndarray:
         Quasi-variances, positive. For two estimates, each is half of the variance of the
         difference.
 
-    Raises
-    ------
-    ValueError
-        If `covariance` is not a square matrix, or if two estimates have a difference of variance 0.
-
     References
     ----------
     .. [1] David Firth and Renée de Menezes, "Quasi-variances", Biometrika 91, 2004.
@@ -107,14 +102,6 @@ def likelihood_ratio_test(restricted: Any, full: Any) -> Bunch:
     -------
     Bunch
         With the entries `statistic`, `df` and `p_value`, of the chi-squared distribution.
-
-    Raises
-    ------
-    ValueError
-        If a model is penalized, has no more parameters than `restricted`, or was fitted to other
-        rankings, weights or `ties`.
-    TypeError
-        If a model is not a PlackettLuceRanker.
 
     Examples
     --------
@@ -493,11 +480,6 @@ class PlackettLuceInference:
         -------
         Bunch
             With the entries `statistic`, `df` and `p_value`, of the chi-squared distribution.
-
-        Raises
-        ------
-        ValueError
-            If the model is penalized, or if no ranking has a second choice.
         """
         problem = self._check_inference(penalty="raise")
         parts = [problem.part(choices=choices) for choices in ("first", "later")]

@@ -251,11 +251,6 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
             parameters of its own.
 
         {returns_self}
-
-        Raises
-        ------
-        ValueError
-            If the data are malformed. In this case, a fitted model does not change.
         """
         with unchanged_on_error(self):
             if hasattr(item_features, "iloc") and column_names(y) is None:
@@ -356,11 +351,6 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
             A fitted ranker whose `classes_` are the labels. It has all predictions and
             :meth:`summary`, which refer to the labels given; tests of the fit are those of the
             training labels.
-
-        Raises
-        ------
-        ValueError
-            If the ranker was fitted without `item_features`, or if their columns differ.
 
         Examples
         --------

@@ -95,12 +95,6 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
         -------
         self : object
             The estimator itself.
-
-        Raises
-        ------
-        ValueError
-            If `y` has one class only; if the input contains infinite values; or if a parameter does
-            not fit the features. In these cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X, y = check_rows(self, X, y=y, reset=True, dtype=[np.float64, np.float32])

@@ -296,12 +296,6 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         -------
         HistogramTreeRegressor
             The estimator itself.
-
-        Raises
-        ------
-        ValueError
-            If the input contains infinite values, or `y` NaN; or if `categorical_features` or
-            `monotonic_cst` do not fit the features. In these cases, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X, y = check_rows(

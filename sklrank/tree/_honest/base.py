@@ -122,11 +122,6 @@ class HonestEstimator(BaseEstimator):
         -------
         self : object
             Fitted estimator.
-
-        Raises
-        ------
-        ValueError
-            If the data are invalid. In this case, a fitted model does not change.
         """
         with unchanged_on_error(self):
             X, y = self._check_data(X, y, self._input_dtype())

@@ -186,11 +186,6 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         ndarray of shape (n_samples, n_labels) or (n_samples, n)
             Probabilities, with columns in the order of `classes_` or `labels`. For class labels,
             they are normalized at each node, and sum to one over all classes.
-
-        Raises
-        ------
-        ValueError
-            If `labels` has an entry that is not in `classes_`.
         """
         self._check_fitted()
         if labels is None:
