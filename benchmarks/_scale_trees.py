@@ -109,7 +109,7 @@ def fit_on_workers(n_rows, n_rounds, n_workers, figures):
     import dask.array as da
     from distributed import Client, LocalCluster
 
-    from sklrank.dask import HistGradientBoostingRanker as DaskRanker
+    from sklrank.dask import fit_ranker
 
     make = dask.delayed(make_block)
     cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0")
@@ -120,17 +120,18 @@ def fit_on_workers(n_rows, n_rounds, n_workers, figures):
             for number, size in enumerate(sizes)
         ]
         y = np.concatenate([of_block for _, of_block, _ in blocks(n_rows)])
-        ranker, start = DaskRanker(max_iter=n_rounds, **PARAMETERS), perf_counter()
+        ranker = HistGradientBoostingRanker(max_iter=n_rounds, **PARAMETERS)
+        start = perf_counter()
 
         def run(function):
             return {"client": function(), **client.run(function)}
 
         with timed_rounds(ranker, figures, run):
-            ranker.fit(da.concatenate(chunks), y, np.arange(n_rows) // QUERY_SIZE)
+            fit_ranker(ranker, da.concatenate(chunks), y, np.arange(n_rows) // QUERY_SIZE)
         figures["seconds"] = perf_counter() - start
         figures["workers"] = n_workers
         figures["peak GB of workers"] = list(client.run(peak).values())
-    return ranker.to_local()
+    return ranker
 
 
 def run(kind, n_rows, n_rounds, folder=None, n_workers=0):

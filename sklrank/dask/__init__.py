@@ -8,6 +8,6 @@ except ModuleNotFoundError as error:
     ) from error
 
 from sklrank.dask._partitions import fit_partitions
-from sklrank.dask._trees import HistGradientBoostingRanker
+from sklrank.dask._trees import fit_ranker
 
-__all__ = ["HistGradientBoostingRanker", "fit_partitions"]
+__all__ = ["fit_partitions", "fit_ranker"]

@@ -7,44 +7,39 @@ has a :class:`Part` of the documents in an actor, which is called directly. See
 
 from __future__ import annotations
 
-import re
 from functools import reduce
-from inspect import getdoc
 from itertools import compress, count
 from typing import TYPE_CHECKING
 
 import numpy as np
 from dask import delayed, is_dask_collection
 from distributed import get_client
-from sklearn.utils.validation import check_is_fitted
 
-from sklrank import boosting
-from sklrank._estimators import shares_text
-from sklrank.boosting._hist_gradient_boosting import divide_rows, fit_parts, place_rows
+from sklrank.boosting._hist_gradient_boosting import (
+    check_tree_ranker,
+    divide_rows,
+    fit_parts,
+    place_rows,
+)
 from sklrank.dask._partitions import row_blocks
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from typing_extensions import Self
-
-# The parameters and attributes are documented there; without docstrings (python -OO), nowhere.
-SECTIONS = re.search(
-    r"(?s)Parameters\n-+\n(?P<parameters>.*)\n\nAttributes\n-+\n(?P<attributes>.*)\n\nSee Also\n",
-    (getdoc(boosting.HistGradientBoostingRanker) or "").replace("the notes", "the notes there"),
-)
+    from sklrank.boosting import HistGradientBoostingRanker
 
 
-@shares_text(**(SECTIONS.groupdict() if SECTIONS else {}))
-class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
-    r"""Document ranker of boosted trees that the workers of a dask cluster grow together.
+def fit_ranker(
+    ranker: HistGradientBoostingRanker, X: Any, y: Any, qid: Any, sample_weight: Any = None
+) -> HistGradientBoostingRanker:
+    r"""Fit a document ranker on the workers of a dask cluster, which grow its trees together.
 
-    It is :class:`sklrank.boosting.HistGradientBoostingRanker` with the same parameters, attributes
-    and trees, bit for bit, for any number of workers. Each query belongs to one worker, to which
-    its documents go once, as one byte for each feature. In each round, each worker computes the
-    derivatives of the loss of its queries. For each split of a tree, it computes the histogram of
-    the smaller child from its documents; their sum chooses the next split in the process that has
-    called `fit`. Histograms have integers, so that sums do not depend on the workers.
+    The ranker has the trees that ``ranker.fit`` would grow from all documents, bit for bit, for any
+    number of workers. Each query belongs to one worker, to which its documents go once, as one byte
+    for each feature. In each round, each worker computes the derivatives of the loss of its
+    queries. For each split of a tree, it computes the histogram of the smaller child from its
+    documents; their sum chooses the next split in the process that has called this function.
+    Histograms have integers, so that sums do not depend on the workers.
 
     The traffic of a round is, for each worker,
 
@@ -56,123 +51,70 @@ class HistGradientBoostingRanker(boosting.HistGradientBoostingRanker):
     was made with ``Client(direct_to_workers=True)``, so that some dozen workers are too many.
 
     `y` and `qid` of all documents, and at most 260,000 documents for the bins, the start and the
-    size of the trees, are in the memory of the process that calls `fit`; with
-    ``early_stopping=True``, also the codes of the queries that are held out.
-
-    If a worker is lost, `fit` raises an error, and the ranker is unchanged.
+    size of the trees, are in the memory of this process; with ``early_stopping=True``, also the
+    codes of the queries that are held out.
 
     Parameters
     ----------
-    {parameters}
+    ranker : HistGradientBoostingRanker
+        Ranker, which is fitted in place. With ``loss`` or ``scoring`` as functions, an estimator as
+        `init`, or ``warm_start=True``, all documents must be in one process. (There is nothing of
+        this kind for other boosters, whose steps are ratios of sums that depend on their order.)
+    X : dask array or data frame of shape (n_samples, n_features)
+        Documents, of numbers. They are read three times: persist them if this takes long.
+    y : dask array or series, or array-like, of shape (n_samples,)
+        Relevance.
+    qid : dask array or series, or array-like, of shape (n_samples,)
+        Query id of each document, in any order; a query may be in several partitions.
+    sample_weight : dask array or series, or array-like, of shape (n_samples,), default=None
+        Weights of the documents, as in :meth:`sklrank.boosting.HistGradientBoostingRanker.fit`.
 
-    Attributes
-    ----------
-    {attributes}
+    Returns
+    -------
+    HistGradientBoostingRanker
+        The ranker.
+
+    Raises
+    ------
+    TypeError
+        If `ranker` or `X` is of another type.
+    ValueError
+        If there is no client, a partition has other columns than the first one, or for the
+        reasons of :meth:`sklrank.boosting.HistGradientBoostingRanker.fit`.
+    RuntimeError
+        If a worker is lost. The ranker is unchanged, as with all errors.
 
     See Also
     --------
-    sklrank.boosting.HistGradientBoostingRanker : Has notes on the parameters and attributes.
     sklrank.streaming.fit_blocks : The same trees from blocks of documents on disk.
-
-    Notes
-    -----
-    A function as `loss` or `scoring`, an estimator as `init`, and ``warm_start=True`` are refused,
-    as they need all documents in one process. There is no NDCGBoost for dask collections: its steps
-    are ratios of sums over all queries, which depend on their order.
 
     Examples
     --------
     >>> import dask.array as da
     >>> from distributed import Client
-    >>> from sklrank.dask import HistGradientBoostingRanker
+    >>> from sklrank.boosting import HistGradientBoostingRanker
+    >>> from sklrank.dask import fit_ranker
     >>> client = Client(processes=False, dashboard_address=None)
     >>> X = da.random.RandomState(0).normal(size=(2000, 5), chunks=(500, 5))
     >>> y, qid = (X[:, 0] > 0).astype(int), da.arange(2000, chunks=500) // 20
-    >>> ranker = HistGradientBoostingRanker(max_iter=5).fit(X, y, qid)
-    >>> ranker.predict(X).compute().shape
+    >>> ranker = fit_ranker(HistGradientBoostingRanker(max_iter=5), X, y, qid)
+    >>> X.map_blocks(ranker.predict, drop_axis=1, dtype=float).compute().shape
     (2000,)
-    >>> type(ranker.to_local()).__module__
-    'sklrank.boosting._hist_gradient_boosting.ranker'
     >>> client.close()
     """
-
-    __metadata_request__fit = {"qid": True}
-
-    def fit(self, X: Any, y: Any, qid: Any, sample_weight: Any = None) -> Self:
-        """Fit the ranker on the workers of the current client.
-
-        Parameters
-        ----------
-        X : dask array or data frame of shape (n_samples, n_features)
-            Documents, of numbers. They are read three times: persist them if this takes long.
-        y : dask array or series, or array-like, of shape (n_samples,)
-            Relevance.
-        qid : dask array or series, or array-like, of shape (n_samples,)
-            Query id of each document, in any order; a query may be in several partitions.
-        sample_weight : dask array or series, or array-like, of shape (n_samples,), default=None
-            Weights of the documents, as in :meth:`sklrank.boosting.HistGradientBoostingRanker.fit`.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-
-        Raises
-        ------
-        TypeError
-            If `X` is no dask array or data frame.
-        ValueError
-            If there is no client, a partition has other columns than the first one, or for the
-            reasons of :meth:`sklrank.boosting.HistGradientBoostingRanker.fit`.
-        RuntimeError
-            If a worker is lost. The ranker is unchanged, as with all errors.
-        """
-        if not is_table(X):
-            raise TypeError(
-                f"X must be a dask array or data frame, got {type(X).__name__}: for others use "
-                "sklrank.boosting.HistGradientBoostingRanker"
-            )
-        partitions = Partitions(get_client(), X, y, qid, sample_weight)
-        try:
-            return fit_parts(self, partitions)
-        finally:
-            # The codes are freed now, not when Python collects what refers to the actors.
-            partitions.client.cancel(partitions.actors)
-
-    def predict(self, X: Any) -> Any:
-        """Score documents.
-
-        Parameters
-        ----------
-        X : dask array or data frame, or array-like, of shape (n_samples, n_features)
-            Documents.
-
-        Returns
-        -------
-        dask array or ndarray of shape (n_samples,)
-            Scores: a dask array, not yet computed, if `X` is of dask.
-        """
-        if not is_table(X):
-            return super().predict(X)
-        arguments = {"ranker": self.to_local(), "meta": np.empty(0)}
-        if hasattr(X, "to_dask_array"):
-            return X.map_partitions(predict_partition, **arguments)
-        return X.rechunk({1: -1}).map_blocks(
-            predict_partition, drop_axis=1, dtype=np.float64, **arguments
+    check_tree_ranker(ranker)
+    # Other collections of dask have no rows and columns.
+    if not (is_dask_collection(X) and hasattr(type(X), "ndim")):
+        raise TypeError(
+            f"X must be a dask array or data frame, got {type(X).__name__}: for others use "
+            "ranker.fit"
         )
-
-    def to_local(self) -> boosting.HistGradientBoostingRanker:
-        """Return the fitted ranker as one that needs no dask.
-
-        Returns
-        -------
-        sklrank.boosting.HistGradientBoostingRanker
-            Ranker with the same trees.
-        """
-        check_is_fitted(self)
-        local = boosting.HistGradientBoostingRanker(**self.get_params(deep=False))
-        vars(local).update(vars(self))
-        return local
+    partitions = Partitions(get_client(), X, y, qid, sample_weight)
+    try:
+        return fit_parts(ranker, partitions)
+    finally:
+        # The codes are freed now, not when Python collects what refers to the actors.
+        partitions.client.cancel(partitions.actors)
 
 
 class WorkerPart:
@@ -288,16 +230,6 @@ class Partitions:
                 ) from error
 
         return ask, *held_out
-
-
-def is_table(X):
-    """Return whether `X` is an array or a data frame of dask, which also has other collections."""
-    return is_dask_collection(X) and hasattr(type(X), "ndim")
-
-
-def predict_partition(X, ranker):
-    """Return the scores of a partition, which may have no rows."""
-    return ranker.predict(X) if len(X) else np.empty(0)
 
 
 def named(function, number, *arguments):

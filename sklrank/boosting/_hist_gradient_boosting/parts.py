@@ -313,6 +313,15 @@ def fit_parts(ranker, source):
     return ranker
 
 
+def check_tree_ranker(ranker):
+    """Raise a TypeError if an estimator cannot be fitted to parts of the documents."""
+    if not isinstance(ranker, HistGradientBoostingRanker):
+        raise TypeError(
+            f"ranker must be a HistGradientBoostingRanker, got {type(ranker).__name__}: only its "
+            "trees can be grown from parts of the documents"
+        )
+
+
 def read_target(ranker, source):
     """Return the target, the rows of its documents, and the number of all rows."""
     y, qid, sample_weight, head = source.read_targets()
@@ -444,11 +453,7 @@ def fit_blocks(
     >>> bool((ranker.predict(X) == same.predict(X)).all())
     True
     """
-    if not isinstance(ranker, HistGradientBoostingRanker):
-        raise TypeError(
-            f"ranker must be a HistGradientBoostingRanker, got {type(ranker).__name__}: only its "
-            "trees can be grown from blocks"
-        )
+    check_tree_ranker(ranker)
     if folder is not None and not Path(folder).is_dir():
         raise ValueError(f"folder must exist, got {str(folder)!r}: make it")
     with TemporaryDirectory(prefix="sklrank-", dir=folder) as path:
