@@ -38,7 +38,7 @@ def main():
     X, Y, X_new, Y_new = X[:n_rows], Y[:n_rows], X[n_rows:], Y_clean[n_rows:]
     here, seconds_here = timed_fit(X, Y)
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster),
         joblib.parallel_config(backend="dask", wait_for_workers_timeout=60),
     ):

@@ -94,7 +94,7 @@ def fit_ranker(
     >>> from distributed import Client
     >>> from sklrank.boosting import HistGradientBoostingRanker
     >>> from sklrank.dask import fit_ranker
-    >>> client = Client(processes=False, dashboard_address=None)
+    >>> client = Client(processes=False, dashboard_address=":0")
     >>> X = da.random.RandomState(0).normal(size=(2000, 5), chunks=(500, 5))
     >>> y, qid = (X[:, 0] > 0).astype(int), da.arange(2000, chunks=500) // 20
     >>> ranker = fit_ranker(HistGradientBoostingRanker(max_iter=5), X, y, qid)

@@ -25,7 +25,7 @@ def cluster_client(request):
     with (
         dask.config.set(options),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=request.param, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=request.param, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
