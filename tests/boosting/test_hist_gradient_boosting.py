@@ -44,8 +44,8 @@ def test_size_of_trees_and_number_of_rounds_are_chosen():
     )
     assert len(noise.estimators_) < 30 < len(trees.estimators_)
     assert noise.stop_reason_ == "held-out queries chose this number of rounds"
-    cut = HistGradientBoostingRanker(max_iter=20, random_state=0).fit(*train)
-    assert len(cut.estimators_) == cut.n_iter_ == 20
+    cut = HistGradientBoostingRanker(max_iter=10, random_state=0).fit(*train)
+    assert len(cut.estimators_) == cut.n_iter_ == 10
     assert cut.stop_reason_ == "max_iter rounds were fitted"
 
 

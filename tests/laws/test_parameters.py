@@ -103,6 +103,7 @@ VALUES = {
     "splits": ["level"],
     "standardize": [False],
     "step_rule": ["printed"],
+    "symmetric": [True],
     "tau": [0.9],
     "threshold": [0.01],
     "ties": ["breslow"],

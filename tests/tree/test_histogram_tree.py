@@ -1,6 +1,7 @@
 """HistogramTreeRegressor against a slow statement of its rules."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -89,6 +90,89 @@ def test_same_splits_as_a_slow_statement(seed, max_leaf_nodes, min_samples_leaf,
     assert_allclose(pickle.loads(pickle.dumps(tree)).predict(X), predicted, rtol=1e-9, atol=1e-12)
 
 
+def slow_symmetric_tree(X, y, w, *, depth, min_samples_leaf, l2, categorical):
+    """Return the gains and the predictions: the best of all common splits of all leaves."""
+    w = w / w.mean()
+    leaves, gains = [np.ones(len(y), dtype=bool)], []
+
+    def gain_of(part, side):
+        left, right = part & side, part & ~side
+        if min(left.sum(), right.sum()) < min_samples_leaf:
+            return 0.0
+        gain = score(y[left], w[left], l2) + score(y[right], w[right], l2)
+        return max(0.0, gain - score(y[part], w[part], l2))
+
+    for _ in range(depth):
+        large = [part for part in leaves if part.sum() >= 2 * min_samples_leaf]
+        level = np.any([np.zeros(len(y), dtype=bool), *large], axis=0)
+
+        def smoothed_mean(group, level=level):
+            return -(w @ (y * (level & group))) / (w @ (level & group) + 10.0)
+
+        best, best_side = 1e-9, None
+        for feature in range(X.shape[1]):
+            values, is_categorical = X[:, feature], feature in categorical
+            for side in left_sides(values, level, is_categorical, smoothed_mean):
+                gain = sum(gain_of(part, side) for part in large)
+                if gain > best * (1 + 1e-9):
+                    best, best_side = gain, side
+        if best_side is None:
+            break
+        gains.append(best)
+        is_split = [
+            any(part is each for each in large) and gain_of(part, best_side) > 1e-9
+            for part in leaves
+        ]
+        leaves = [
+            child
+            for part, split in zip(leaves, is_split)
+            for child in ([part & best_side, part & ~best_side] if split else [part])
+        ]
+    predicted = np.empty(len(y))
+    for part in leaves:
+        predicted[part] = w[part] @ y[part] / (w[part].sum() + l2)
+    return gains, predicted
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    depth=st.integers(1, 4),
+    min_samples_leaf=st.integers(1, 6),
+    l2=st.sampled_from([0.0, 0.5, 3.0]),
+    categorical=st.sampled_from([[], [1], [0, 2]]),
+)
+def test_symmetric_trees_have_the_best_common_splits(
+    seed, depth, min_samples_leaf, l2, categorical
+):
+    random = np.random.RandomState(seed)
+    X = np.round(random.normal(size=(40, 3)) * [3, 1, 9])
+    X[random.uniform(size=X.shape) < [0, 0.3, 0.1]] = np.nan
+    y, w = random.normal(size=40) + np.nan_to_num(X[:, 1]), random.uniform(0.5, 2, size=40)
+    parameters = {"min_samples_leaf": min_samples_leaf}
+    gains, predicted = slow_symmetric_tree(
+        X, y, w, depth=depth, l2=l2, categorical=categorical, **parameters
+    )
+    tree = HistogramTreeRegressor(
+        symmetric=True,
+        max_leaf_nodes=2**depth,
+        l2_regularization=l2,
+        categorical_features=categorical,
+        **parameters,
+    ).fit(X, y, w)
+    nodes = tree.tree_.nodes()
+    assert_allclose(nodes["gain"][nodes["gain"] > 0].sum() / w.mean(), sum(gains), rtol=1e-5)
+    assert_allclose(tree.predict(X), predicted, rtol=1e-9, atol=1e-12)
+    deeper = HistogramTreeRegressor(
+        symmetric=True,
+        max_leaf_nodes=2 ** (depth + 1),
+        max_depth=depth,
+        l2_regularization=l2,
+        categorical_features=categorical,
+        **parameters,
+    ).fit(X, y, w)
+    assert_array_equal(deeper.predict(X), tree.predict(X))
+
+
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(600, 10))
 Y = X[:, 0] + np.abs(X[:, 8]) + 0.3 * RANDOM.normal(size=600)
@@ -102,13 +186,20 @@ def test_order_of_the_samples_does_not_matter():
     assert_array_equal(permuted.tree_.nodes()["threshold"], tree.tree_.nodes()["threshold"])
 
 
-@pytest.mark.parametrize("kind", [HistogramTreeRegressor, HistogramTreeClassifier])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        HistogramTreeRegressor,
+        partial(HistogramTreeRegressor, symmetric=True, max_leaf_nodes=16),
+        HistogramTreeClassifier,
+    ],
+)
 def test_threads_do_not_change_the_tree(kind, monkeypatch):
     """With more threads than blocks of eight features, ties between features, and few features."""
     monkeypatch.setattr(_histogram_tree, "LEAST_VALUES_FOR_THREADS", 0)
     rows = np.hstack([np.round(X), X[:, ::-1], np.round(X), X[:, :3]])
     rows[X[:, 0] > 2, 4] = np.nan
-    y = Y if kind is HistogramTreeRegressor else np.digitize(Y, [0, 1, 2])
+    y = np.digitize(Y, [0, 1, 2]) if kind is HistogramTreeClassifier else Y
     for max_features in None, 2:
         parameters = {"min_samples_leaf": 3, "max_features": max_features, "random_state": 0}
         one = kind(**parameters).fit(rows, y)

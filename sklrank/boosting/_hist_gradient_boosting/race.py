@@ -46,8 +46,10 @@ SCORERS = {
     "reciprocal_rank": reciprocal_rank_scorer,
 }
 
-# Numbers of leaves: a stump, the default of scikit-learn and LightGBM, and their geometric mean.
-LEAF_NUMBERS = (2, 8, 31)
+# Numbers of leaves of symmetric trees: a stump, the depth 6 of CatBoost, and half of it. (On the
+# five sets of the benchmark on which rules were chosen, trees of 31 leaves that are not symmetric
+# ranked worse by .007 +- .006; the depths 1, 4 and 6 no better.)
+LEAF_NUMBERS = (2, 8, 64)
 # The queries are divided into this number of folds. So many of them are held out in turn as have up
 # to `RACE_SAMPLES` samples with those to learn from: small data sets, where the race is fast and
 # least certain, need all. So many samples at most race, and have linear scores fitted to them,
@@ -280,6 +282,7 @@ def make_trees(ranker, n_samples):
             max_leaf_nodes=number,
             min_samples_leaf=min_samples_leaf,
             max_depth=ranker.max_depth,
+            symmetric=ranker.max_leaf_nodes == "auto",
             l2_regularization=ranker.l2_regularization,
             max_features=ranker.max_features,
             max_bins=ranker.max_bins,

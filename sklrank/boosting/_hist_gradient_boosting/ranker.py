@@ -99,7 +99,8 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     max_iter : int, default=100
         Maximum number of trees.
     max_leaf_nodes : "auto" or int, default="auto"
-        Maximum number of leaves of each tree, at least 2. If "auto", it is 2, 8 or 31.
+        Maximum number of leaves of each tree, at least 2. If "auto", it is 2, 8 or 64, and the
+        trees are symmetric: all leaves of a level have the same split.
     max_depth : int or None, default=None
         Maximum number of splits from the root of a tree to a leaf; None for no limit.
     min_samples_leaf : "auto" or int, default="auto"

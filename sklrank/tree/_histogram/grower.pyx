@@ -5,7 +5,9 @@ Each sample has a gradient g and a hessian h, of a loss that the tree shall decr
 the sums G and H predicts -G / (H + l2), which decreases the quadratic approximation of the loss by
 half of its *score*, G^2 / (H + l2). The gain of a split is the sum of the scores of both children
 minus the score of the node. The node with the largest gain is split first, until the tree has the
-maximum number of leaves.
+maximum number of leaves. In a *symmetric* tree, all leaves of a level have the same split, that
+with the largest sum of gains; leaves where it is not allowed, or decreases nothing, wait for the
+next level.
 
 A sample may have several gradients, one for each *output* of the tree. Then a leaf predicts a value
 for each output, and its score is the sum of those of the outputs. With the indicator matrix of the
@@ -70,9 +72,11 @@ cdef enum:
     # Number of integers in a group of a cell, and between the gradients of the first two outputs.
     GROUP = 4
     SKIPPED = 2
-    # The phases of the threads: search for splits, or compute a histogram only.
+    # The phases of the threads: search for the splits of two leaves, compute histograms only, or
+    # search for the common split of a level.
     SEARCH = 0
     FILL = 1
+    SEARCH_LEVEL = 2
     # Samples between the one that is added to a histogram and the one whose codes are loaded: from
     # 8 to 64, the time is the same.
     AHEAD = 32
@@ -233,6 +237,8 @@ cdef class Grower(ThreadTeam):
         1, -1 or 0 for features that have no constraint.
     max_leaf_nodes, min_samples_leaf, max_depth : int
         Parameters of the trees.
+    symmetric : bool
+        Whether the trees are symmetric, with one output and 2^`max_depth` leaves at most.
     l2_regularization, min_hessian, category_smoothing : float
         Multiples of the mean hessian: l2, the least sum H in a leaf, and a number that is added to
         H when categories are sorted by G / H.
@@ -255,6 +261,7 @@ cdef class Grower(ThreadTeam):
     cdef const unsigned char[::1] is_categorical
     cdef const signed char[::1] monotonic
     cdef bint is_constrained
+    cdef bint is_symmetric
     cdef int n_outputs
     # The samples of a tree, and the parts, or None, with the splits that they do not know yet.
     cdef const double[:, ::1] gradients
@@ -316,6 +323,7 @@ cdef class Grower(ThreadTeam):
         double min_hessian,
         double category_smoothing,
         Py_ssize_t max_depth=2 ** 30,
+        bint symmetric=False,
         int n_outputs=1,
         Py_ssize_t n_threads=1,
         parts=None,
@@ -340,7 +348,9 @@ cdef class Grower(ThreadTeam):
             and min_samples_leaf >= 1
             and max_depth >= 1
             and 1 <= n_outputs < 2 ** 20
-            and (n_outputs == 1 or not (np.any(is_categorical) or np.any(monotonic)))
+            and (
+                n_outputs == 1 or not (np.any(is_categorical) or np.any(monotonic) or symmetric)
+            )
         ):
             raise ValueError("the arguments do not fit each other")
         self.codes, self.n_bins, self.has_missing = codes, n_bins, has_missing
@@ -350,7 +360,7 @@ cdef class Grower(ThreadTeam):
         self.is_categorical, self.monotonic = is_categorical, monotonic
         self.is_constrained = np.any(monotonic)
         self.max_leaf_nodes, self.min_samples_leaf = max_leaf_nodes, min_samples_leaf
-        self.max_depth = max_depth
+        self.max_depth, self.is_symmetric = max_depth, symmetric
         self.relative_l2 = l2_regularization
         self.relative_min_hessian, self.relative_smoothing = min_hessian, category_smoothing
         self.first = np.concatenate([[0], np.cumsum(sizes)]).astype(np.intp)
@@ -519,6 +529,8 @@ cdef class Grower(ThreadTeam):
                         best = i
                 leaf = self.leaves + best
                 if not leaf.split.gain > 0.0:
+                    if self.is_symmetric and self.search_level():
+                        continue
                     break
                 i = leaf.node
                 feature[i], threshold_code[i] = leaf.split.feature, leaf.split.threshold
@@ -653,7 +665,7 @@ cdef class Grower(ThreadTeam):
         cdef Leaf* leaf = self.leaves + index
         result = np.zeros((self.n_cells, GROUP), dtype=np.intc)
         cdef int[:, ::1] cells = result
-        self.filled = leaf
+        self.filled, self.subtracted = leaf, NULL
         leaf.sums = self.leaf_sums_of + index * self.n_groups
         leaf.histogram = <Cell*>&cells[0, 0]
         with self:
@@ -822,26 +834,78 @@ cdef class Grower(ThreadTeam):
         leaf.total = leaf.sums[0]
 
     cdef int search(self, Leaf* filled, Leaf* subtracted) except -1:
-        """Find the best splits of two leaves; see `filled` and `subtracted`."""
+        """Compute the histograms of two leaves, `filled` and `subtracted`, and find their splits.
+
+        The splits of symmetric trees are found by `search_level`.
+        """
         self.filled, self.subtracted = filled, subtracted
         filled.score = self.score_of_leaf(filled)
         if subtracted:
             subtracted.score = self.score_of_leaf(subtracted)
         with nogil:
-            self.run_phase(SEARCH)
-            self.choose_split(filled, self.splits_of_filled)
-            if subtracted:
-                self.choose_split(subtracted, self.splits_of_subtracted)
+            self.run_phase(FILL if self.is_symmetric else SEARCH)
+            if not self.is_symmetric:
+                self.choose_split(filled, self.splits_of_filled)
+                if subtracted:
+                    self.choose_split(subtracted, self.splits_of_subtracted)
+            elif not self.is_splittable(filled):
+                self.release(filled)
         return 0
+
+    cdef bint search_level(self) except -1:
+        """Set the splits of the leaves that have a histogram to the best common one.
+
+        Return False if no leaf can be split.
+        """
+        cdef Py_ssize_t i
+        cdef Leaf* leaf
+        cdef const Split* best
+        cdef bint is_found = False
+        with nogil:
+            self.run_phase(SEARCH_LEVEL)
+            best = self.best_of_threads(self.splits_of_filled)
+            for i in range(self.n_leaves):
+                leaf = self.leaves + i
+                if not leaf.histogram:
+                    continue
+                leaf.split = best[0]
+                if best.feature >= 0:
+                    self.add_left_cells(leaf)
+                    leaf.split.gain = self.gain_of(leaf, best.feature, leaf.split.left)
+                if leaf.split.gain > 0.0:
+                    is_found = True
+                    continue
+                # It may be split by the next level.
+                leaf.depth += 1
+                if best.feature < 0 or not self.is_splittable(leaf):
+                    self.release(leaf)
+        return is_found
+
+    cdef void add_left_cells(self, Leaf* leaf) noexcept nogil:
+        """Set `split.left` to the sum of the cells of the left child."""
+        cdef Split* split = &leaf.split
+        cdef const Cell* cells = leaf.histogram + self.first[split.feature]
+        cdef int code, missing = self.n_bins[split.feature]
+        cdef bint is_left
+        memset(&split.left, 0, sizeof(Cell))
+        for code in range(missing + self.has_missing[split.feature]):
+            if split.categorical:
+                is_left = contains(split.left_categories, code)
+            else:
+                is_left = split.missing_left if code == missing else code <= split.threshold
+            if is_left:
+                add(&split.left, cells[code])
 
     cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil:
         cdef Split* of_filled = self.splits_of_filled + member
         cdef Split* of_subtracted = self.splits_of_subtracted + member
+        cdef bint searches = phase == SEARCH
         cdef bint is_splittable = self.is_splittable(self.filled)
         cdef Py_ssize_t block = member
-        if phase == FILL:
+        if phase == SEARCH_LEVEL:
+            of_filled.gain, of_filled.feature = 0.0, -1
             while block < self.codes.shape[0]:
-                self.fill(self.filled, block)
+                self.find_level_split(block, of_filled)
                 block += self.n_members
             return 0
         self.reset_split(of_filled, self.filled)
@@ -852,8 +916,9 @@ cdef class Grower(ThreadTeam):
                 self.fill(self.filled, block)
             if self.subtracted:
                 self.subtract_histogram(self.subtracted.histogram, self.filled.histogram, block)
-                self.find_split(self.subtracted, block, of_subtracted)
-            if is_splittable:
+                if searches:
+                    self.find_split(self.subtracted, block, of_subtracted)
+            if searches and is_splittable:
                 self.find_split(self.filled, block, of_filled)
             block += self.n_members
         return 0
@@ -1025,8 +1090,8 @@ cdef class Grower(ThreadTeam):
         for k in range(self.n_active[block]):
             self.find_split_of(leaf, block, self.active[block, k], best)
 
-    cdef void choose_split(self, Leaf* leaf, const Split* splits) noexcept nogil:
-        """Set the split of a leaf to that of the threads with the largest gain."""
+    cdef const Split* best_of_threads(self, const Split* splits) noexcept nogil:
+        """Return the split of the threads with the largest gain."""
         cdef Py_ssize_t k
         cdef const Split* best = splits
         for k in range(1, self.n_members):
@@ -1034,7 +1099,10 @@ cdef class Grower(ThreadTeam):
                 splits[k].gain == best.gain and splits[k].feature < best.feature
             ):
                 best = splits + k
-        leaf.split = best[0]
+        return best
+
+    cdef void choose_split(self, Leaf* leaf, const Split* splits) noexcept nogil:
+        leaf.split = self.best_of_threads(splits)[0]
         leaf.split.gain = leaf.split.gain - leaf.score if leaf.split.feature >= 0 else 0.0
         if not leaf.split.gain > 0.0:
             self.release(leaf)
@@ -1053,22 +1121,13 @@ cdef class Grower(ThreadTeam):
         cdef const Cell* cells = leaf.histogram + self.first[feature] * self.n_groups
         cdef Cell* sums = self.left_sums + block * self.n_groups
         cdef const Cell* of_missing
-        cdef int n_bins = self.n_bins[feature], code, n_sorted = 0
+        cdef int n_bins = self.n_bins[feature], n_sorted
         cdef Cell left, missing
         cdef unsigned char order[MAX_BINS]
-        cdef double ratios[MAX_BINS]
         memset(&left, 0, sizeof(Cell))
         memset(&missing, 0, sizeof(Cell))
         if self.is_categorical[feature]:
-            # The missing values are a category.
-            for code in range(n_bins + self.has_missing[feature]):
-                if cells[code].count:
-                    order[n_sorted] = code
-                    ratios[n_sorted] = cells[code].gradient / (
-                        cells[code].hessian + self.category_smoothing
-                    )
-                    n_sorted += 1
-            sort_by(ratios, order, n_sorted)
+            n_sorted = self.sort_categories(feature, cells, order)
             self.scan(leaf, feature, cells, order, n_sorted, left, False, best)
             return
         if self.n_outputs > 1:
@@ -1082,6 +1141,115 @@ cdef class Grower(ThreadTeam):
         self.scan(leaf, feature, cells, NULL, n_bins, left, False, best)
         if missing.count:
             self.scan(leaf, feature, cells, NULL, n_bins, missing, True, best)
+
+    cdef int sort_categories(
+        self, int feature, const Cell* cells, unsigned char* order
+    ) noexcept nogil:
+        """Sort the categories that occur by G / H, and return their number."""
+        cdef double ratios[MAX_BINS]
+        cdef int code, n_sorted = 0
+        # The missing values are a category.
+        for code in range(self.n_bins[feature] + self.has_missing[feature]):
+            if cells[code].count:
+                order[n_sorted] = code
+                ratios[n_sorted] = cells[code].gradient / (
+                    cells[code].hessian + self.category_smoothing
+                )
+                n_sorted += 1
+        sort_by(ratios, order, n_sorted)
+        return n_sorted
+
+    cdef double gain_of(self, const Leaf* leaf, int feature, Cell left) noexcept nogil:
+        """Return the gain of a split, or 0 if it is not allowed, or decreases nothing."""
+        cdef Cell right = leaf.total
+        cdef double gain
+        subtract(&right, left)
+        if (
+            min(left.count, right.count) < self.min_samples_leaf
+            or min(left.hessian, right.hessian) < self.min_hessian
+            or self.is_constrained
+            and self.monotonic[feature] * (self.value_of(left, leaf) - self.value_of(right, leaf))
+            > 0.0
+        ):
+            return 0.0
+        gain = self.score_of(left, leaf) + self.score_of(right, leaf) - leaf.score
+        return gain if gain > ROUNDING * leaf.score else 0.0
+
+    cdef void find_level_split(self, Py_ssize_t block, Split* best) noexcept nogil:
+        """Compare the common splits of a level on the features of a block with the best one so far.
+
+        Ties: the first feature, the first threshold.
+        """
+        cdef int k, feature, missing, side, n_sides
+        cdef Cell totals[MAX_BINS]
+        for k in range(self.n_active[block]):
+            feature = block * WIDTH + self.active[block, k]
+            missing = self.n_bins[feature]
+            self.add_histograms(feature, totals)
+            n_sides = 1
+            if self.has_missing[feature] and not self.is_categorical[feature]:
+                n_sides += totals[missing].count > 0
+            for side in range(n_sides):
+                self.scan_level(feature, totals, side, best)
+
+    cdef void add_histograms(self, int feature, Cell* totals) noexcept nogil:
+        """Add up the cells of the leaves of a level."""
+        cdef Py_ssize_t i
+        cdef int code, n_codes = self.n_bins[feature] + self.has_missing[feature]
+        cdef const Cell* cells
+        memset(totals, 0, n_codes * sizeof(Cell))
+        for i in range(self.n_leaves):
+            if self.leaves[i].histogram:
+                cells = self.leaves[i].histogram + self.first[feature]
+                for code in range(n_codes):
+                    add(totals + code, cells[code])
+
+    cdef void scan_level(
+        self, int feature, const Cell* totals, bint missing_left, Split* best
+    ) noexcept nogil:
+        """Do the same as `scan` for all leaves of a level, whose cells add up to `totals`."""
+        cdef double gains[MAX_BINS]
+        cdef double gain
+        cdef unsigned char order[MAX_BINS]
+        cdef int n_bins = self.n_bins[feature], code, k, count, best_position = -1
+        cdef bint is_categorical = self.is_categorical[feature]
+        cdef Py_ssize_t i
+        cdef const Leaf* leaf
+        cdef const Cell* cells
+        cdef Cell left
+        if is_categorical:
+            n_bins = self.sort_categories(feature, totals, order)
+        memset(gains, 0, sizeof(gains))
+        for i in range(self.n_leaves):
+            leaf = self.leaves + i
+            if not leaf.histogram:
+                continue
+            cells = leaf.histogram + self.first[feature]
+            memset(&left, 0, sizeof(Cell))
+            if missing_left:
+                left = cells[n_bins]
+            gain = self.gain_of(leaf, feature, left)
+            for k in range(n_bins):
+                code = order[k] if is_categorical else k
+                if cells[code].count:
+                    add(&left, cells[code])
+                    gain = self.gain_of(leaf, feature, left)
+                gains[k] += gain
+        for k in range(n_bins):
+            if gains[k] > best.gain:
+                best.gain, best_position = gains[k], k
+        if best_position < 0:
+            return
+        memset(&best.left, 0, sizeof(Cell))
+        count = 0
+        for k in range(n_bins):
+            code = order[k] if is_categorical else k
+            count += totals[code].count
+            if k <= best_position:
+                add(&best.left, totals[code])
+        self.set_split(count, feature, best_position, missing_left, totals, best)
+        if is_categorical:
+            self.set_categories(feature, best_position, order, best)
 
     cdef void scan(
         self,
@@ -1145,16 +1313,9 @@ cdef class Grower(ThreadTeam):
         if best_position < 0:
             return
         best_split.gain, best_split.left = best, best_left
-        self.set_split(leaf, feature, best_position, missing_left, cells, best_split)
-        if not order:
-            return
-        best_split.categorical = True
-        best_split.threshold = 0
-        for i in range(best_position + 1):
-            best_split.left_categories[order[i] >> 5] |= <unsigned int>1 << (order[i] & 31)
-        if self.has_missing[feature]:
-            code = self.n_bins[feature]
-            best_split.missing_left = contains(best_split.left_categories, code)
+        self.set_split(total.count, feature, best_position, missing_left, cells, best_split)
+        if order:
+            self.set_categories(feature, best_position, order, best_split)
 
     cdef void scan_outputs(
         self,
@@ -1213,18 +1374,23 @@ cdef class Grower(ThreadTeam):
                 almost = ALMOST_ONE * best
         if best_position >= 0:
             best_split.gain, best_split.left = best, best_left
-            self.set_split(leaf, feature, best_position, missing != NULL, cells, best_split)
+            self.set_split(
+                total.count, feature, best_position, missing != NULL, cells, best_split
+            )
 
     cdef void set_split(
         self,
-        const Leaf* leaf,
+        int count,
         int feature,
         int threshold,
         bint missing_left,
         const Cell* cells,
         Split* split,
     ) noexcept nogil:
-        """Set a split whose `gain` and `left` are set, on a feature whose cells are `cells`."""
+        """Set a split whose `gain` and `left` are set, on a feature whose cells are `cells`.
+
+        `count` is the number of samples of the cells.
+        """
         split.feature, split.threshold, split.missing_left = feature, threshold, missing_left
         split.categorical = False
         memset(split.left_categories, 0, sizeof(split.left_categories))
@@ -1232,7 +1398,19 @@ cdef class Grower(ThreadTeam):
             self.has_missing[feature] and cells[self.n_bins[feature] * self.n_groups].count
         ):
             # Values that were never missing here are sent to the larger child.
-            split.missing_left = 2 * split.left.count > leaf.total.count
+            split.missing_left = 2 * split.left.count > count
+
+    cdef void set_categories(
+        self, int feature, int last, const unsigned char* order, Split* split
+    ) noexcept nogil:
+        """Send the sorted categories up to the last one to the left child."""
+        cdef int i
+        split.categorical = True
+        split.threshold = 0
+        for i in range(last + 1):
+            split.left_categories[order[i] >> 5] |= <unsigned int>1 << (order[i] & 31)
+        if self.has_missing[feature]:
+            split.missing_left = contains(split.left_categories, self.n_bins[feature])
 
 
 cdef void sort_by(double* keys, unsigned char* values, int n) noexcept nogil:

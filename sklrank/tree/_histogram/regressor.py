@@ -199,6 +199,11 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     {size}
     max_depth : int or None, default=None
         Maximum number of splits from the root to a leaf; None for no limit.
+    symmetric : bool, default=False
+        If True, all leaves of a level have the same split, that with the largest sum of gains; a
+        leaf in which it is not allowed, or gains nothing, waits for the next level [3]_. The number
+        of levels is the binary logarithm of `max_leaf_nodes`, or `max_depth` if this is smaller.
+        There must be one target.
     l2_regularization : float, default=0.0
         Number of samples of target 0, of mean weight, that are added to each leaf.
     {features}
@@ -230,6 +235,8 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
        NIPS 2017.
     .. [2] W. D. Fisher, "On grouping for maximum homogeneity",
        JASA 53, 1958.
+    .. [3] L. Prokhorenkova et al., "CatBoost: unbiased boosting with categorical features",
+       NeurIPS 2018.
 
     Examples
     --------
@@ -246,6 +253,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     _parameter_constraints = {
         **HistogramTree._parameter_constraints,
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "symmetric": ["boolean"],
         "l2_regularization": [Interval(Real, 0, None, closed="left")],
     }
     # A leaf of less curvature than a thousandth of a sample would predict a huge value.
@@ -257,6 +265,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         max_leaf_nodes: int = 31,
         min_samples_leaf: int = 20,
         max_depth: int | None = None,
+        symmetric: bool = False,
         l2_regularization: float = 0.0,
         max_features: MaxFeatures = None,
         max_bins: int = 255,
@@ -268,6 +277,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
+        self.symmetric = symmetric
         self.l2_regularization = l2_regularization
         self.max_features = max_features
         self.max_bins = max_bins
@@ -380,11 +390,15 @@ class HistogramGrower:
         self.n_features = len(bins.n_bins)
         self.max_features = tree.max_features
         constraints = tree._constraints(bins.is_categorical.astype(bool))
-        if n_outputs > 1 and (bins.is_categorical.any() or constraints.any()):
+        symmetric = getattr(tree, "symmetric", False)
+        if n_outputs > 1 and (bins.is_categorical.any() or constraints.any() or symmetric):
             raise ValueError(
-                "categorical_features and monotonic_cst are supported for one target or two "
-                f"classes only, got {n_outputs} targets or classes"
+                "categorical_features, monotonic_cst and symmetric=True are supported for one "
+                f"target or two classes only, got {n_outputs} targets or classes"
             )
+        max_depth = getattr(tree, "max_depth", None) or 2**30
+        if symmetric:
+            max_depth = min(max_depth, int(np.log2(tree.max_leaf_nodes)))
         is_large = self.n_samples * self.n_features >= LEAST_VALUES_FOR_THREADS
         self.compiled = Grower(
             bins.codes,
@@ -396,7 +410,8 @@ class HistogramGrower:
             # A leaf needs at least one sample.
             max_leaf_nodes=min(tree.max_leaf_nodes, max(2, self.n_samples)),
             min_samples_leaf=min(tree.min_samples_leaf, np.iinfo(np.intc).max // 2),
-            max_depth=min(getattr(tree, "max_depth", None) or 2**30, 2**30),
+            max_depth=min(max_depth, 2**30),
+            symmetric=symmetric,
             l2_regularization=getattr(tree, "l2_regularization", 0.0),
             min_hessian=tree._min_hessian,
             category_smoothing=CATEGORY_SMOOTHING,
