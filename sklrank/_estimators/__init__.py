@@ -34,6 +34,7 @@ from sklrank._estimators.sklearn import (
     runs_on_dask,
 )
 from sklrank._estimators.texts import of_labels, shares_text
+from sklrank._estimators.weights import fit_weighted
 
 __all__ = [
     "ADAPTERS_MANAGER",
@@ -56,6 +57,7 @@ __all__ = [
     "draw_frequencies",
     "draw_seed",
     "failed_weight_checks",
+    "fit_weighted",
     "of_labels",
     "one_blas_thread",
     "parallel",

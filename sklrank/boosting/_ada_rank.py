@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from sklrank._boosters import ROUNDING, Learner, Objective, of_boosters
 from sklrank._checks import check_entries
@@ -332,10 +333,16 @@ class AdaRank(SupervisedDocumentRanker):
         return self._check_sums(super()._check_training_X(X))
 
     def _check_sums(self, X):
-        """Return `X`; raise if sums of its features could overflow, and are the scores."""
+        """Return `X`; if sums of its features are the scores, it is dense and none overflows."""
         if self.estimator is None:
             check_entries(X)
+            return X.toarray() if sparse.issparse(X) else X
         return X
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse |= self.estimator is None
+        return tags
 
     def _make_learner(self, X, objective):
         if self.estimator is None:

@@ -40,7 +40,7 @@ of_document_rankers = shares_text(
     documents="""
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Documents. The features describe how a document matches its query. A sparse matrix is
-    accepted if the weak learner accepts it.
+    accepted if the weak learner accepts it, and by AdaRank for single features.
 y : array-like of shape (n_samples,)
     Relevance, 0 (not relevant) or more.
 """,

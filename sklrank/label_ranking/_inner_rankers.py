@@ -13,12 +13,11 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.pipeline import Pipeline
 
 from sklrank._checks import check_columns, check_outputs
-from sklrank._estimators import HasMethods, _num_samples, _safe_indexing
+from sklrank._estimators import HasMethods, _num_samples, _safe_indexing, fit_weighted
 from sklrank._rankers import LabelRankerMixin
 from sklrank.label_ranking._label_ranker import (
     LabelRanker,
     MetaLabelRanker,
-    fit_weighted,
     in_one_process,
 )
 from sklrank.label_ranking._pairwise import weights_or_ones

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import parallel_config
 from scipy import sparse
-from sklearn import config_context
 from sklearn.base import MetaEstimatorMixin, clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import (
     check_columns,
@@ -38,6 +36,7 @@ from sklrank._estimators import (
     _num_samples,
     _safe_indexing,
     draw_seed,
+    fit_weighted,
     one_blas_thread,
     runs_on_dask,
     shares_text,
@@ -429,31 +428,6 @@ def fit_selected(estimator, X, y, mask, sample_weight):
         X, y = _safe_indexing(X, rows), y[rows]
         sample_weight = None if sample_weight is None else sample_weight[rows]
     return fit_weighted(estimator, X, y, sample_weight)
-
-
-def fit_weighted(estimator, X, y, sample_weight):
-    """Fit an estimator to samples, which may have weights, and return it."""
-    if sample_weight is None:
-        return estimator.fit(X, y)
-    # Steps of pipelines would have to request the weights, if routing were enabled.
-    with config_context(enable_metadata_routing=False):
-        return estimator.fit(X, y, **weights_of_steps(estimator, sample_weight))
-
-
-def weights_of_steps(estimator, sample_weight):
-    """Return the arguments by which `fit` of an estimator, or of a pipeline, gets the weights."""
-    if has_fit_parameter(estimator, "sample_weight"):
-        return {"sample_weight": sample_weight}
-    if not isinstance(estimator, Pipeline):
-        raise ValueError(
-            f"sample_weight cannot be used, as the fit method of {estimator!r} has no such "
-            "argument; use another estimator, or repeat the samples"
-        )
-    *transformers, (last, ranker) = estimator.steps
-    accepting = [name for name, step in transformers if has_fit_parameter(step, "sample_weight")]
-    arguments = {f"{name}__sample_weight": sample_weight for name in accepting}
-    of_last = weights_of_steps(ranker, sample_weight)
-    return arguments | {f"{last}__{name}": weights for name, weights in of_last.items()}
 
 
 def in_one_process(fit):

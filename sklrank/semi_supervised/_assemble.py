@@ -112,9 +112,10 @@ class AssembleClassifier(SemiSupervisedBooster):
         self.weighting = weighting
         self.random_state = random_state
 
-    def _make_objective(self, X, labels):
+    def _make_objective(self, X, labels, weights):
         return AssembleObjective(
             labels,
+            weights,
             self._pseudo_labels(X, labels),
             self._n_classes,
             self.labeled_share,

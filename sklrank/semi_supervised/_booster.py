@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosters import Booster, make_classifier_learner
 from sklrank._checks import check_rows, input_tags_of
-from sklrank._estimators import _fit_context, shares_text, unchanged_on_error
+from sklrank._estimators import _fit_context, failed_weight_checks, shares_text
 from sklrank._rankers import ClassScoresMixin
 from sklrank.semi_supervised._labels import PartlyLabeledMixin
 
@@ -55,12 +55,16 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
     A subclass defines `_make_objective`.
     """
 
+    _failed_checks = PartlyLabeledMixin._failed_checks | failed_weight_checks(
+        "neighbors, and samples that are drawn, are counted"
+    )
+
     @abstractmethod
-    def _make_objective(self, X, labels):
+    def _make_objective(self, X, labels, weights):
         """Return the objective; `labels` are indices into `classes_`, or -1."""
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the ensemble to labeled and unlabeled samples.
 
         Parameters
@@ -70,6 +74,9 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
         y : array-like of shape (n_samples,)
             Classes; -1 marks unlabeled samples. If the classes are strings, `y` must be an array of
             objects.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples in the objective, in proportion to each other. Samples of weight
+            0 are left out. If None, all samples have the same weight.
 
         Returns
         -------
@@ -81,21 +88,21 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
         UserWarning
             If no round could be fitted.
         """
-        with unchanged_on_error(self):
-            X, labels = self._check_X_y(X, y)
-            self._start_rounds()
-            objective = self._make_objective(X, labels)
-            scores = self._initial_scores(X)
-            self._boost(objective, self._make_learner(X, objective), scores)
-            if not self.estimators_:
-                warnings.warn(
-                    f"{type(self).__name__} fitted no round, and predicts the same class for all "
-                    f"samples: {self.stop_reason_}. Choose another estimator, similarity, "
-                    "weighting or train_on",
-                    stacklevel=3,
-                )
-            self.transduction_ = self.classes_[np.where(labels < 0, scores.argmax(axis=1), labels)]
-        return self
+        return self._fit(X, y, sample_weight)
+
+    def _fit_labels(self, X, labels, weights):
+        self._start_rounds()
+        objective = self._make_objective(X, labels, weights)
+        scores = self._initial_scores(X)
+        self._boost(objective, self._make_learner(X, objective), scores)
+        if not self.estimators_:
+            warnings.warn(
+                f"{type(self).__name__} fitted no round, and predicts the same class for all "
+                f"samples: {self.stop_reason_}. Choose another estimator, similarity, "
+                "weighting or train_on",
+                stacklevel=5,
+            )
+        self.transduction_ = self.classes_[np.where(labels < 0, scores.argmax(axis=1), labels)]
 
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Predict the class of each sample after each round of boosting.

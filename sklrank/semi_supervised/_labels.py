@@ -11,8 +11,8 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
-from sklrank._checks import as_names, check_rows, is_missing
-from sklrank._estimators import _safe_indexing
+from sklrank._checks import as_names, check_rows, check_weights, is_missing
+from sklrank._estimators import _safe_indexing, unchanged_on_error
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -53,14 +53,30 @@ class PartlyLabeledMixin(ClassifierMixin):
         weights = None if sample_weight is None else _safe_indexing(sample_weight, labeled)
         return accuracy_score(y[labeled], self.predict(X)[labeled], sample_weight=weights)
 
-    def _check_X_y(self, X, y):
-        """Check the training samples, and return their labels as indices into `classes_` or -1."""
-        y = None if y is None else as_names(y)
-        if np.ndim(y) == 1:
-            is_labeled(y)  # Its errors have the remedy.
-        X, y = check_rows(self, X, reset=True, y=y)
-        self.classes_, labels = encode_labels(y)
-        return X, labels
+    def _fit(self, X, y, sample_weight, *args):
+        """Check the training set, and fit the model to its samples of positive weight.
+
+        A subclass defines ``_fit_labels(X, labels, weights, *args)``, which is given labels as
+        indices into `classes_` or -1, and weights of mean 1. It sets `transduction_`.
+        """
+        with unchanged_on_error(self):
+            y = None if y is None else as_names(y)
+            if np.ndim(y) == 1:
+                is_labeled(y)  # Its errors have the remedy.
+            X, y = check_rows(self, X, reset=True, y=y)
+            weights = check_weights(sample_weight, X.shape[0], positive=True)
+            seen = np.flatnonzero(weights)
+            all_seen = len(seen) == len(y)
+            self.classes_, labels = encode_labels(y[seen])
+            # The largest weight is 1 before their sum is computed, which could overflow.
+            weights = weights[seen] / weights.max()
+            of_seen = X if all_seen else X[seen]
+            self._fit_labels(of_seen, labels, weights / weights.mean(), *args)
+            if not all_seen:
+                transduction = self.predict(X)
+                transduction[seen] = self.transduction_
+                self.transduction_ = transduction
+        return self
 
 
 def encode_labels(y):

@@ -168,14 +168,15 @@ class MCSSBClassifier(SemiSupervisedBooster):
         self.train_on = train_on
         self.random_state = random_state
 
-    def _make_objective(self, X, labels):
+    def _make_objective(self, X, labels, weights):
         similarity = make_similarity(X, self.similarity, self.n_neighbors)
         is_graph = self.similarity == "diffusion"
         affinities_of = diffused_affinities if is_graph else labeled_affinities
         return MCSSBObjective(
             similarity,
-            affinities_of(similarity, labels, self._n_classes),
+            affinities_of(similarity, labels, weights, self._n_classes),
             labels,
+            weights,
             self.labeled_weight,
             trains_labeled=self.train_on == "all",
         )

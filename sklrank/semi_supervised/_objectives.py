@@ -29,21 +29,21 @@ class AssembleObjective(Objective):
 
     The label of an unlabeled sample is -1, and `pseudo_labels` are the labels as long as all scores
     are 0. `labeled_share` is the fraction of the sum of all initial weights that is given to the
-    labeled samples. All labeled samples have the same initial weight, and so do all unlabeled ones.
+    labeled samples. The initial weights of the labeled samples are in proportion to the `weights`,
+    and so are those of the unlabeled ones.
     The `step_rule` is "samme" or "printed", which is
     :math:`\frac{1}{2} \log \frac{1 - \epsilon}{\epsilon}`.
     """
 
-    def __init__(self, labels, pseudo_labels, n_classes, labeled_share, step_rule="samme"):
+    def __init__(self, labels, weights, pseudo_labels, n_classes, labeled_share, step_rule="samme"):
         # The step is log(correct / incorrect) / (2 * scale).
         self.scale, self._gain = (1.0, 1.0) if step_rule == "printed" else (0.5, n_classes - 1)
         self._is_labeled = labels >= 0
         self._true_labels = labels
         self._initial_pseudo_labels = pseudo_labels
-        n_labeled = np.count_nonzero(self._is_labeled)
-        n_unlabeled = max(1, len(labels) - n_labeled)
-        self._initial_weights = np.where(
-            self._is_labeled, labeled_share / n_labeled, (1 - labeled_share) / n_unlabeled
+        labeled, unlabeled = (weights[mask].sum() for mask in (labels >= 0, labels < 0))
+        self._initial_weights = weights * np.where(
+            self._is_labeled, labeled_share / labeled, (1 - labeled_share) / (unlabeled or 1.0)
         )
 
     def set_scores(self, scores):
@@ -64,7 +64,9 @@ class MCSSBObjective(Objective):
     .. math:: \sum_{ij} \frac{S_{ij}}{b_i^\top b_j} + C \sum_{jk} \frac{q_j^k}{b_j^k}
 
     The second sum is that of Eq. 2.6 with the class affinities :math:`q_j^k`, the similarity of
-    sample j to the labeled samples of class k; see `_similarity.py` for other affinities.
+    sample j to the labeled samples of class k; see `_similarity.py` for other affinities. If the
+    samples have weights, :math:`S_{ij}` is multiplied by those of i and j, and :math:`q_j^k` by
+    that of j.
 
     For a hypothesis that assigns sample i to class k, the sample adds
 
@@ -91,10 +93,11 @@ class MCSSBObjective(Objective):
     scale = 2.0
 
     def __init__(
-        self, similarity, class_affinities, labels, labeled_weight, *, trains_labeled=True
+        self, similarity, class_affinities, labels, weights, labeled_weight, *, trains_labeled=True
     ):
         self._similarity = similarity
-        self._half_affinities = labeled_weight / 2 * class_affinities
+        self._sample_weights = weights[:, np.newaxis]
+        self._half_affinities = labeled_weight / 2 * self._sample_weights * class_affinities
         self._true_labels = labels
         self._has_weight = np.full(len(labels), trains_labeled or (labels >= 0).all())
         self._has_weight |= labels < 0
@@ -103,7 +106,8 @@ class MCSSBObjective(Objective):
         scores = scores - scores.max(axis=1, keepdims=True)
         # The reciprocals of probabilities and their squares must be finite.
         probabilities = softmax(np.maximum(scores, -MAX_SCORE_GAP), axis=1)
-        by_similarity = probabilities * negative_gradient(self._similarity, probabilities)
+        by_similarity = self._sample_weights * probabilities
+        by_similarity *= negative_gradient(self._similarity, probabilities, by_similarity)
         by_labels = self._half_affinities / probabilities
         self.value = by_similarity.sum() + 2 * by_labels.sum()
         self._correct = by_similarity + by_labels

@@ -23,8 +23,8 @@ from sklrank._estimators import (
     Interval,
     _fit_context,
     draw_seed,
+    fit_weighted,
     one_blas_thread,
-    unchanged_on_error,
 )
 from sklrank.semi_supervised._labels import PartlyLabeledMixin
 from sklrank.semi_supervised._similarity import (
@@ -143,7 +143,7 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the pool and the forest to labeled and unlabeled samples.
 
         Parameters
@@ -153,42 +153,48 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Classes; -1 marks unlabeled samples. If the classes are strings, `y` must be an array of
             objects.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples, in proportion to each other. Those of labeled samples multiply
+            their labels and the likelihoods of hidden ones; the forest uses all of them. Samples of
+            weight 0 are left out. If None, all samples have the same weight.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        with unchanged_on_error(self):
-            X, labels = self._check_X_y(X, y)
-            seed = draw_seed(self.random_state)
-            pool = self._pool(X, labels, folds_of(labels, seed), seed)
-            known = labels >= 0
-            pool[known] = one_hot(labels[known], len(self.classes_))
-            self.label_distributions_ = pool
-            best = pool.argmax(axis=1)
-            self.transduction_ = self.classes_[best]
-            # All classes have a sample, a labeled one.
-            self.estimator_ = self._forest(seed).fit(X, best)
-        return self
+        return self._fit(X, y, sample_weight)
+
+    def _fit_labels(self, X, labels, weights):
+        seed = draw_seed(self.random_state)
+        pool = self._pool(X, labels, weights, folds_of(labels, seed), seed)
+        known = labels >= 0
+        pool[known] = one_hot(labels[known], len(self.classes_))
+        self.label_distributions_ = pool
+        best = pool.argmax(axis=1)
+        self.transduction_ = self.classes_[best]
+        # All classes have a sample, a labeled one.
+        self.estimator_ = self._forest(seed).fit(X, best, weights)
 
     def _forest(self, seed):
         return ExtraTreesClassifier(self.n_estimators, random_state=seed, n_jobs=self.n_jobs)
 
     @one_blas_thread
-    def _pool(self, X, labels, folds, seed):
+    def _pool(self, X, labels, weights, folds, seed):
         """Set the weights of the sources, and return their pool."""
         n_classes = len(self.classes_)
         sources = {
             name: graph_probabilities(
-                neighbor_graph(Z, self.n_neighbors, self.n_jobs), labels, n_classes, folds
+                neighbor_graph(Z, self.n_neighbors, self.n_jobs), labels, weights, n_classes, folds
             )
             for name, Z in (("scaled graph", standardized(X)), ("unscaled graph", X))
         }
         logistic = make_pipeline(StandardScaler(with_mean=False), LogisticRegression())
         classifiers = {"extra trees": self._forest(seed), "logistic regression": logistic}
         for name, classifier in classifiers.items():
-            sources[name] = classifier_probabilities(classifier, X, labels, n_classes, folds)
+            sources[name] = classifier_probabilities(
+                classifier, X, labels, weights, n_classes, folds
+            )
         # If the only label of a class is hidden, no source can predict it.
         labeled = labels >= 0
         rows = np.flatnonzero(labeled & (np.bincount(labels[labeled])[labels] > 1))
@@ -199,13 +205,15 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
 
         likelihoods = np.array(
             [
-                log_mixed(hidden[rows])[np.arange(len(rows)), labels[rows]].sum()
+                log_mixed(hidden[rows])[np.arange(len(rows)), labels[rows]] @ weights[rows]
                 for hidden, _ in sources.values()
             ]
         )
-        weights = softmax(likelihoods / np.sqrt(max(1, len(rows))))
-        self.source_weights_ = dict(zip(sources, weights.tolist()))
-        logs = sum(w * log_mixed(known) for w, (_, known) in zip(weights, sources.values()))
+        # The mean weight of the hidden labels is 1.
+        likelihoods *= len(rows) / (weights[rows].sum() or 1.0)
+        of_sources = softmax(likelihoods / np.sqrt(max(1, len(rows))))
+        self.source_weights_ = dict(zip(sources, of_sources.tolist()))
+        logs = sum(w * log_mixed(known) for w, (_, known) in zip(of_sources, sources.values()))
         return softmax(logs, axis=1)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -249,7 +257,7 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
 # -- Sources: class probabilities of labeled samples whose label is hidden, and of all samples.
 
 
-def graph_probabilities(graph, labels, n_classes, folds):
+def graph_probabilities(graph, labels, weights, n_classes, folds):
     """Return the probabilities by label spreading, two arrays of shape `(n_samples, n_classes)`.
 
     The first contains those of a labeled sample if its label is hidden, the second those if all
@@ -259,19 +267,20 @@ def graph_probabilities(graph, labels, n_classes, folds):
     seen = [np.where(folds == fold, -1, labels) for fold in range(n_folds)]
     # The spreading is linear, so that all folds are spread together.
     source = np.hstack([one_hot(each, n_classes) for each in [*seen, labels]])
+    source *= weights[:, np.newaxis]
     shares = np.split(spread_labels(graph, source, n_classes), n_folds + 1, axis=1)
     hidden = np.stack(shares[:-1])[np.maximum(folds, 0), np.arange(len(labels))]
     return hidden, shares[-1]
 
 
-def classifier_probabilities(classifier, X, labels, n_classes, folds):
+def classifier_probabilities(classifier, X, labels, weights, n_classes, folds):
     """Return the probabilities by a classifier of labeled samples, as `graph_probabilities`."""
     labeled = labels >= 0
     with warnings.catch_warnings():
         # Many classes have few labels.
         warnings.filterwarnings("ignore", "The number of unique classes")
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
-        known = clone(classifier).fit(X[labeled], labels[labeled]).predict_proba(X)
+        known = fit_classifier(classifier, X, labels, weights, labeled).predict_proba(X)
         hidden = known.copy()
         for fold in range(folds.max() + 1):
             of_fold, seen = folds == fold, labeled & (folds != fold)
@@ -279,10 +288,15 @@ def classifier_probabilities(classifier, X, labels, n_classes, folds):
             # Some classifiers refuse a single class.
             of_classes = np.ones((of_fold.sum(), 1))
             if len(classes) > 1:
-                model = clone(classifier).fit(X[seen], labels[seen])
+                model = fit_classifier(classifier, X, labels, weights, seen)
                 of_classes = model.predict_proba(X[of_fold])
             hidden[of_fold] = of_classes @ one_hot(classes, n_classes)
     return hidden, known
+
+
+def fit_classifier(classifier, X, labels, weights, rows):
+    """Return a clone of a classifier or a pipeline that is fitted to some of the samples."""
+    return fit_weighted(clone(classifier), X[rows], labels[rows], weights[rows])
 
 
 def folds_of(labels, seed):

@@ -24,12 +24,13 @@ BLOCK = 2**18
 SPREADING_FACTOR = 0.9
 
 
-def negative_gradient(similarity, probabilities):
-    """Return for each sample i, with the class probabilities b_i,
+def negative_gradient(similarity, probabilities, weighted):
+    """Return for each sample i, with the class probabilities b_i and the weights w_j of samples,
 
-        sum_j S_ij b_j / (b_i' b_j)^2,
+        sum_j S_ij w_j b_j / (b_i' b_j)^2,
 
-    the negative gradient of ``sum_j S_ij / (b_i' b_j)`` with respect to b_i. Each round of MCSSB
+    the negative gradient of ``sum_j S_ij w_j / (b_i' b_j)`` with respect to b_i. The rows of
+    `weighted` are w_j b_j. Each round of MCSSB
     computes it once, by a pass over all pairs of samples with similarities. Dense matrices, which
     may be broadcast views, are processed in blocks of rows.
     """
@@ -42,13 +43,13 @@ def negative_gradient(similarity, probabilities):
             agreement += of_class.take(rows) * of_class.take(similarity.indices)
         weights = similarity.copy()
         weights.data /= agreement**2
-        return weights @ probabilities
+        return weights @ weighted
     gradient = np.empty(probabilities.shape)
     for rows in gen_batches(n_samples, max(1, BLOCK // n_samples)):
         weights = probabilities[rows] @ probabilities.T
         np.multiply(weights, weights, out=weights)
         np.divide(similarity[rows], weights, out=weights)
-        gradient[rows] = weights @ probabilities
+        gradient[rows] = weights @ weighted
     return gradient
 
 
@@ -140,18 +141,19 @@ def asymmetry(matrix):
 # -- Class affinities.
 
 
-def labeled_affinities(similarity, labels, n_classes):
+def labeled_affinities(similarity, labels, weights, n_classes):
     """Return the class affinities of Eq. 2.6 (Valizadegan 2010), `(n_samples, n_classes)`.
 
-    They are the similarities of each sample to the labeled samples of each class.
+    They are the similarities of each sample to the labeled samples of each class, whose weights
+    multiply them.
     """
-    return similarity @ one_hot(labels, n_classes)
+    return similarity @ (weights[:, np.newaxis] * one_hot(labels, n_classes))
 
 
-def diffused_affinities(graph, labels, n_classes):
+def diffused_affinities(graph, labels, weights, n_classes):
     """Return the affinity of each sample to at most one class, computed by label spreading.
 
-    Each class spreads weight from its labeled samples to all samples that are connected to them.
+    Each class spreads the weights of its labeled samples to all samples that are connected to them.
     The total weight of a class is scaled to its estimated proportion (`shrunken_proportions`),
     regardless of how central its labeled samples are. An unlabeled sample has an affinity only to
     the class with the largest weight at the sample. This affinity is the proportion of that class
@@ -161,7 +163,7 @@ def diffused_affinities(graph, labels, n_classes):
     not connected to a labeled one.
     """
     source = one_hot(labels, n_classes)
-    shares = spread_labels(graph, source, n_classes)
+    shares = spread_labels(graph, weights[:, np.newaxis] * source, n_classes)
     strongest = one_hot(shares.argmax(axis=1), n_classes)
     return np.where(labels[:, np.newaxis] < 0, shares * strongest, source)
 
@@ -170,8 +172,9 @@ def spread_labels(graph, sources, n_classes):
     """Return the proportion of each class in the weight at each sample, as `diffused_affinities`.
 
     `graph` holds the weights of the edges, symmetric. `sources`, of shape
-    `(n_samples, n_sets * n_classes)`, are the indicator matrices of several sets of labels, side by
-    side. So is the result, which is 0 for samples that are not connected to a labeled one.
+    `(n_samples, n_sets * n_classes)`, are the indicator matrices of several sets of labels, times
+    the weights of the samples, side by side. So is the result, which is 0 for samples that are not
+    connected to a labeled one.
     """
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     scale = sparse.diags(1 / np.sqrt(np.where(degrees > 0, degrees, 1.0)))

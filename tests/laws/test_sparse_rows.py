@@ -7,11 +7,12 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 from sklrank._checks.samples import canonical_rows
 from sklrank._online.batches import row_blocks, to_dense
-from sklrank.boosting import NDCGBoost, ResidualRefiner
-from sklrank.label_ranking import LabelwiseRanker
+from sklrank.boosting import AdaRank, NDCGBoost, RankBoost, ResidualRefiner
+from sklrank.label_ranking import LabelwiseRanker, PlackettLuceRanker, StackedRanker
 from sklrank.linear_model import (
     BanditronClassifier,
     LinUCBClassifier,
@@ -249,3 +250,32 @@ def test_no_function_indexes_damaged_targets(call, damage):
     container, name, entry = damage
     with pytest.raises(ValueError, match="is not a valid (BSR|COO|CSC|CSR) matrix"):
         INDEX_TARGETS[call](broken(container, Y, name, entry))
+
+
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
+LINEAR = [("ridge", LabelwiseRanker(Ridge())), ("luce", PlackettLuceRanker(alpha=1.0))]
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        NDCGBoost(TREE, 5, random_state=0),
+        RankBoost(TREE, 5, random_state=0),
+        AdaRank(TREE, 5, random_state=0),
+        AdaRank(n_estimators=5),
+        PlackettLuceRanker(random_state=0),
+        PlackettLuceRanker(kernel="rbf", alpha=1.0, n_components=10, random_state=0),
+        StackedRanker(LINEAR, cv=2, random_state=0),
+    ],
+    ids=repr,
+)
+def test_rankers(ranker):
+    of_queries = hasattr(ranker, "n_estimators")
+    target = (Y[:, 0], np.arange(150) // 10) if of_queries else (scores_to_positions(Y + X[:, :4]),)
+    dense = clone(ranker).fit(X, *target)
+    same = clone(ranker).fit(sparse.csr_array(X), *target)
+    assert_allclose(same.predict(sparse.csc_array(X)), dense.predict(X), atol=1e-6)
+
+
+def scores_to_positions(scores):
+    return 1.0 + (-scores).argsort(axis=1).argsort(axis=1)

@@ -11,6 +11,7 @@ from sklrank.linear_model import (
     PredtronLabelRanker,
     PredtronQueryRanker,
 )
+from sklrank.linear_model._predtron._base import repeat_rounds, repetitions
 
 RANDOM = np.random.RandomState(0)
 X = RANDOM.normal(size=(60, 4))
@@ -61,11 +62,32 @@ def test_queries(max_iter):
     assert_allclose(ranker.predict(X), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("scale", [0.01, 1.0, 1.7])
+def test_fractions_are_probabilities_of_one_more_round(scale):
+    weights = scale * RANDOM.permutation(np.repeat([0.25, 0.5, 0.75, 2.5], 15))
+    expected = weights * max(1.0, 60 / weights.sum())
+    random = np.random.RandomState(0)
+    counts = np.zeros(60)
+    for _ in range(2000):
+        drawn = np.bincount(repeat_rounds(repetitions(weights, "weights"), random), minlength=60)
+        assert (np.abs(drawn - expected) < 1).all()
+        assert (np.abs(np.cumsum(drawn - expected)) < 1).all()
+        counts += drawn
+    # Five standard errors.
+    assert_allclose(counts / 2000, expected, atol=5 * 0.5 / np.sqrt(2000))
+
+
+def test_equal_weights_are_no_weights():
+    model = PredtronClassifier(max_iter=3).fit(X, CLASSES)
+    expected = model.decision_function(X)
+    same = model.fit(X, CLASSES, sample_weight=np.full(60, 1 / 60))
+    assert_array_equal(same.decision_function(X), expected)
+
+
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (WEIGHTS + 0.5, "sample_weight must be whole numbers"),
-        (np.full(60, 1e12), "with a sum of at most 1e"),
+        (np.full(60, 1e12), "sample_weight must have a sum of at most 1e"),
         (-WEIGHTS, "sample_weight must not be negative"),
         (0 * WEIGHTS, "sample_weight is all zeros"),
         ([1], "sample_weight must have the shape"),
@@ -82,7 +104,7 @@ def test_bad_weights(weights, message):
 def test_bad_weights_of_queries():
     for weights, message in [
         (WEIGHTS, "must be the same for all documents of a query"),
-        (QUERY_WEIGHTS / 3, "query_weight must be whole numbers"),
+        (1e12 * QUERY_WEIGHTS, "query_weight must have a sum of at most 1e"),
     ]:
         with pytest.raises(ValueError, match=message):
             PredtronQueryRanker().fit(X, CLASSES, QID, query_weight=weights)

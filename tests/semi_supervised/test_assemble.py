@@ -105,14 +105,15 @@ def test_equals_adaboost_when_all_samples_are_labeled():
 
 def test_value_labels_weights_and_step_weights():
     labels = np.array([0, 2, -1, -1])
-    objective = AssembleObjective(labels, np.array([0, 2, 1, 1]), 3, 0.8)
+    sample_weight = np.array([1.0, 3.0, 1.0, 1.0])
+    objective = AssembleObjective(labels, sample_weight, np.array([0, 2, 1, 1]), 3, 0.8)
     objective.set_scores(np.zeros((4, 3)))
     assert_array_equal(objective.labels, [0, 2, 1, 1])
-    assert_allclose(objective.weights, [0.4, 0.4, 0.1, 0.1])
+    assert_allclose(objective.weights, [0.2, 0.6, 0.1, 0.1])
     scores = np.array([[2.0, 0, 1], [1, 0, 0.5], [0, 0, 3], [1, 0, 0]])
     objective.set_scores(scores)
     assert_array_equal(objective.labels, [0, 2, 2, 0])
-    samples = enumerate(zip([0.4, 0.4, 0.1, 0.1], [0, 2, 2, 0]))
+    samples = enumerate(zip([0.2, 0.6, 0.1, 0.1], [0, 2, 2, 0]))
     losses = np.array([d * np.exp(scores[i].mean() - scores[i, k]) for i, (d, k) in samples])
     assert_allclose(objective.weights, losses, rtol=1e-10)
     assert_allclose(objective.value, losses.sum(), rtol=1e-10)
@@ -149,7 +150,8 @@ def test_labeled_samples_keep_their_label_and_classes_their_names():
 
 
 def test_scores_far_apart_do_not_overflow():
-    objective = AssembleObjective(np.array([0, 1, -1]), np.array([0, 1, 1]), 2, 0.9)
+    labels, pseudo_labels = np.array([0, 1, -1]), np.array([0, 1, 1])
+    objective = AssembleObjective(labels, np.ones(3), pseudo_labels, 2, 0.9)
     objective.set_scores(np.array([[0, 1e6], [1e6, 0], [0, 0]]))
     assert np.isfinite(objective.value)
 

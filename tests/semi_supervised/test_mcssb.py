@@ -120,7 +120,7 @@ def test_the_rounds_are_those_of_algorithm_3(printed):
         weak_learner = PRINTED["estimator"]
     else:
         graph = neighbor_graph(StandardScaler().fit_transform(X), 7)
-        S, q = graph.toarray(), diffused_affinities(graph, Y, 4)
+        S, q = graph.toarray(), diffused_affinities(graph, Y, np.ones(120), 4)
         model = MCSSBClassifier(n_estimators=2, random_state=0)
         rules = {"C": 1.0, "rate": 2.0, "train_on": "all"}
         weak_learner = ExtraTreeClassifier(max_depth=8, max_features=0.5)
@@ -138,7 +138,7 @@ def test_the_rounds_change_the_labels_of_the_affinities():
     labels[:30] = truth[:30]
     model = MCSSBClassifier(random_state=0).fit(digits, labels)
     graph = neighbor_graph(standardized(digits), 7)
-    spread = diffused_affinities(graph, labels, 10).argmax(axis=1)
+    spread = diffused_affinities(graph, labels, np.ones(300), 10).argmax(axis=1)
     assert np.mean(spread != model.transduction_) > 0.02
     assert np.mean(model.transduction_ == truth) > 0.9
 
@@ -437,3 +437,14 @@ def test_score_refuses_malformed_arguments():
         model.score(X, np.full(120, -1))
     with pytest.raises(ValueError, match="inconsistent numbers"):
         model.score(X, Y, np.ones(7))
+
+
+def test_whole_weights_are_copies_of_samples():
+    """The similarity to a copy is that to the sample itself; trees do not count samples."""
+    weights = np.random.RandomState(0).randint(1, 4, size=len(X))
+    copies = np.repeat(np.arange(len(X)), weights)
+    model = mcssb(estimator=DecisionTreeClassifier(max_depth=3), similarity=rbf_kernel)
+    expected = clone(model).fit(X[copies], Y[copies]).decision_function(X)
+    assert np.ptp(expected) > 0.1
+    model.fit(X, Y, sample_weight=10 * weights)
+    assert_allclose(model.decision_function(X), expected, rtol=1e-6, atol=1e-9)

@@ -41,8 +41,8 @@ def problem(request):
     """Return a similarity matrix and its objective."""
     name, storage = request.param
     similarity = storage(MATRICES[name])
-    affinities = labeled_affinities(similarity, LABELS, K)
-    return MATRICES[name], MCSSBObjective(similarity, affinities, LABELS, C)
+    affinities = labeled_affinities(similarity, LABELS, np.ones(N), K)
+    return MATRICES[name], MCSSBObjective(similarity, affinities, LABELS, np.ones(N), C)
 
 
 def some_scores(seed=0, size=2.0):
@@ -129,8 +129,8 @@ def test_values_costs_weights_and_steps(problem, seed):
 
 def test_algorithm_3_gives_labeled_samples_no_weight(problem):
     S, everything = problem
-    affinities = labeled_affinities(S, LABELS, K)
-    objective = MCSSBObjective(S, affinities, LABELS, C, trains_labeled=False)
+    affinities = labeled_affinities(S, LABELS, np.ones(N), K)
+    objective = MCSSBObjective(S, affinities, LABELS, np.ones(N), C, trains_labeled=False)
     scores = some_scores()
     for each in (objective, everything):
         each.set_scores(scores)
@@ -195,7 +195,8 @@ def test_scores_far_apart_do_not_overflow(problem):
 
 def test_scores_near_the_cap_are_exact():
     S = MATRICES["dense"]
-    objective = MCSSBObjective(S, labeled_affinities(S, LABELS, K), LABELS, C)
+    affinities = labeled_affinities(S, LABELS, np.ones(N), K)
+    objective = MCSSBObjective(S, affinities, LABELS, np.ones(N), C)
     scores = some_scores()
     scores *= 0.3 * MAX_SCORE_GAP / np.ptp(scores, axis=1).max()
     naive = Naive(S, scores)
@@ -207,7 +208,8 @@ def test_scores_near_the_cap_are_exact():
 def test_any_class_affinities_define_a_labeled_term():
     """Samples without affinities and similarities have no weight."""
     affinities = np.array([[2.0, 0, 0], [0, 0, 0]])
-    objective = MCSSBObjective(sparse.csr_array((2, 2)), affinities, np.array([-1, -1]), C)
+    labels = np.array([-1, -1])
+    objective = MCSSBObjective(sparse.csr_array((2, 2)), affinities, labels, np.ones(2), C)
     objective.set_scores(np.zeros((2, 3)))
     assert_allclose(objective.value, C * 2 * 3)
     assert_allclose(objective.costs, [[C * 3 * (1 / 3 - 1), C, C], [0, 0, 0]])

@@ -48,19 +48,19 @@ def test_labels_are_hidden_fold_by_fold():
     labels = np.array([0, 1, 2, 0, 1, 2, 2, 2, 0, 1] + 50 * [-1])
     graph = neighbor_graph(X[:60], 5)
     folds = folds_of(labels, 0)
-    hidden, known = graph_probabilities(graph, labels, 3, folds)
+    hidden, known = graph_probabilities(graph, labels, np.ones(60), 3, folds)
     assert_allclose(known, label_spreading(graph.toarray(), labels), rtol=1e-9)
     for fold in range(5):
         expected = label_spreading(graph.toarray(), np.where(folds == fold, -1, labels))
         assert_allclose(hidden[folds == fold], expected[folds == fold], rtol=1e-9)
-    strongest = diffused_affinities(graph, labels, 3)
+    strongest = diffused_affinities(graph, labels, np.ones(60), 3)
     assert_allclose(strongest[labels < 0].max(axis=1), known[labels < 0].max(axis=1))
 
 
 def test_classifiers_are_fitted_without_the_hidden_labels():
     labels = np.array([0, 1, 2, 0, 1, 0] + 144 * [-1])
     folds = folds_of(labels, 0)
-    hidden, known = classifier_probabilities(GaussianNB(), X, labels, 3, folds)
+    hidden, known = classifier_probabilities(GaussianNB(), X, labels, np.ones(150), 3, folds)
     expected = GaussianNB().fit(X[:6], labels[:6]).predict_proba(X)
     assert_allclose(known, expected)
     for fold in range(folds.max() + 1):

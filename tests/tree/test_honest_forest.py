@@ -30,14 +30,14 @@ Y = np.column_stack([y, y**2, -X[:, 5]])
 SPLITS = ["breiman", "level"]
 
 
-def slow_values(tree, X, Y, least):
+def slow_values(tree, X, Y, W, least):
     """Compute each node by itself: the mean of its samples, or the value of its parent."""
     inner = tree.tree_
     values = np.empty((inner.node_count, Y.shape[1]))
 
     def fill(node, rows, inherited):
         enough = len(rows) >= least or node == 0
-        values[node] = Y[rows].mean(axis=0) if enough else inherited
+        values[node] = np.average(Y[rows], axis=0, weights=W[rows]) if enough else inherited
         left, right = inner.children_left[node], inner.children_right[node]
         if left >= 0:
             goes_left = X[rows, inner.feature[node]] <= inner.threshold[node]
@@ -54,16 +54,21 @@ def slow_values(tree, X, Y, least):
     n_outputs=st.integers(1, 3),
     least=st.integers(1, 4),
     max_features=st.sampled_from([None, 1, 0.5, "sqrt", 100]),
+    weighted=st.booleans(),
 )
-def test_honest_values(seed, n_samples, n_outputs, least, max_features):
+def test_honest_values(seed, n_samples, n_outputs, least, max_features, weighted):
     rows, targets = X[:n_samples].astype(np.float32), Y[:n_samples, :n_outputs]
     honest = HonestTreeRegressor(
         min_samples_leaf=least, max_features=max_features, random_state=seed
-    ).fit(rows, targets)
+    )
+    W = np.random.RandomState(seed).choice([0.1, 0.5, 7.0] if weighted else [1.0], n_samples)
+    honest.fit(rows, targets, sample_weight=W if weighted else None)
     structure, estimation = draw_halves(n_samples, True, np.random.RandomState(seed))
     assert abs(len(structure) - len(estimation)) <= 1
     assert_array_equal(np.sort(np.concatenate([structure, estimation])), np.arange(n_samples))
-    expected = slow_values(honest.estimator_, rows[estimation], targets[estimation], least)
+    expected = slow_values(
+        honest.estimator_, rows[estimation], targets[estimation], W[estimation], least
+    )
     assert_allclose(honest.values_, expected, atol=1e-10)
     predicted = honest.predict(rows).reshape(n_samples, -1)
     assert_array_equal(predicted, honest.values_[honest.apply(rows)])

@@ -21,15 +21,22 @@ Y = np.column_stack([X[:, 0] + 2 * X[:, 1] * X[:, 6], X[:, 7] ** 2, X[:, 2] - X[
 Y += 0.1 * RANDOM.normal(size=Y.shape)
 
 
-def squared_error(Y, rows):
-    return ((Y[rows] - Y[rows].mean(axis=0)) ** 2).sum() if len(rows) else 0.0
+def mean(Y, W, rows):
+    return np.average(Y[rows], axis=0, weights=W[rows])
+
+
+def squared_error(Y, W, rows):
+    return (W[rows] @ (Y[rows] - mean(Y, W, rows)) ** 2).sum() if len(rows) else 0.0
 
 
 class SlowTree:
-    """A slow, direct statement of Algorithm 9, with both halves in all cells if it is honest."""
+    """A slow, direct statement of Algorithm 9, with both halves in all cells if it is honest.
 
-    def __init__(self, X, Y, structure, estimation, *, least=1, max_depth=None):
-        self.X, self.least = X, least
+    The samples have weights W.
+    """
+
+    def __init__(self, X, Y, W, structure, estimation, *, least=1, max_depth=None):
+        self.X, self.W, self.least = X, W, least
         self.halves = structure, estimation
         self.cells = [np.arange(len(X))]
         self.splits, self.gains = [], []
@@ -39,7 +46,7 @@ class SlowTree:
                 for j in range(X.shape[1])
                 for t in (lambda v: (v[1:] + v[:-1]) / 2)(np.unique(X[:, j]))
             }
-            error = sum(squared_error(Y, np.intersect1d(c, structure)) for c in self.cells)
+            error = sum(squared_error(Y, W, np.intersect1d(c, structure)) for c in self.cells)
             best = max(gains.values(), default=0.0)
             if not best > 1e-9 * error:
                 break
@@ -49,9 +56,7 @@ class SlowTree:
             self.splits.append(split)
             self.gains.append(best)
         self.values = {
-            row: Y[np.intersect1d(cell, estimation)].mean(axis=0)
-            for cell in self.cells
-            for row in cell
+            row: mean(Y, W, np.intersect1d(cell, estimation)) for cell in self.cells for row in cell
         }
 
     def parts(self, cell, j, t):
@@ -62,11 +67,11 @@ class SlowTree:
         return sides if enough else (cell,)
 
     def gain(self, Y, cell, j, t):
-        structure = self.halves[0]
+        structure, W = self.halves[0], self.W
         after = sum(
-            squared_error(Y, np.intersect1d(side, structure)) for side in self.parts(cell, j, t)
+            squared_error(Y, W, np.intersect1d(side, structure)) for side in self.parts(cell, j, t)
         )
-        return squared_error(Y, np.intersect1d(cell, structure)) - after
+        return squared_error(Y, W, np.intersect1d(cell, structure)) - after
 
 
 @given(
@@ -77,16 +82,19 @@ class SlowTree:
     least=st.integers(1, 3),
     max_depth=st.none() | st.integers(1, 3),
     honest=st.booleans(),
+    weighted=st.booleans(),
 )
-def test_is_the_slow_tree(seed, n_samples, n_values, n_outputs, least, max_depth, honest):
+def test_is_the_slow_tree(seed, n_samples, n_values, n_outputs, least, max_depth, honest, weighted):
     random = np.random.RandomState(seed)
     X = random.randint(n_values, size=(n_samples, 4)).astype(float)
     Y = random.randint(4, size=(n_samples, n_outputs)).astype(float)
     tree = LevelSplitsRegressor(
         max_depth=max_depth, min_samples_leaf=least, honest=honest, random_state=seed
-    ).fit(X, Y)
+    )
+    W = random.choice([0.1, 0.5, 7.0] if weighted else [1.0], n_samples)
+    tree.fit(X, Y, sample_weight=W if weighted else None)
     halves = draw_halves(n_samples, honest, np.random.RandomState(seed))
-    slow = SlowTree(X, Y, *halves, least=least, max_depth=max_depth)
+    slow = SlowTree(X, Y, W, *halves, least=least, max_depth=max_depth)
     assert tree.splits_.tolist() == slow.splits
     expected = np.array([slow.values[row] for row in range(n_samples)])
     assert_allclose(tree.predict(X).reshape(expected.shape), expected, atol=1e-12)
@@ -116,7 +124,7 @@ def test_printed_honesty(seed, n_samples, n_values, least, max_depth):
     tree = LevelSplitsRegressor(honest="estimation", **parameters).fit(X, Y)
     D, V = draw_halves(n_samples, True, np.random.RandomState(seed))
     values = [np.unique(X[:, j]) for j in range(4)]
-    levels = SlowTree(X, Y, D, D, least=least, max_depth=max_depth).splits
+    levels = SlowTree(X, Y, np.ones(n_samples), D, D, least=least, max_depth=max_depth).splits
     assert tree.splits_.tolist() == levels
     assert all(t in (values[j][1:] + values[j][:-1]) / 2 for j, t in levels)
     cells = [np.arange(n_samples)]

@@ -541,7 +541,7 @@ class PlackettLuceInference:
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Respondents, over which the mean is taken. A single one is possible.
         kind : {"mean_rank", "top_k", "wins"}, default="mean_rank"
             The expected position of each label; the probability to be one of the `k` best; or the

@@ -8,13 +8,14 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from scipy import sparse
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import (
     as_numbers,
@@ -22,6 +23,7 @@ from sklrank._checks import (
     check_entries,
     check_k,
     check_random_state,
+    check_rows,
     check_weights,
     column_names,
     strict_positions,
@@ -184,6 +186,11 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
     np.int64(1)
     """
 
+    # These expect that an estimator with `predict_proba` is a classifier.
+    _failed_checks = dict.fromkeys(
+        ("check_estimator_sparse_array", "check_estimator_sparse_matrix"),
+        "predict_proba returns the probabilities of labels to be first",
+    )
     _parameter_constraints: dict = {
         "kernel": [StrOptions({"linear", "rbf"})],
         "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
@@ -214,13 +221,14 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         self.random_state = random_state
 
     def _check_rows(self, X, *, reset):
-        X = validate_data(self, X, reset=reset, dtype=np.float64)
+        X = check_rows(self, X, reset=reset, dtype=np.float64)
         check_entries(X)
-        return X
+        # The features are centered, which would make most entries of a sparse matrix nonzero.
+        return X.toarray() if sparse.issparse(X) else X
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = False
+        tags.input_tags.sparse, tags.input_tags.allow_nan = True, False
         return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -236,8 +244,8 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Samples. A sparse matrix is converted to a dense one.
         y : array-like of shape (n_samples, n_labels)
             Positions of the labels. A smaller position is better, and only the order of the
             positions matters. Equal positions mark tied labels, and NaN marks a label that is not
@@ -441,7 +449,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
 
         Returns
@@ -458,7 +466,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         k : int
             Number of places, from 1 to `n_labels`.
@@ -478,7 +486,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
 
         Returns
@@ -504,7 +512,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         n_draws : int, default=1
             Number of rankings that are drawn for each sample.
@@ -529,7 +537,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples, n_labels), default=None
             Positions of the labels. NaN marks a label that is not ranked. The likelihood of tied

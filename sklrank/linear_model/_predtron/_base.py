@@ -191,16 +191,14 @@ class BasePredtron(BaseOnline):
     def _fit_from_scratch(self, *data, weights=None):
         with unchanged_on_error(self):
             X, task, starts = self._begin(*data, restart=True)
-            rounds = None
             if weights is not None:
-                rounds = repeat_rounds(*self._weights_of_rounds(weights, task.n_all, *data))
+                weights = repetitions(*self._weights_of_rounds(weights, task.n_all, *data))
             random = np.random.RandomState(0)
             for i in self._track(range(self.max_iter), "pass"):
                 self.n_iter_ = i + 1
-                order = rounds
+                order = None if weights is None else repeat_rounds(weights, random)
                 if i > 0:
-                    order = random.permutation(task.n_all if rounds is None else len(rounds))
-                    order = order if rounds is None else rounds[order]
+                    order = random.permutation(task.n_all if order is None else order)
                 self._play_pass(X, task, starts, order)
             self._model.finish()
         return self
@@ -294,14 +292,32 @@ class BasePredtron(BaseOnline):
         return rounds.total_loss / rounds.n_rounds if rounds.n_rounds else np.nan
 
 
-def repeat_rounds(weights, name):
-    """Return the rounds to play: each of them, in order, as often as its weight."""
-    if (weights % 1).any() or weights.sum() > MAX_ROUNDS:
+def repetitions(weights, name):
+    """Return the mean number of repetitions of each round, which is its weight.
+
+    If the mean of the positive weights is below 1, they are scaled to the mean 1.
+    """
+    weights = weights / min(1.0, weights[weights > 0].mean())
+    if weights.sum() > MAX_ROUNDS:
         raise ValueError(
-            f"{name} must be whole numbers, the numbers of repetitions of the rounds, with a sum "
-            f"of at most {MAX_ROUNDS:g}; got {weights.max():g} as the largest one"
+            f"{name} must have a sum of at most {MAX_ROUNDS:g}, the number of rounds of a pass; "
+            f"got {weights.max():g} as the largest one"
         )
-    return np.repeat(np.arange(len(weights)), weights.astype(np.intp))
+    return weights
+
+
+def repeat_rounds(weights, random):
+    """Return the rounds to play: each of them, in order, as often as its weight.
+
+    A fraction is the probability of one more repetition. The numbers of repetitions of any
+    consecutive rounds differ from the sum of their weights by less than 2.
+    """
+    # Weights that differ from a whole number by rounding errors are whole.
+    whole = np.floor(weights + 1e-9)
+    fractions = np.maximum(weights - whole, 0.0)
+    if fractions.any():
+        whole += np.diff(np.floor(fractions.cumsum() + random.uniform()), prepend=0.0)
+    return np.repeat(np.arange(len(weights)), whole.astype(np.intp))
 
 
 class BaseSamplePredtron(BasePredtron):
@@ -321,8 +337,10 @@ class BaseSamplePredtron(BasePredtron):
             relevance of the labels, at least 0: grades, or an indicator matrix. Lists of labels
             must be converted by :class:`sklearn.preprocessing.MultiLabelBinarizer`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Number of rounds of each sample in a pass, a whole number: the model is that of the
-            repeated samples. If None, each sample has one round.
+            Number of rounds of each sample in a pass: the model is that of the repeated samples. A
+            fraction is the probability of one more round, drawn for each pass. If the mean of the
+            positive weights is below 1, they are scaled to the mean 1. If None, each sample has one
+            round.
 
         {returns_fitted}
         """

@@ -451,8 +451,9 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
             is slow for thousands of documents. The queries are used for training in the order of
             their first documents.
         query_weight : array-like of shape (n_samples,), default=None
-            Number of rounds of the query of each document in a pass, a whole number, the same for
-            all documents of a query. If None, each query has one round.
+            Number of rounds of the query of each document in a pass, the same for all documents of
+            a query; fractions are as in :meth:`PredtronClassifier.fit`. If None, each query has one
+            round.
 
         Returns
         -------

@@ -12,12 +12,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._checks import as_numbers, check_rows
+from sklrank._checks import as_numbers, check_rows, check_weights, is_integer
 from sklrank._estimators import (
     MAX_FEATURES,
     BaseEstimator,
     Interval,
     _fit_context,
+    failed_weight_checks,
     unchanged_on_error,
 )
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 # Sums of squares of larger targets overflow.
 MAX_TARGET = 1e150
+# Least weight, as a fraction of the largest one: the product of three sums of weights is not 0.
+MIN_WEIGHT = 1e-90
 
 
 # Texts that the docstrings of the classes share.
@@ -69,7 +72,7 @@ def draw_halves(n_samples: int, honest: bool, random_state) -> tuple[np.ndarray,
     return np.sort(order[: n_samples // 2]), np.sort(order[n_samples // 2 :])
 
 
-def standardize(y):
+def standardize(y, weights=None):
     """Center each target, and divide all targets by their largest absolute value.
 
     A constant target becomes 0. The squares of the result do not overflow.
@@ -77,26 +80,34 @@ def standardize(y):
     if len(y) == 0:
         return y
     low, high = y.min(axis=0), y.max(axis=0)
-    y = np.where(low == high, 0.0, y - y.mean(axis=0))
+    y = np.where(low == high, 0.0, y - np.average(y, axis=0, weights=weights))
     return y / (np.abs(y).max() or 1.0)
 
 
-def group_means(y, groups, n_groups: int):
+def group_means(y, weights, groups, n_groups: int):
     """Return the mean target of each group of samples, of shape `(n_groups, n_outputs)`.
 
-    The group of each sample is given by `groups`; no group may be empty.
+    The group of each sample is given by `groups`; no group may be empty. The `weights` of the
+    samples may be None.
     """
-    sums = [np.bincount(groups, weights=output, minlength=n_groups) for output in y.T]
-    return np.column_stack(sums) / np.bincount(groups, minlength=n_groups)[:, np.newaxis]
+    columns = (y if weights is None else y * weights[:, np.newaxis]).T
+    sums = [np.bincount(groups, weights=output, minlength=n_groups) for output in columns]
+    return np.column_stack(sums) / np.bincount(groups, weights, n_groups)[:, np.newaxis]
+
+
+def weights_of(weights, samples):
+    """Return the weights of some of the samples, or None if there are no weights."""
+    return None if weights is None else weights[samples]
 
 
 class HonestEstimator(BaseEstimator):
     """Base class of the honest trees and forests.
 
-    The base class of a kind of model defines `_fit(X, y, random_state)` and `_predict(X)`, where
-    targets and predictions have the shape `(n_samples, n_outputs)`, and `_input_dtype()`, in which
-    values are compared with thresholds. A regressor and a classifier of this kind add
-    :class:`HonestRegressor` and :class:`HonestClassifier`, whose `_check_data` converts targets.
+    The base class of a kind of model defines `_fit(X, y, weights, random_state)`, where `weights`
+    are positive or None, and `_predict(X)`, where targets and predictions have the shape
+    `(n_samples, n_outputs)`, and `_input_dtype()`, in which values are compared with thresholds.
+    A regressor and a classifier of this kind add :class:`HonestRegressor` and
+    :class:`HonestClassifier`, whose `_check_data` converts targets.
     """
 
     _parameter_constraints: dict = {
@@ -107,8 +118,17 @@ class HonestEstimator(BaseEstimator):
         "random_state": ["random_state"],
     }
 
+    @property
+    def _failed_checks(self):
+        # Parameters that were not checked yet may be arrays.
+        counts = not (is_integer(self.min_samples_leaf) and self.min_samples_leaf == 1)
+        draws = not (self.max_features is None is getattr(self, "max_samples", None))
+        if self.honest is False and not counts and not draws:
+            return {}
+        return failed_weight_checks("samples or features are drawn, divided or counted")
+
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch.
 
         Parameters
@@ -117,6 +137,10 @@ class HonestEstimator(BaseEstimator):
             Samples.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets of a regressor, or class labels of a classifier, of shape `(n_samples,)`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the samples in the errors that splits reduce and in the means of leaves.
+            Samples of weight 0 are left out, before samples are drawn or divided into halves.
+            `min_samples_leaf` counts samples. If None, all samples have weight 1.
 
         Returns
         -------
@@ -126,7 +150,15 @@ class HonestEstimator(BaseEstimator):
         with unchanged_on_error(self):
             X, y = self._check_data(X, y, self._input_dtype())
             self._fitted_dtype = X.dtype.name
-            self._fit(X, y, check_random_state(self.random_state))
+            weights = None
+            if sample_weight is not None:
+                weights = check_weights(sample_weight, len(X), positive=True)
+                seen = weights > 0
+                X, y, weights = X[seen], y[seen], weights[seen]
+                # Sums of products do not overflow, and whole numbers remain exact multiples.
+                weights = np.ldexp(weights, -np.frexp(weights.max())[1])
+                weights = np.maximum(weights, MIN_WEIGHT)
+            self._fit(X, y, weights, check_random_state(self.random_state))
         return self
 
     def _check_X(self, X):

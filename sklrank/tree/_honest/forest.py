@@ -10,7 +10,13 @@ from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimators import N_JOBS, Interval, StrOptions, draw_seed, parallel, shares_text
-from sklrank.tree._honest.base import TEXTS, HonestClassifier, HonestEstimator, HonestRegressor
+from sklrank.tree._honest.base import (
+    TEXTS,
+    HonestClassifier,
+    HonestEstimator,
+    HonestRegressor,
+    weights_of,
+)
 from sklrank.tree._honest.level_splits import LevelSplitsRegressor
 from sklrank.tree._honest.tree import HonestTreeRegressor
 
@@ -119,12 +125,12 @@ class HonestForest(HonestEstimator):
         total = np.sum([tree.feature_importances_ for tree in self.estimators_], axis=0)
         return total / (total.sum() or 1.0)
 
-    def _fit(self, X, y, random_state):
+    def _fit(self, X, y, weights, random_state):
         seeds = draw_seed(random_state, (self.n_estimators, 2))
         n_drawn = self._n_drawn(len(X))
         fits = [
-            delayed(fit_tree)(self._make_tree(int(seed)), X, y, n_drawn, int(subsample_seed))
-            for seed, subsample_seed in seeds
+            delayed(fit_tree)(self._make_tree(int(seed)), X, y, weights, n_drawn, int(of_sample))
+            for seed, of_sample in seeds
         ]
         # Trees release the GIL in training and in prediction, so threads can be used, which share
         # the memory of X.
@@ -250,7 +256,7 @@ class HonestForestClassifier(HonestClassifier, HonestForest):
     """
 
 
-def fit_tree(tree, X, y, n_drawn: int, seed: int):
+def fit_tree(tree, X, y, weights, n_drawn: int, seed: int):
     """Fit the tree to `n_drawn` samples, drawn without replacement, and return it."""
     drawn = np.random.RandomState(seed).permutation(len(X))[:n_drawn]
-    return tree.fit(X[drawn], y[drawn])
+    return tree.fit(X[drawn], y[drawn], weights_of(weights, drawn))

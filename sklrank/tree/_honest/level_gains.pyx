@@ -3,9 +3,9 @@
 
 A *level* of a tree splits all cells by the same threshold (:func:`split_gains`). If the threshold
 of a feature increases from one candidate to the next, some samples pass from the right side of the
-split to the left side. Let n be the number of samples in a cell c, and let T be the sum of their
-targets. Let n_l and n_r be the numbers of samples on the left and on the right side, and let L be
-the sum of the targets on the left side. Then the split of this cell reduces the squared error by
+split to the left side. Let n be the weight of the samples in a cell c, and let T be the weighted
+sum of their targets. Let n_l and n_r be the weights of the left and of the right side, and let L be
+the weighted sum of the left side. Then the split of this cell reduces the squared error by
 
     gain_c = |n L - n_l T|^2 / (n n_l n_r).
 
@@ -15,10 +15,10 @@ other side. Each sample is therefore visited at most once for each feature, for 
 thresholds and cells. For a feature with two values, the caller lists only the samples that have the
 less frequent value; this suffices because the gain is symmetric in left and right.
 
-Each sample has a row in `payload`, which contains its targets, followed by one or two counts. Each
-side of a split must have at least `min_count` of each count. The first count is 1 for the samples
-that choose the splits. The samples of the other half of an honest tree have targets of 0, and their
-own count is 1.
+Each sample has a row in `payload`: its targets times its weight, its weight, and from column
+`first_count` one or two counts. Each side of a split must have at least `min_count` of each count.
+The first count is 1 for the samples that choose the splits; without weights, it is the weight. The
+samples of the other half of an honest tree have targets and weights of 0, and their own count is 1.
 """
 
 from libc.stdlib cimport calloc, free, malloc
@@ -29,16 +29,20 @@ cdef inline double cell_gain(
     const double* left,
     const double* total,
     Py_ssize_t n_outputs,
+    Py_ssize_t first_count,
     Py_ssize_t width,
     double min_count,
 ) noexcept nogil:
     cdef double n, n_left, deviation, squares = 0.0
     cdef Py_ssize_t k
-    for k in range(n_outputs, width):
+    for k in range(first_count, width):
         if left[k] < min_count or total[k] - left[k] < min_count:
             return 0.0
     n = total[n_outputs]
     n_left = left[n_outputs]
+    # The weight of a side is 0 by rounding if that of the other side is much larger.
+    if not (n_left > 0.0 and n - n_left > 0.0):
+        return 0.0
     for k in range(n_outputs):
         deviation = n * left[k] - n_left * total[k]
         squares += deviation * deviation
@@ -55,6 +59,7 @@ def split_gains(
     const double[:, ::1] payload,
     const double[:, ::1] totals,
     Py_ssize_t n_outputs,
+    Py_ssize_t first_count,
     double min_count,
     double[::1] gains,
 ):
@@ -106,7 +111,12 @@ def split_gains(
                     for p in range(n_changed):
                         cell = changed[p]
                         gain = cell_gain(
-                            lefts + cell * width, &totals[cell, 0], n_outputs, width, min_count
+                            lefts + cell * width,
+                            &totals[cell, 0],
+                            n_outputs,
+                            first_count,
+                            width,
+                            min_count,
                         )
                         total += gain - cell_gains[cell]
                         cell_gains[cell] = gain

@@ -16,6 +16,7 @@ from sklrank.tree._honest.base import (
     draw_halves,
     group_means,
     standardize,
+    weights_of,
 )
 from sklrank.tree._honest.level_gains import find_leaves, split_gains
 
@@ -81,11 +82,11 @@ class LevelSplits(HonestSingleTree):
     def _input_dtype():
         return np.float64
 
-    def _fit(self, X, y, random_state):
+    def _fit(self, X, y, weights, random_state):
         structure, estimation = draw_halves(len(X), self.honest, random_state)
         X = np.asfortranarray(X)
         counted = [structure, estimation] if self.honest is True else [structure]
-        growth = partition = Growth(y, counted, self.min_samples_leaf)
+        growth = partition = Growth(y, weights, counted, self.min_samples_leaf)
         if self.honest == "estimation":
             partition = Partition(len(y), [estimation], self.min_samples_leaf)
         candidates = find_candidates(X)
@@ -101,7 +102,9 @@ class LevelSplits(HonestSingleTree):
             gains.append(gain)
         self.splits_ = np.array(splits, dtype=SPLIT_DTYPE)
         self._levels, self._children, self._root = partition.node_table()
-        self.values_ = group_means(y[estimation], partition.cells[estimation], partition.n_cells)
+        of_estimation = weights_of(weights, estimation)
+        leaves = partition.cells[estimation]
+        self.values_ = group_means(y[estimation], of_estimation, leaves, partition.n_cells)
         self.feature_importances_ = np.bincount(
             self.splits_["feature"], weights=gains, minlength=X.shape[1]
         ) / (sum(gains) or 1.0)
@@ -311,16 +314,24 @@ class Partition:
 class Growth(Partition):
     """The cells of the tree whose error the splits reduce, with the sums of the targets.
 
-    The first array of `counted` has the samples that choose the splits.
+    The first array of `counted` has the samples that choose the splits. The weights may be None.
     """
 
-    def __init__(self, y, counted, min_samples_leaf: int):
+    def __init__(self, y, weights, counted, min_samples_leaf: int):
         super().__init__(len(y), counted, min_samples_leaf)
         self.n_outputs = y.shape[1]
-        # The targets of each sample that chooses splits, followed by the counts.
-        self.payload = np.zeros((len(y), self.n_outputs + len(counted)))
-        self.payload[counted[0], : self.n_outputs] = standardize(y[counted[0]])
-        for column, samples in enumerate(counted, start=self.n_outputs):
+        # If there are no weights, the first count is the weight.
+        self.first_count = self.n_outputs + (weights is not None)
+        # The targets of each sample that chooses splits, times its weight; its weight; the counts.
+        self.payload = np.zeros((len(y), self.first_count + len(counted)))
+        chosen, of_chosen = counted[0], weights_of(weights, counted[0])
+        self.targets = self.payload[:, : self.n_outputs]
+        self.targets[chosen] = standardize(y[chosen], of_chosen)
+        if weights is not None:
+            self.targets = self.targets.copy()
+            self.payload[chosen, self.n_outputs] = of_chosen
+            self.payload[:, : self.n_outputs] *= weights[:, np.newaxis]
+        for column, samples in enumerate(counted, start=self.first_count):
             self.payload[samples, column] = 1.0
         self._measure()
 
@@ -335,14 +346,13 @@ class Growth(Partition):
 
     def _measure(self):
         """Compute the error and the target sums of the open cells: those that may be split."""
-        n_outputs = self.n_outputs
+        n_outputs, weights = self.n_outputs, self.payload[:, self.n_outputs, np.newaxis]
         totals = self._sums(self.payload)
-        means = totals[:, :n_outputs] / np.maximum(totals[:, n_outputs, np.newaxis], 1.0)
-        deviations = self.payload[:, :n_outputs] - means[self.cells]
-        deviations *= self.payload[:, n_outputs, np.newaxis]
-        errors = self._sums(deviations**2).sum(axis=1)
-        squares = self._sums(self.payload[:, :n_outputs] ** 2).sum(axis=1)
-        enough = (totals[:, n_outputs:] >= 2 * self.min_count).all(axis=1)
+        of_cells = totals[:, n_outputs, np.newaxis]
+        means = totals[:, :n_outputs] / np.where(of_cells > 0, of_cells, 1.0)
+        errors = self._sums(weights * (self.targets - means[self.cells]) ** 2).sum(axis=1)
+        squares = self._sums(weights * self.targets**2).sum(axis=1)
+        enough = (totals[:, self.first_count :] >= 2 * self.min_count).all(axis=1)
         open_ = enough & (errors > NO_ERROR * squares)
         self.error_left = errors[open_].sum()
         self.open_totals = totals[open_]
@@ -365,6 +375,7 @@ class Growth(Partition):
             self.payload,
             self.open_totals,
             self.n_outputs,
+            self.first_count,
             float(self.min_count),
             gains,
         )

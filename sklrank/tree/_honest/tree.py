@@ -16,6 +16,7 @@ from sklrank.tree._honest.base import (
     HonestSingleTree,
     draw_halves,
     standardize,
+    weights_of,
 )
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class HonestTree(HonestSingleTree):
     def _input_dtype():
         return np.float32
 
-    def _fit(self, X, y, random_state):
+    def _fit(self, X, y, weights, random_state):
         structure, estimation = draw_halves(len(X), self.honest, random_state)
         # With a single sample, the half that chooses the splits is empty, but
         # `DecisionTreeRegressor` cannot be fitted without samples.
@@ -96,9 +97,11 @@ class HonestTree(HonestSingleTree):
             min_samples_leaf=min(self.min_samples_leaf, len(X)),
             max_features=self._n_features_tried(X.shape[1]),
             random_state=draw_seed(random_state),
-        ).fit(X[chosen], standardize(y[chosen]))
+        )
+        of_chosen, of_estimation = (weights_of(weights, half) for half in (chosen, estimation))
+        self.estimator_.fit(X[chosen], standardize(y[chosen], of_chosen), of_chosen)
         tree = self.estimator_.tree_
-        counts, means = node_means(self.estimator_, X[estimation], y[estimation])
+        counts, means = node_means(self.estimator_, X[estimation], y[estimation], of_estimation)
         parents = node_parents(tree)
         # A cell of fewer samples keeps the mean of its parent, and the parts of this cell as well.
         inherits = counts < self.min_samples_leaf
@@ -261,17 +264,22 @@ def importances(tree, splits):
     """Return the importances of the features in the splits that are made, as scikit-learn's."""
     gains = np.zeros(tree.n_features)
     errors = tree.weighted_n_node_samples * tree.impurity
+    # scikit-learn computes the impurity of a cell of weight 0 by rounding as 0 / 0.
+    errors[~np.isfinite(errors)] = 0.0
     made = np.flatnonzero(splits)
     left, right = tree.children_left[made], tree.children_right[made]
     np.add.at(gains, tree.feature[made], errors[made] - errors[left] - errors[right])
     return gains / (gains.sum() or 1.0)
 
 
-def node_means(estimator, X, y):
+def node_means(estimator, X, y, weights):
     """Return how many of the samples `X` are in each node of a fitted tree, and their mean target.
 
-    The means have the shape `(n_nodes, n_outputs)`.
+    The means have the shape `(n_nodes, n_outputs)`. The weights may be None.
     """
     cells = estimator.decision_path(X).T
     counts = np.asarray(cells.sum(axis=1)).ravel()
-    return counts, (cells @ y) / np.maximum(counts, 1)[:, np.newaxis]
+    totals = counts
+    if weights is not None:
+        totals, y = cells @ weights, y * weights[:, np.newaxis]
+    return counts, (cells @ y) / np.where(counts > 0, totals, 1)[:, np.newaxis]
