@@ -9,7 +9,7 @@ a round for queries of growing size: the number of pairs is (relevant) x (all), 
 stump is linear in the number of documents.
 
 With ``--quality`` other tables are printed: the NDCG@10 of HistGradientBoostingRanker and NDCGBoost
-beside those of LightGBM (learning rates .1, .2 and .3) and XGBoost, 100 rounds each, on new queries
+beside those of LightGBM (learning rates .1, .2 and .3), XGBoost and CatBoost, on new queries
 of generated documents with 136 features and an interaction, and, with SKLRANK_DATA, on the test
 folds of MQ2008 (without queries that have no relevant document). With ``--memory`` the memory of
 these rankers is printed. With ``--picture FILE`` the loss of boosted trees and the NDCG@10 of new
@@ -187,7 +187,21 @@ def tree_rankers():
     def xgboost(X, y, qid):
         from xgboost import XGBRanker
 
-        return XGBRanker(objective="rank:ndcg", n_jobs=1).fit(X, y, qid=qid)
+        ranker = XGBRanker(objective="rank:ndcg", n_jobs=1, enable_categorical=True)
+        return ranker.fit(X, y, qid=qid)
+
+    def catboost(loss):
+        def fit(X, y, qid):
+            from catboost import CatBoostRanker
+
+            named = hasattr(X, "columns")
+            categories = list(X.select_dtypes("category").columns) if named else None
+            ranker = CatBoostRanker(
+                loss_function=loss, thread_count=1, verbose=0, allow_writing_files=False
+            )
+            return ranker.fit(X, y, group_id=qid, cat_features=categories)
+
+        return fit
 
     return {
         "HistGradientBoosting": lambda X, y, qid: HistGradientBoostingRanker(random_state=0).fit(
@@ -198,6 +212,8 @@ def tree_rankers():
         "LightGBM .2": lightgbm(0.2),
         "LightGBM .3": lightgbm(0.3),
         "XGBoost": xgboost,
+        "CatBoost, QueryRMSE": catboost("QueryRMSE"),
+        "CatBoost, YetiRank": catboost("YetiRank"),
     }
 
 
@@ -227,7 +243,8 @@ def evaluate(title, folds):
                 f"{np.mean(seconds):.2f}",
             ]
         )
-    print_table(title, ["100 rounds", "NDCG@10", "the first is ahead by", "CPU s"], rows)
+    columns = ["100 rounds, CatBoost 1000", "NDCG@10", "the first is ahead by", "CPU s"]
+    print_table(title, columns, rows)
 
 
 def quality(n_queries, n_seeds):
@@ -251,13 +268,18 @@ SETS = {
     "long": (8, 1500, 0.5),
     "absolute": (150, 60, 0.5),
     "trees": (150, 60, 0.5),
+    "steps": (150, 60, 0.5),
     "categories": (150, 60, 0.5),
+    "rare categories": (150, 60, 0.5),
+    "slopes by category": (150, 60, 0.5),
     "short": (2000, 5, 0.5),
     "small": (30, 40, 1.0),
     "real": (150, 60, 0.5),
     "one real query": (1, 10_000, 0.5),
 }
 N_FEATURES_OF_SETS = 24
+# Numbers of categories of the last features.
+CATEGORIES = {"categories": [200], "rare categories": [200, 200], "slopes by category": [60]}
 
 
 def random_function(kind, rng):
@@ -272,7 +294,18 @@ def random_function(kind, rng):
         return lambda X: np.tanh(3 * X[:, used] + weights) @ np.abs(weights)
     if kind == "noisy":
         return lambda X: np.exp(X[:, used[:6]]) @ np.abs(weights[:6])
-    if kind == "categories":
+    if kind in CATEGORIES:
+        n_columns = len(CATEGORIES[kind])
+        effects = [rng.normal(size=n) for n in CATEGORIES[kind]]
+
+        def of_categories(X):
+            codes = X[:, -n_columns:].astype(int).T
+            factors = X[:, 6] if kind == "slopes by category" else 1
+            of_numbers = X[:, :4] @ weights[:4] / 2 + X[:, 4] * X[:, 5] / 2
+            return of_numbers + factors * sum(e[code] for e, code in zip(effects, codes))
+
+        return of_categories
+    if kind == "steps":
         effects = rng.normal(size=(3, 30))
         codes = [lambda X, j=j: (X[:, j] * 8).astype(int) % 30 for j in used[:3]]
         return lambda X: sum(e[code(X)] for e, code in zip(effects, codes)) + X[:, used[3]]
@@ -301,12 +334,22 @@ def make_set(kind, seed):
         X = rng.normal(size=(number * size, N_FEATURES_OF_SETS))
         # Queries differ in two features.
         X[:, :2] += np.repeat(rng.normal(size=(number, 2)), size, axis=0)
-        if kind == "categories":
+        if kind == "steps":
             X = np.abs(X)
+        levels = CATEGORIES.get(kind, [])
+        for column, n in enumerate(levels, N_FEATURES_OF_SETS - len(levels)):
+            shares = 1 / np.arange(1, n + 1) if kind == "rare categories" else np.ones(n)
+            X[:, column] = rng.choice(n, len(X), p=shares / shares.sum())
         clean = function(X)
         quality = clean / clean.std() + noise * rng.normal(size=len(X))
         if "real" not in kind:
             quality = np.digitize(quality, np.quantile(quality, [0.5, 0.8, 0.94, 0.99]))
+        if levels:
+            import pandas as pd
+
+            X = pd.DataFrame(X, columns=[f"x{j}" for j in range(N_FEATURES_OF_SETS)])
+            types = {f"x{N_FEATURES_OF_SETS - 1 - j}": "category" for j in range(len(levels))}
+            X = X.astype(dict.fromkeys(types, int)).astype(types)
         parts.append((X, quality, np.repeat(np.arange(number), size)))
     return parts
 
@@ -341,9 +384,19 @@ def default_rankers(is_real):
     _, *peers = rankers.items()
     return {
         "HistGradientBoosting": lambda X, y, qid: clone(own).fit(X, y, qid),
-        **{name: on_grades(fit) for name, fit in peers},
+        **{name: fit if "CatBoost" in name else on_grades(fit) for name, fit in peers},
         "regression": regressor,
     }
+
+
+COMPARED = (
+    "LightGBM .1 (default)",
+    "LightGBM, best",
+    "XGBoost",
+    "CatBoost, QueryRMSE",
+    "CatBoost, YetiRank",
+    "regression",
+)
 
 
 def compare_sets(names, n_seeds):
@@ -377,7 +430,7 @@ def compare_sets(names, n_seeds):
         lightgbm = np.nanmax([scores[name] for name in peers if "LightGBM" in name], axis=0)
         scores["LightGBM, best"] = lightgbm
         row = [kind, f"{np.mean(scores[own]):.3f}"]
-        for name in ["LightGBM .1 (default)", "LightGBM, best", "XGBoost", "regression"]:
+        for name in COMPARED:
             gaps = np.subtract(scores[own], scores[name])
             gains.setdefault(name, []).append(gaps)
             error = gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.nan
@@ -390,7 +443,7 @@ def compare_sets(names, n_seeds):
         error = np.nanstd(means, ddof=1) / np.sqrt(len(means)) if len(means) > 1 else np.nan
         row.append(f"{np.nanmean(means):+.4f} +- {error:.4f}")
     rows.append(row)
-    columns = ["set", "default", "- LightGBM", "- its best rate", "- XGBoost", "- regression"]
+    columns = ["set", "default", *(f"- {name}" for name in COMPARED)]
     print_table("NDCG@10, of real relevance Spearman's correlation, of new queries", columns, rows)
     rows = [[name, f"{np.sum(values):.1f}"] for name, values in seconds.items()]
     print_table("CPU seconds of all fits", ["100 rounds", "s"], rows)
@@ -509,16 +562,16 @@ def main():
         picture(arguments.queries[0], arguments.picture)
         return
     if arguments.quality:
-        print_header("boosted trees", peers=("lightgbm", "xgboost"))
+        print_header("boosted trees", peers=("lightgbm", "xgboost", "catboost"))
         quality(arguments.queries, arguments.seeds)
         return
     if arguments.sets is not None:
         names = arguments.sets or [*SETS, *(["MQ2008"] * bool(os.environ.get("SKLRANK_DATA")))]
-        print_header("defaults", peers=("lightgbm", "xgboost"))
+        print_header("defaults", peers=("lightgbm", "xgboost", "catboost"))
         compare_sets(names, arguments.seeds)
         return
     if arguments.memory:
-        print_header("boosted trees", peers=("lightgbm", "xgboost"))
+        print_header("boosted trees", peers=("lightgbm", "xgboost", "catboost"))
         memory(arguments.queries)
         return
     repetitions = 1 if arguments.quick else arguments.repetitions
@@ -526,7 +579,9 @@ def main():
         print_header("boosted trees", peers=("lightgbm",), times="wall-clock times")
         threads(repetitions)
         return
-    print_header("100 stumps each; the minimum of the repetitions", peers=("lightgbm", "xgboost"))
+    print_header(
+        "100 stumps each; the minimum of the repetitions", peers=("lightgbm", "xgboost", "catboost")
+    )
     compare(repetitions)
     compare_trees(repetitions)
     grow(repetitions)

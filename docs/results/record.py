@@ -28,6 +28,7 @@ PACKAGES = (
     "scipy",
     "lightgbm",
     "xgboost",
+    "catboost",
     "river",
     "vowpalwabbit",
     "napkinxc",
