@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.stats import norm
 from sklearn import config_context
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from threadpoolctl import threadpool_limits
 
 # `python -m pytest` puts the checkout on the path. The installed package is tested, unless the
@@ -137,6 +138,13 @@ def set_constant(monkeypatch):
             monkeypatch.setattr(module, name, value)
 
     return set_everywhere
+
+
+@pytest.fixture
+def few_trees(monkeypatch):
+    """Give random forests ten trees by default: those of the default label rankers have 100."""
+    for forest in (RandomForestClassifier, RandomForestRegressor):
+        monkeypatch.setattr(forest.__init__, "__defaults__", (10,))
 
 
 @pytest.fixture

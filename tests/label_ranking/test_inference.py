@@ -73,9 +73,10 @@ def test_covariances_are_those_of_second_derivatives(survey, ties, alpha):
     standard = ranker.features_.transform(X)
     orders = list(ranker.tie_prevalences_)
 
+    clone = pickle.loads(pickle.dumps(ranker))
+
     def likelihoods(flat):
         scores = np.hstack([np.zeros((200, 1)), standard @ flat[3:9].reshape(2, 3) + flat[:3]])
-        clone = pickle.loads(pickle.dumps(ranker))
         clone.tie_prevalences_ = dict(zip(orders, np.exp(flat[9:])))
         clone._label_scores = lambda X: scores
         return clone.score_samples(X, Y)
@@ -125,7 +126,8 @@ def test_bootstrap_is_near_the_sandwich(survey):
     ranker = PlackettLuceRanker(**EXACT).fit(X, Y, weight)
     groups = np.arange(200) // 2
     sandwich = ranker.summary(covariance="sandwich", groups=groups)["std_error"]
-    found = ranker.summary(covariance="bootstrap", groups=groups, random_state=0)["std_error"]
+    options = {"covariance": "bootstrap", "groups": groups, "n_bootstrap": 100}
+    found = ranker.summary(random_state=0, **options)["std_error"]
     assert_allclose(found, sandwich, rtol=0.2)
     # With one group, all draws are the same.
     single = ranker.worth_covariance("bootstrap", groups=np.zeros(200), n_bootstrap=3)
@@ -241,6 +243,7 @@ def test_preferences_have_the_intervals_of_the_scores(survey):
     row = ranker.summary(reference=1).iloc[3]
     assert_allclose(found.loc[(3, 1)], expit(row[["estimate", "lower", "upper"]]), atol=0.01)
     assert_allclose(found.loc[(0, 0)], 0.5)
+    X = X[:40]
     for kind, expected in [
         ("mean_rank", ranker.expected_positions(X)),
         ("top_k", ranker.predict_topk_proba(X, 2)),
@@ -496,11 +499,11 @@ def draw_answers(random, n_samples):
 @pytest.mark.slow
 @pytest.mark.parametrize(("ties", "draw"), [("exclude", draw_answers), ("davidson", draw_pairs)])
 def test_intervals_cover_the_worths(ties, draw):
-    """95 % intervals cover 93 to 97 % of 1000 samples."""
-    covered = np.zeros((1000, 4))
-    for seed in range(1000):
+    """95 % intervals cover 95 % of 300 samples, up to three standard errors of this share."""
+    covered = np.zeros((300, 4))
+    for seed in range(300):
         Y = draw(np.random.RandomState(seed), 150)
         table = PlackettLuceRanker(alpha=0.0, ties=ties).fit(constant(len(Y)), Y).summary()[:4]
         covered[seed] = (table["lower"] <= WORTHS) & (WORTHS <= table["upper"])
-    share = covered.mean(axis=0)
-    assert (share > 0.93).all() and (share < 0.97).all()
+    error = np.sqrt(0.95 * 0.05 / 300)
+    assert_allclose(covered.mean(axis=0), 0.95, rtol=0, atol=3 * error)

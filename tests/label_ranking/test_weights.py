@@ -136,6 +136,7 @@ def test_pairs_that_only_samples_of_weight_zero_compare():
     assert_array_equal(*(correction.votes(X) for correction in corrections))
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_the_default_stack_follows_heavy_samples():
     both, weights = np.vstack([X, X]), np.repeat([9.0, 0.1], len(X))
     stack = StackedRanker(random_state=0).fit(both, np.vstack([Y, 4 - Y]), sample_weight=weights)
@@ -164,6 +165,7 @@ def test_estimators_without_weights_are_refused_by_name():
             LabelwiseRanker(inner).fit(X, Y, WEIGHTS)
 
 
+@pytest.mark.usefixtures("few_trees")
 def test_folds_and_out_of_bag_scores_are_those_of_all_samples():
     forest = LabelwiseRanker(random_state=0, oob_score=True).fit(X, Y, WEIGHTS)
     left_out = WEIGHTS == 0
