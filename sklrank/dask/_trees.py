@@ -58,8 +58,8 @@ def fit_ranker(
     ----------
     ranker : HistGradientBoostingRanker
         Ranker, which is fitted in place. With ``loss`` or ``scoring`` as functions, an estimator as
-        `init`, or ``warm_start=True``, all documents must be in one process. (There is nothing of
-        this kind for other boosters, whose steps are ratios of sums that depend on their order.)
+        `init`, or ``warm_start=True``, all documents must be in one process. The steps of other
+        boosters are ratios of sums over all queries, which depend on their order.
     X : dask array or data frame of shape (n_samples, n_features)
         Documents, of numbers. They are read three times: persist them if this takes long.
     y : dask array or series, or array-like, of shape (n_samples,)
