@@ -232,20 +232,10 @@ class ClickEstimate(NamedTuple):
 
 
 def estimate_relevance(ranker, X, target, position, weights):
-    """Return the :class:`ClickEstimate`.
+    """Return the :class:`ClickEstimate`, from trees with the parameters and the seed of a ranker.
 
-    Parameters
-    ----------
-    ranker : HistGradientBoostingRanker
-        Ranker with the parameters of the trees, and their seed.
-    X : ndarray of shape (n_samples, n_features)
-        Documents shown.
-    target : DocumentTarget
-        Clicks as relevance, and sessions as queries.
-    position : array-like of shape (n_samples,)
-        Position of each document in the list of its session.
-    weights : tuple of (array-like or None)
-        Weights that were passed by the user.
+    `X` are the documents shown. The target has clicks as relevance, and sessions as queries, in
+    whose lists `position` is the place of each document. `weights` were passed by the user.
     """
     clicks, sessions_of = target.y, target.queries
     if any(each is not None for each in weights):

@@ -270,14 +270,8 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
 def missed_threshold(scores, relevant, queries, alpha, delta):
     """Calibrate the expected fraction of missed documents by conformal risk control.
 
-    Returns
-    -------
-    threshold : float
-        The largest threshold that satisfies the condition.
-    n_queries : int
-        Number of queries with a relevant document.
-    needed : int
-        Smallest number of queries for which a threshold above -inf may exist.
+    Return the largest threshold that satisfies the condition, the number of queries with a relevant
+    document, and the smallest number for which a threshold above -inf may exist.
     """
     n_relevant = np.bincount(queries.codes, relevant, queries.n_queries)
     n_queries = np.count_nonzero(n_relevant)
@@ -297,16 +291,9 @@ def discovery_threshold(scores, relevant, queries, alpha, delta):
     """Calibrate the expected fraction of false discoveries by fixed-sequence tests.
 
     The thresholds are all numbers, from infinity down. The mean risk of the queries changes only at
-    their scores, so that it is tested there.
-
-    Returns
-    -------
-    threshold : float
-        The smallest threshold before the first one that is not rejected at the level `delta`.
-    n_queries : int
-        Number of queries.
-    needed : int
-        Smallest number of queries for which the first hypothesis may be rejected.
+    their scores, so that it is tested there. Return the smallest threshold before the first one
+    that is not rejected at the level `delta`, the number of queries, and the smallest number for
+    which the first hypothesis may be rejected.
     """
     n_queries = queries.n_queries
     order = np.argsort(-scores, kind="stable")

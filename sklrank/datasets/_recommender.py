@@ -138,18 +138,8 @@ def to_ratings(utilities):
 def personality_diagnosis(ratings, other_ratings):
     """Compute the scores of Personality Diagnosis: expected ratings of all items by each user.
 
-    Parameters
-    ----------
-    ratings : ndarray of shape (n_users, n_items)
-        Ratings of the users, NaN for items that are not rated.
-    other_ratings : ndarray of shape (n_others, n_items)
-        Ratings of the other users.
-
-    Returns
-    -------
-    ndarray of shape (n_users, n_items)
-        Expected ratings. For items that no other user rated, they are the mean of all ratings of
-        the other users.
+    The ratings have a row for each user, and are NaN for items that are not rated. The expected
+    ones of items that no other user rated are the mean of all ratings of the other users.
     """
     rated, known = ~np.isnan(ratings), ~np.isnan(other_ratings)
     own, theirs = np.where(rated, ratings, 0.0), np.where(known, other_ratings, 0.0)

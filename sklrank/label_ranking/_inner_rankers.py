@@ -152,14 +152,9 @@ def folds_of_held_out(folds):
 
 
 def held_out_positions(positions, folds):
-    """Return the labels that a fold cannot learn, and the held-out positions of the other labels.
+    """Return for each fold a mask of the labels that samples rank, but no training sample.
 
-    Returns
-    -------
-    unseen : list of ndarray of bool of shape (n_labels,)
-        For each fold, a mask of the labels that some sample ranks, but no training sample.
-    held_out : ndarray of shape (n_held_out, n_labels)
-        Positions of the held-out samples of all folds. They are NaN for labels that are unseen.
+    Return also the positions of the held-out samples of all folds, NaN for these labels.
     """
     ranked = ~np.isnan(positions)
     unseen = [ranked.any(axis=0) & ~ranked[train].any(axis=0) for train, _ in folds]

@@ -235,15 +235,6 @@ class LeafSizeForest(RandomForestRegressor):
     A forest of ten trees is grown with each of the leaf sizes 1, 5 and 20. The size with the best
     out-of-bag score is that of the forest of 100 trees. Each split considers a third of the
     features, at least three of them.
-
-    Parameters
-    ----------
-    oob_score : bool, default=False
-        Whether to compute `oob_prediction_`.
-    random_state : int, RandomState instance or None, default=None
-        Controls the bootstrap samples and the choice of features.
-    n_jobs : int or None, default=None
-        Number of trees that are grown in parallel.
     """
 
     _doc_link_module = ""  # private, without a page in the documentation

@@ -231,14 +231,10 @@ def pairs_of_labels(n_labels):
 def compare_pairs(positions, pairs, sample_weight=None):
     """Return which label of each pair comes first in rankings, which may have weights.
 
-    Returns
-    -------
-    wins, compared : ndarray of bool of shape (n_samples, n_pairs)
-        Whether the first label comes first, and whether one of the two comes first.
-    frequencies : ndarray of shape (n_pairs,)
-        Frequency of wins among comparisons; 1/2 if there are none.
-    in_both_orders : ndarray of bool of shape (n_pairs,)
-        Whether there is something to learn: the order of other pairs is constant or unknown.
+    These are masks `(n_samples, n_pairs)` of the samples that rank the first label before the
+    second, and of those that rank one before the other; the frequency of the first among the
+    second, 1/2 if there are none; and a mask of the pairs that occur in both orders, of which there
+    is something to learn.
     """
     first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
     wins = first < second

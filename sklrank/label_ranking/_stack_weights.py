@@ -25,11 +25,8 @@ def non_negative_weights(scores, positions, sample_weight=None):
     `(n_samples, n_labels)`. NaN marks a label that is not ranked. The weights of the samples are 1
     if they are None.
 
-    Returns
-    -------
-    weights, shares : ndarray of shape (n_rankers,)
-        The weights, and the weights multiplied by the root mean square of the centered scores. The
-        shares are normalized to sum to 1. If the least squares solution is 0, the shares are equal.
+    Return the weights, and the *shares*: the weights times the root mean squares of the centered
+    scores, normalized to sum to 1. If the least squares solution is 0, the shares are equal.
     """
     sample_weight = weights_or_ones(sample_weight, len(positions))
     columns, sizes = centered_scores(scores, positions, sample_weight)

@@ -18,21 +18,8 @@ def samples_per_block(n_labels):
 def evaluate_samples(values_of, shape, *, average, sample_weight):
     """Compute the value of each sample, block by block, and return the values or their mean.
 
-    Parameters
-    ----------
-    values_of : callable
-        Function that returns an array with the values of the samples of a slice.
-    shape : (int, int)
-        Numbers of samples and of labels.
-    average : bool
-        If True, return the mean; otherwise return the value of each sample.
-    sample_weight : array-like of shape (n_samples,) or None
-        Weights of the samples in the mean.
-
-    Returns
-    -------
-    float or ndarray of float64, shape (n_samples,)
-        Mean, or the value of each sample.
+    The function `values_of` returns the values of the samples of a slice; `shape` has the numbers
+    of samples and of labels.
     """
     n_samples, n_labels = shape
     weight = check_weight(sample_weight, n_samples, average)

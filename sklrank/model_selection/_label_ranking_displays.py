@@ -186,10 +186,8 @@ class RankingDisplay(ConfusionMatrixDisplay):
     ----------
     counts : ndarray of shape (n_labels, n_labels)
         The numbers of labels.
-    ax_ : matplotlib Axes
-        Axes of the last plot.
-    figure_ : matplotlib Figure
-        Figure of the last plot.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        Axes and figure of the last plot.
     im_ : matplotlib AxesImage
         Image of the counts.
     text_ : ndarray of matplotlib Text, shape (n_labels, n_labels)
@@ -318,10 +316,8 @@ class PairReliabilityDisplay(CalibrationDisplay):
     ----------
     line_ : matplotlib Line2D
         Line of the shares.
-    ax_ : matplotlib Axes
-        Axes of the last plot.
-    figure_ : matplotlib Figure
-        Figure of the last plot.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        Axes and figure of the last plot.
 
     See Also
     --------

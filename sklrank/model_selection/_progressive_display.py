@@ -39,10 +39,8 @@ class ProgressiveValidationDisplay(Display):
         The losses of each model.
     scoring_name : str
         Name of the losses.
-    ax_ : matplotlib Axes
-        Axes of the last plot.
-    figure_ : matplotlib Figure
-        Figure of the last plot.
+    ax_, figure_ : matplotlib Axes, matplotlib Figure
+        Axes and figure of the last plot.
     lines_ : list of matplotlib Line2D
         Line of each model, in the order of `losses`.
     bands_ : list of matplotlib PolyCollection or None
@@ -110,11 +108,7 @@ class ProgressiveValidationDisplay(Display):
             See :func:`progressive_val_score`.
         n_seeds : int, default=1
             Number of runs of each model.
-        classes : array-like of shape (n_classes,), default=None
-            See :func:`progressive_val_score`.
-        chunk_size : int, default=1
-            See :func:`progressive_val_score`.
-        sample_weight : array-like of float, shape (n_samples,), default=None
+        classes, chunk_size, sample_weight : array-like, int, array-like
             See :func:`progressive_val_score`.
         random_state : int, RandomState instance or None, default=None
             Controls the random choice of the seeds. Pass an int for reproducible curves.

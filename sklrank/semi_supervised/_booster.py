@@ -16,7 +16,7 @@ from sklrank._boosters import Booster, make_classifier_learner
 from sklrank._checks import check_rows, input_tags_of
 from sklrank._estimators import _fit_context, failed_weight_checks, shares_text
 from sklrank._rankers import ClassScoresMixin
-from sklrank.semi_supervised._labels import PartlyLabeledMixin
+from sklrank.semi_supervised._labels import PartlyLabeledMixin, of_partly_labeled
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -64,24 +64,16 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
         """Return the objective; `labels` are indices into `classes_`, or -1."""
 
     @_fit_context(prefer_skip_nested_validation=False)
+    @of_partly_labeled
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the ensemble to labeled and unlabeled samples.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Classes; -1 marks unlabeled samples. If the classes are strings, `y` must be an array of
-            objects.
+        {partly_labeled}
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples in the objective, in proportion to each other. Samples of weight
             0 are left out. If None, all samples have the same weight.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {returns_self}
 
         Warns
         -----

@@ -12,10 +12,22 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from sklrank._checks import as_names, check_rows, check_weights, is_missing
-from sklrank._estimators import _safe_indexing, unchanged_on_error
+from sklrank._estimators import _safe_indexing, shares_text, unchanged_on_error
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
+
+of_partly_labeled = shares_text(
+    partly_labeled="""
+Parameters
+----------
+X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    Samples.
+y : array-like of shape (n_samples,)
+    Classes; -1 marks unlabeled samples. If the classes are strings, `y` must be an array of
+    objects.
+"""
+)
 
 
 class PartlyLabeledMixin(ClassifierMixin):

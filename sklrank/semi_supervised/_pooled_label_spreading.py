@@ -26,7 +26,7 @@ from sklrank._estimators import (
     fit_weighted,
     one_blas_thread,
 )
-from sklrank.semi_supervised._labels import PartlyLabeledMixin
+from sklrank.semi_supervised._labels import PartlyLabeledMixin, of_partly_labeled
 from sklrank.semi_supervised._similarity import (
     neighbor_graph,
     one_hot,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+@of_partly_labeled
 class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     r"""Pooled label spreading: a pool of graphs and classifiers labels samples for a forest.
 
@@ -79,10 +80,7 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         sum is 1.
     estimator_ : ExtraTreesClassifier
         Forest that is fitted to the labels of the pool.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {n_features_in}
 
     See Also
     --------
@@ -143,25 +141,17 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=False)
+    @of_partly_labeled
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the pool and the forest to labeled and unlabeled samples.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,)
-            Classes; -1 marks unlabeled samples. If the classes are strings, `y` must be an array of
-            objects.
+        {partly_labeled}
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples, in proportion to each other. Those of labeled samples multiply
             their labels and the likelihoods of hidden ones; the forest uses all of them. Samples of
             weight 0 are left out. If None, all samples have the same weight.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {returns_self}
         """
         return self._fit(X, y, sample_weight)
 

@@ -11,13 +11,12 @@ and for regression in general. Each has a twin for classes, :class:`LevelSplitsC
 :class:`HonestTreeClassifier` and :class:`HonestForestClassifier`, for
 :class:`~sklrank.label_ranking.PairwiseRanker` and for classification.
 
-:class:`HistogramTreeRegressor` and :class:`HistogramTreeClassifier` are compiled trees that are
-grown leaf by leaf on binned features. They are used as weak learners in :mod:`sklrank.boosting`,
-which bins the features once for all rounds.
+:class:`HistogramTreeClassifier` is a compiled tree that is grown leaf by leaf on binned features.
+It is used as a weak learner in :mod:`sklrank.boosting`, which bins the features once for all
+rounds.
 """
 
 from sklrank.tree._histogram.classifier import HistogramTreeClassifier
-from sklrank.tree._histogram.regressor import HistogramTreeRegressor
 from sklrank.tree._hoeffding.classifier import HoeffdingTreeClassifier
 from sklrank.tree._honest.forest import HonestForestClassifier, HonestForestRegressor
 from sklrank.tree._honest.level_splits import LevelSplitsClassifier, LevelSplitsRegressor
@@ -26,7 +25,6 @@ from sklrank.tree._labels.ranker import ProbabilisticLabelTree
 
 __all__ = [
     "HistogramTreeClassifier",
-    "HistogramTreeRegressor",
     "HoeffdingTreeClassifier",
     "HonestForestClassifier",
     "HonestForestRegressor",

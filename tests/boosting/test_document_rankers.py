@@ -24,7 +24,8 @@ from sklrank.boosting import AdaRank, HistGradientBoostingRanker, NDCGBoost, Ran
 from sklrank.boosting._base import DocumentTarget, split_queries
 from sklrank.metrics import ndcg_score, ndcg_scorer
 from sklrank.model_selection import QueryKFold, query_permutation_importance
-from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor
+from sklrank.tree import HistogramTreeClassifier
+from sklrank.tree._histogram import HistogramTreeRegressor
 
 
 def make_queries(seed, n=240):

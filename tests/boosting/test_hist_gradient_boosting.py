@@ -18,7 +18,8 @@ from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost, RankBoost
 from sklrank.boosting._base import DocumentTarget, split_queries
 from sklrank.boosting._hist_gradient_boosting import race as _tree_race
 from sklrank.metrics import ndcg_score, ndcg_scorer
-from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor
+from sklrank.tree import HistogramTreeClassifier
+from sklrank.tree._histogram import HistogramTreeRegressor
 from sklrank.tree._histogram import regressor as _histogram_tree
 
 

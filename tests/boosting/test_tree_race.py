@@ -7,11 +7,10 @@ from scipy.optimize import minimize
 
 from sklrank._checks.queries import Queries
 from sklrank.boosting._base import DocumentTarget
-from sklrank.boosting._hist_gradient_boosting import linear_start as _linear_scores
-from sklrank.boosting._hist_gradient_boosting.linear_start import LinearScorer, fit_linear
-from sklrank.boosting._hist_gradient_boosting.race import Fold, run_race
+from sklrank.boosting._hist_gradient_boosting import race
+from sklrank.boosting._hist_gradient_boosting.race import Fold, LinearScorer, fit_linear, run_race
 from sklrank.boosting._objectives import LogisticObjective
-from sklrank.tree import HistogramTreeRegressor
+from sklrank.tree._histogram import HistogramTreeRegressor
 
 
 def make_data(seed, n_queries=30, size=8, n_features=4):
@@ -41,7 +40,7 @@ def make_objective(y, qid):
 
 @pytest.mark.parametrize("penalty", [0.1, 0.01])
 def test_linear_scores_minimize_the_penalized_objective(penalty, monkeypatch):
-    monkeypatch.setattr(_linear_scores, "PENALTY", penalty)
+    monkeypatch.setattr(race, "PENALTY", penalty)
     X, y, qid = make_data(0, n_queries=8)
     scorer = fit_linear(X, make_objective(y, qid))
     Z = (X - X.mean(axis=0)) / X.std(axis=0)

@@ -35,8 +35,8 @@ from sklrank.label_ranking import (
     StackedRanker,
     recommended_rankers,
 )
-from sklrank.label_ranking._kernel_features import KernelFeatures
 from sklrank.label_ranking._stack_weights import PairCorrection, non_negative_weights
+from sklrank.label_ranking._stacked import KernelFeatures
 from sklrank.metrics import kendall_tau_score
 
 pytestmark = pytest.mark.usefixtures("few_trees")

@@ -57,6 +57,7 @@ from sklrank.off_policy import OffPolicyClassifier
 from sklrank.online_boosting import *
 from sklrank.semi_supervised import *
 from sklrank.tree import *
+from sklrank.tree._histogram import HistogramTreeRegressor
 
 SECONDS = 10  # until a case counts as hanging
 PACKAGE = str(Path(sklrank.__file__).parent)

@@ -59,7 +59,6 @@ from sklrank.online_boosting import (
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier, PooledLabelSpreading
 from sklrank.tree import (
     HistogramTreeClassifier,
-    HistogramTreeRegressor,
     HoeffdingTreeClassifier,
     HonestForestClassifier,
     HonestForestRegressor,
@@ -69,6 +68,7 @@ from sklrank.tree import (
     LevelSplitsRegressor,
     ProbabilisticLabelTree,
 )
+from sklrank.tree._histogram import HistogramTreeRegressor
 
 SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
 

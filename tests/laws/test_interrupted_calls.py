@@ -48,7 +48,8 @@ from sklrank.online_boosting import (
     TopKBBM,
 )
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
-from sklrank.tree import HistogramTreeRegressor, HoeffdingTreeClassifier, ProbabilisticLabelTree
+from sklrank.tree import HoeffdingTreeClassifier, ProbabilisticLabelTree
+from sklrank.tree._histogram import HistogramTreeRegressor
 
 BATCH = 3
 N_SAMPLES = 8

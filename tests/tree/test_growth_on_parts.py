@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sklrank.tree import HistogramTreeRegressor
+from sklrank.tree._histogram import HistogramTreeRegressor
 from sklrank.tree._histogram.binning import FeatureBlocks
 
 rng = np.random.RandomState(0)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.tree import DecisionTreeClassifier
 
-from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor
+from sklrank.tree import HistogramTreeClassifier
+from sklrank.tree._histogram import HistogramTreeRegressor
 
 
 def purity(y, w, part):

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from sklrank.tree import HistogramTreeClassifier, HistogramTreeRegressor
+from sklrank.tree import HistogramTreeClassifier
+from sklrank.tree._histogram import HistogramTreeRegressor
 from sklrank.tree._histogram import regressor as _histogram_tree
 
 

@@ -47,13 +47,7 @@ def find_categorical(X, given):
 
 
 class CategoryEncoder:
-    """Categories of the columns of a data frame, which are replaced by numbers.
-
-    Attributes
-    ----------
-    categories : list of (list or None)
-        Sorted categories of each feature in the mask `is_categorical`, and None for other features.
-    """
+    """Sorted categories of the columns of a data frame in a mask, None for other columns."""
 
     def __init__(self, X, is_categorical):
         self.categories = [

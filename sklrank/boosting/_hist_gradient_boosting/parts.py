@@ -74,12 +74,8 @@ class SampledRows(NamedTuple):
 class Summary:
     """Facts about all documents that determine the bins, besides drawn values.
 
-    Attributes
-    ----------
-    has_missing : ndarray of bool of shape (n_features,)
-        Whether a value is missing.
-    counts : dict of (int to Counter)
-        Number of documents of each category of the categorical features.
+    They are which features have missing values, and, for each categorical feature, the number of
+    documents of each category.
     """
 
     def __init__(self, X, is_categorical):
@@ -106,18 +102,7 @@ class Summary:
 
 
 class Reader:
-    """Checks and encodes blocks of rows, also in other processes.
-
-    Parameters
-    ----------
-    ranker : HistGradientBoostingRanker
-        Ranker that knows the features of its documents.
-
-    Attributes
-    ----------
-    is_categorical : ndarray of bool of shape (n_features,)
-        Whether a feature is categorical.
-    """
+    """Checks and encodes blocks of rows, also in other processes, for a ranker with features."""
 
     def __init__(self, ranker):
         self._ranker = clone(ranker)  # without the trees of an earlier fit
@@ -143,19 +128,10 @@ class Reader:
 
 
 class Part:
-    """Documents of some queries in training.
+    """Documents of some queries in training, with the parameters of a ranker.
 
-    Parameters
-    ----------
-    ranker : HistGradientBoostingRanker
-        Ranker with the parameters of the objective.
-    target : DocumentTarget
-        Target of the documents.
-
-    Attributes
-    ----------
-    kept : dict or similar
-        Holds the target, the objective, the scores and the derivatives between the calls.
+    `kept`, a dict or similar, holds the target, the objective, the scores and the derivatives
+    between the calls.
     """
 
     def __init__(self, ranker, target):

@@ -34,9 +34,9 @@ from sklrank.boosting._hist_gradient_boosting.categories import (
     find_categorical,
 )
 from sklrank.boosting._hist_gradient_boosting.export import ModelExports
-from sklrank.boosting._hist_gradient_boosting.linear_start import LinearScorer
 from sklrank.boosting._hist_gradient_boosting.race import (
     SCORERS,
+    LinearScorer,
     Race,
     TreeLearner,
     check_frozen_init,
@@ -53,7 +53,7 @@ from sklrank.boosting._objectives import (
     loss_gains,
     mean_rank_correlation,
 )
-from sklrank.tree import HistogramTreeRegressor
+from sklrank.tree._histogram import HistogramTreeRegressor
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -151,7 +151,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
 
     Attributes
     ----------
-    estimators_ : list of HistogramTreeRegressor
+    estimators_ : list of regressors
         Trees. They predict numbers from -1 to 1.
     estimator_weights_ : ndarray of shape (n_rounds,)
         Number by which the values of each tree are multiplied, half of the learning rate.
@@ -230,9 +230,11 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     With ``early_stopping=True``, the trees are not fitted to the held-out queries, `predict` uses
     those up to the smallest loss, and later trees are in `estimators_`, too.
 
-    In data frames, categories may be strings; in arrays they are numbers. Categories that are not
-    in the training samples, and all but the `max_bins` most frequent ones, are treated as missing
-    values; see :class:`~sklrank.tree.HistogramTreeRegressor`. Linear scores do not use them.
+    In data frames, categories may be strings; in arrays they are numbers. A split divides them in
+    the order of their mean gradients. Categories that are not in the training samples, and all but
+    the `max_bins` most frequent ones, are treated as missing values. Missing values go to the child
+    that decreases the loss more, or to the larger one if its documents had none. Linear scores do
+    not use categories.
 
     With `position`, relevance is estimated from clicks by regression EM [7]_, with the more likely
     of two models of the user: "position", in which each position is examined with its own

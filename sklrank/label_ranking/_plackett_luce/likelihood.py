@@ -40,17 +40,10 @@ _BLOCK = 1000
 class RankingLikelihood:
     """Log-likelihood of given rankings, as a function of the scores of the labels.
 
-    Positions that are NaN mark labels that are not ranked.
-
-    Parameters
-    ----------
-    positions : ndarray of shape (n_samples, n_labels)
-    ties : {"exclude", "breslow", "davidson"}
-    orders : sequence of int, default=None
-        Numbers of tied labels, 2 or more, that have a parameter. If None, those of the rankings.
-    choices : {"all", "first", "later"}, default="all"
-        Choices whose likelihoods are multiplied: all, the first choice of each ranking, or the
-        later ones.
+    Positions that are NaN mark labels that are not ranked. With ``ties="davidson"``, `orders` are
+    the numbers of tied labels, 2 or more, that have a parameter; if None, those of the rankings.
+    The likelihoods of the `choices` are multiplied: of "all", of the "first" of each ranking, or of
+    the "later" ones.
 
     Attributes
     ----------
@@ -271,14 +264,7 @@ class PenalizedLikelihood:
     def solve(self, alpha, start=None, *, tol):
         """Minimize the loss from `start`.
 
-        Returns
-        -------
-        parameters : ndarray of shape (n_parameters,)
-            Weights, intercepts and logarithms of prevalences.
-        n_iter : int
-            Number of iterations.
-        stopped : bool
-            Whether `_MAX_ITER` iterations were too few.
+        Return the parameters, the number of iterations, and whether `_MAX_ITER` were too few.
         """
         scales = self.scales(alpha)
         start = np.zeros(len(scales)) if start is None else start / scales

@@ -5,5 +5,12 @@ The names below are what other rooms may take.
 
 from sklrank.tree._histogram.bin_codes import BLOCK_WIDTH
 from sklrank.tree._histogram.binning import FeatureBlocks, distinct_values, draw_samples
+from sklrank.tree._histogram.regressor import HistogramTreeRegressor
 
-__all__ = ["BLOCK_WIDTH", "FeatureBlocks", "distinct_values", "draw_samples"]
+__all__ = [
+    "BLOCK_WIDTH",
+    "FeatureBlocks",
+    "HistogramTreeRegressor",
+    "distinct_values",
+    "draw_samples",
+]

@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
 from sklrank._checks import check_rows, check_weights
-from sklrank._estimators import _fit_context, unchanged_on_error
-from sklrank.tree._histogram.regressor import HistogramTree, as_floats, of_trees
+from sklrank._estimators import _fit_context, shares_text, unchanged_on_error
+from sklrank.tree._histogram.regressor import HistogramTree, as_floats
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures
 
 
-@of_trees
+@shares_text()
 class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
     r"""A classification tree that is grown leaf by leaf on features that were binned once.
 
@@ -38,19 +38,34 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
 
     Parameters
     ----------
-    {size}
-    {features}
-    {jobs}
+    max_leaf_nodes : int, default=31
+        Maximum number of leaves, at least 2.
+    min_samples_leaf : int, default=20
+        Minimum number of samples in each leaf.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Number of features on which the tree may split, which are drawn at random: an int, a
+        fraction of the features, "sqrt", "log2", or None for all features.
+    n_jobs : int or None, default=None
+        Number of threads that grow the tree; the tree does not depend on it. In small data sets,
+        there is one.
+    random_state : int, RandomState instance or None, default=None
+        Controls the choice of features, and of the samples whose quantiles bound the bins.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted.
-    {attributes}
+    tree_ : Tree
+        The tree. Its method `nodes()` returns the arrays that describe the nodes.
+    categories_ : list of None
+        None for each feature, as none is categorical.
+    feature_importances_ : ndarray of shape (n_features,)
+        Fraction of the total gain that is due to each feature; 0 if there are no splits.
+    {n_features_in}
 
     See Also
     --------
-    HistogramTreeRegressor : The same tree for regression.
+    HonestTreeClassifier : A tree whose probabilities come from samples that chose no splits.
 
     Examples
     --------
@@ -137,19 +152,7 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
         The targets are the columns of the indicator matrix of the classes, so that a leaf predicts
         the proportions of the classes, and the gain of a split is the decrease of the Gini
         impurity. For two classes, one target is enough: 1 for the second class, -1 for the first.
-
-        Parameters
-        ----------
-        grower : HistogramGrower
-            Grower with the codes of the samples, and `n_targets(n_classes)` outputs.
-        labels : ndarray of int of shape (n_samples,)
-            Index of the class of each sample.
-        weights : ndarray of shape (n_samples,)
-            Weights of the samples.
-        n_classes : int
-            Number of classes.
-        random_state : RandomState instance
-            Draws the features of the tree.
+        The `labels` are indices of classes.
         """
         if n_classes == 2:
             gradients = np.where(labels == 1, -weights, weights)

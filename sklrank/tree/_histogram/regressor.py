@@ -1,4 +1,4 @@
-"""HistogramTreeRegressor, and its base class, from which the classifier is derived, too."""
+"""The regression tree of HistGradientBoostingRanker, and the base class of histogram trees."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from sklrank._estimators import (
     _fit_context,
     draw_features,
     failed_weight_checks,
-    shares_text,
     unchanged_on_error,
 )
 from sklrank.tree._histogram.binning import FeatureBlocks, codes_of_categories
@@ -36,46 +35,6 @@ if TYPE_CHECKING:
 CATEGORY_SMOOTHING = 10.0
 # With fewer values of features, threads take longer to start than they save.
 LEAST_VALUES_FOR_THREADS = 500_000
-
-
-of_trees = shares_text(
-    size="""
-max_leaf_nodes : int, default=31
-    Maximum number of leaves, at least 2.
-min_samples_leaf : int, default=20
-    Minimum number of samples in each leaf.
-""",
-    features="""
-max_features : int, float, {"sqrt", "log2"} or None, default=None
-    Number of features on which the tree may split, which are drawn at random: an int, a
-    fraction of the features, "sqrt", "log2", or None for all features.
-""",
-    bins="""
-max_bins : int, default=255
-    Maximum number of bins of each feature, at most 255; missing values have a bin of their own.
-    Features with at most `max_bins` distinct values have a bin for each; otherwise the bounds
-    of the bins are quantiles, of 200,000 samples if there are more.
-""",
-    jobs="""
-n_jobs : int or None, default=None
-    Number of threads that grow the tree; the tree does not depend on it. In small data sets,
-    there is one.
-random_state : int, RandomState instance or None, default=None
-    Controls the choice of features, and of the samples whose quantiles bound the bins.
-""",
-    attributes="""
-tree_ : Tree
-    The tree. Its method `nodes()` returns the arrays that describe the nodes.
-categories_ : list of (ndarray or None)
-    The categories of each categorical feature, in ascending order, and None for other features.
-feature_importances_ : ndarray of shape (n_features,)
-    Fraction of the total gain that is due to each feature; 0 if there are no splits.
-n_features_in_ : int
-    Number of features.
-feature_names_in_ : ndarray of shape (n_features,)
-    Names of the features. Defined only if `X` has feature names that are all strings.
-""",
-)
 
 
 class HistogramTree(BaseEstimator):
@@ -177,79 +136,28 @@ class HistogramTree(BaseEstimator):
         return given.astype(np.int8)
 
 
-@of_trees
 class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     r"""A regression tree that is grown leaf by leaf on features that were binned once.
 
-    The tree is grown as those of LightGBM [1]_ and of scikit-learn's
+    The tree is grown as those of LightGBM (Ke et al. 2017) and of scikit-learn's
     `HistGradientBoostingRegressor`. The leaf whose split reduces the squared error most is split
     first, until the tree has `max_leaf_nodes` leaves. A leaf predicts :math:`\sum w_i y_i / (\sum
     w_i + \lambda)` for the targets :math:`y` and weights :math:`w` of its samples, where
     :math:`\lambda` is `l2_regularization`, and the weights have mean one. The gain of a split is
     the sum of :math:`(\sum w_i y_i)^2 / (\sum w_i + \lambda)` over both children minus that of the
-    node. If there are several targets, their gains are added.
+    node. If there are several targets, their gains are added; then there are no categorical
+    features, which are sorted by their mean target (Fisher 1958), and no monotonic constraints. The
+    time is linear in the number of samples and features.
 
-    The time is linear in the number of samples and features. Missing values need no imputation: a
-    split sends them to the child that reduces the error more, or to the larger child if its samples
-    had none. :class:`~sklrank.boosting.HistGradientBoostingRanker` boosts such trees, and bins the
-    features once for all of them.
+    If it is `symmetric`, all leaves of a level have the same split, that with the largest sum of
+    gains; a leaf in which it is not allowed, or gains nothing, waits for the next level
+    (Prokhorenkova et al. 2018). The number of levels is the binary logarithm of `max_leaf_nodes`,
+    or `max_depth` if this is smaller. Then there must be one target, too.
 
-    Parameters
-    ----------
-    {size}
-    max_depth : int or None, default=None
-        Maximum number of splits from the root to a leaf; None for no limit.
-    symmetric : bool, default=False
-        If True, all leaves of a level have the same split, that with the largest sum of gains; a
-        leaf in which it is not allowed, or gains nothing, waits for the next level [3]_. The number
-        of levels is the binary logarithm of `max_leaf_nodes`, or `max_depth` if this is smaller.
-        There must be one target.
-    l2_regularization : float, default=0.0
-        Number of samples of target 0, of mean weight, that are added to each leaf.
-    {features}
-    {bins}
-    categorical_features : array-like of int or bool, or None, default=None
-        Indices of the categorical features, or a mask of shape `(n_features,)`. The categories are
-        numbers. They are sorted by their mean target, and the first of them are sent to the left
-        child [2]_. Only the `max_bins` most frequent categories are distinguished; the others, and
-        categories that are not in the training samples, are treated as missing values. There must
-        be one target.
-    monotonic_cst : array-like of int of shape (n_features,), or None, default=None
-        Constraints of the predictions: 1 if they must not decrease with the feature, -1 if they
-        must not increase, and 0 if there is no constraint. If None, there are no constraints.
-        There must be one target.
-    {jobs}
-
-    Attributes
-    ----------
-    {attributes}
-
-    See Also
-    --------
-    HistogramTreeClassifier : The same tree for classes.
-    HonestTreeRegressor : A tree whose leaf values come from samples that did not choose the splits.
-
-    References
-    ----------
-    .. [1] G. Ke et al., "LightGBM: a highly efficient gradient boosting decision tree",
-       NIPS 2017.
-    .. [2] W. D. Fisher, "On grouping for maximum homogeneity",
-       JASA 53, 1958.
-    .. [3] L. Prokhorenkova et al., "CatBoost: unbiased boosting with categorical features",
-       NeurIPS 2018.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklrank.tree import HistogramTreeRegressor
-    >>> X = np.random.RandomState(0).randint(2, size=(500, 3)).astype(float)
-    >>> y = np.where(X[:, 0] == 1, X[:, 1], 2)
-    >>> X[y == 2, 0] = np.nan
-    >>> tree = HistogramTreeRegressor().fit(X, y)
-    >>> tree.predict([[np.nan, 0, 0], [1, 0, 0], [1, 1, 0]])
-    array([2., 0., 1.])
+    The parameters are those of the ranker of the same names.
     """
 
+    _doc_link_module = ""  # private, without a page in the documentation
     _parameter_constraints = {
         **HistogramTree._parameter_constraints,
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
@@ -290,23 +198,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> HistogramTreeRegressor:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples. Entries may be NaN, which stands for a missing value.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
-            Targets.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples. If None, all samples have weight 1. Samples of weight 0 are
-            ignored.
-
-        Returns
-        -------
-        HistogramTreeRegressor
-            The estimator itself.
-        """
+        """Grow the tree from samples and one or several targets; return it."""
         with unchanged_on_error(self):
             X, y = check_rows(
                 self,
@@ -331,18 +223,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         return self
 
     def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict targets.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_targets)
-            Predicted targets.
-        """
+        """Predict the targets."""
         return self._predict_checked(self._check_X(X))
 
     def _predict_checked(self, X):
@@ -366,22 +247,11 @@ def as_floats(X):
 
 
 class HistogramGrower:
-    """Grows trees on samples whose features are binned once.
+    """Grows trees with the parameters of `tree` on samples whose features are binned once.
 
-    Parameters
-    ----------
-    tree : HistogramTree
-        Tree with the parameters of the trees.
-    bins : FeatureBlocks
-        Codes of the samples.
-    n_outputs : int, default=1
-        Number of gradients of each sample.
-    n_samples : int, default=None
-        Number of samples of all parts, if those of `bins` are a part, or are none.
-    parts : callable, default=None
-        Parts of the samples, see :class:`Grower`; then `bins` has no samples.
-    buffers : Buffers, default=None
-        Memory that growers share.
+    `n_outputs` is the number of gradients of each sample. If the samples of `bins` are a part, or
+    there are none in it, `n_samples` is the number of all. The function `parts` asks parts of the
+    samples, see :class:`Grower`; then `bins` has no samples. Growers may share `buffers`.
     """
 
     def __init__(self, tree, bins, n_outputs=1, *, n_samples=None, parts=None, buffers=None):
@@ -422,27 +292,10 @@ class HistogramGrower:
         )
 
     def grow(self, gradients, hessians, random_state, unit=1.0):
-        """Grow a tree.
+        """Grow a tree from gradients `(n_samples, n_outputs)` and hessians `(n_samples,)`.
 
-        Parameters
-        ----------
-        gradients : ndarray of shape (n_samples,) or (n_samples, n_outputs)
-            Gradients of each sample.
-        hessians : ndarray of shape (n_samples,)
-            Hessian of each sample.
-        random_state : RandomState instance
-            Draws the features of the tree.
-        unit : float, default=1.0
-            Number by which the values of the leaves are multiplied.
-
-        Returns
-        -------
-        tree : Tree
-            The tree.
-        values : ndarray of shape (n_nodes, n_outputs)
-            Values of its leaves.
-        leaves : ndarray of shape (n_samples,)
-            Leaf of each sample.
+        Return the tree, the values of its leaves `(n_nodes, n_outputs)`, times `unit`, and the leaf
+        of each sample.
         """
         features = self._draw_features(random_state)
         leaves = np.empty(self.n_samples, dtype=np.intc)

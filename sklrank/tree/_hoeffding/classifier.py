@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from sklrank._estimators import Interval, StrOptions
+from sklrank._estimators import Interval, StrOptions, shares_text
 from sklrank._online import CompiledClassifier
 from sklrank.tree._hoeffding.tree import LEAF_PREDICTIONS, HoeffdingTree
 
@@ -16,6 +16,7 @@ LEAF = -1
 MAX_SIZE = np.iinfo(np.int32).max
 
 
+@shares_text()
 class HoeffdingTreeClassifier(CompiledClassifier):
     """A Hoeffding tree (VFDT): an incremental decision tree for data streams.
 
@@ -60,10 +61,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {n_features_in}
     feature_importances_ : ndarray of shape (n_features,)
         Importances of the features: the sum of the gains of the splits on a feature, each weighted
         by the weight of the samples in its node, and normalized to sum to 1.

@@ -19,6 +19,7 @@ from sklrank._estimators import (
     Interval,
     _fit_context,
     failed_weight_checks,
+    shares_text,
     unchanged_on_error,
 )
 
@@ -34,11 +35,16 @@ MIN_WEIGHT = 1e-90
 
 # Texts that the docstrings of the classes share.
 TEXTS = {
-    "input": """
-n_features_in_ : int
-    Number of features.
-feature_names_in_ : ndarray of shape (n_features,)
-    Names of the features. Defined only if `X` has feature names that are all strings.
+    "splits": """
+splits_ : structured ndarray of shape (n_levels,)
+    The `feature` and `threshold` of each level. Samples with values above the threshold are on
+    the right side of the split.
+""",
+    "importances": """
+feature_importances_ : ndarray of shape (n_features,)
+    Fraction of the total reduction of the squared error, or of the Gini impurity, that is due
+    to each feature, computed on the samples that choose the splits. All importances are 0 if
+    there are no splits.
 """,
     "outputs": """
 n_outputs_ : int
@@ -128,6 +134,7 @@ class HonestEstimator(BaseEstimator):
         return failed_weight_checks("samples or features are drawn, divided or counted")
 
     @_fit_context(prefer_skip_nested_validation=True)
+    @shares_text()
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch.
 
@@ -142,10 +149,7 @@ class HonestEstimator(BaseEstimator):
             Samples of weight 0 are left out, before samples are drawn or divided into halves.
             `min_samples_leaf` counts samples. If None, all samples have weight 1.
 
-        Returns
-        -------
-        self : object
-            Fitted estimator.
+        {returns_self}
         """
         with unchanged_on_error(self):
             X, y = self._check_data(X, y, self._input_dtype())

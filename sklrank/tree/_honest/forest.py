@@ -27,12 +27,14 @@ TREES = {"breiman": HonestTreeRegressor, "level": LevelSplitsRegressor}
 
 
 SHARED = shares_text(
-    **TEXTS,
-    importances="""
+    **TEXTS
+    | {
+        "importances": """
 feature_importances_ : ndarray of shape (n_features,)
     Mean of the importances of the features in the trees, normalized to sum to 1. All importances
     are 0 if no tree has a split.
-""",
+"""
+    },
     parameters="""
 n_estimators : int, default=100
     Number of trees.
@@ -114,13 +116,7 @@ class HonestForest(HonestEstimator):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Mean of the importances of the features in the trees, normalized to sum to 1.
-
-        Returns
-        -------
-        ndarray of shape (n_features,)
-            Importance of each feature. All importances are 0 if no tree has a split.
-        """
+        """Mean of the importances of the features in the trees, normalized to sum to 1."""
         check_is_fitted(self)
         total = np.sum([tree.feature_importances_ for tree in self.estimators_], axis=0)
         return total / (total.sum() or 1.0)
@@ -192,7 +188,7 @@ class HonestForestRegressor(HonestRegressor, HonestForest):
         Fitted trees.
     {importances}
     {outputs}
-    {input}
+    {n_features_in}
 
     See Also
     --------
@@ -235,7 +231,7 @@ class HonestForestClassifier(HonestClassifier, HonestForest):
     estimators_ : list of regressors
         Trees fitted to the indicator matrix of the classes.
     {importances}
-    {input}
+    {n_features_in}
 
     See Also
     --------

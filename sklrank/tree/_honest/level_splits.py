@@ -177,16 +177,12 @@ class LevelSplitsRegressor(HonestRegressor, LevelSplits):
 
     Attributes
     ----------
-    splits_ : structured ndarray of shape (n_levels,)
-        The `feature` and `threshold` of each level. Samples with values above the threshold are on
-        the right side of the split.
+    {splits}
     values_ : ndarray of shape (n_leaves, n_outputs)
         Prediction of each leaf.
-    feature_importances_ : ndarray of shape (n_features,)
-        Fraction of the total reduction of the squared error that is due to each feature, computed
-        on the samples that choose the splits. All importances are 0 if there are no splits.
+    {importances}
     {outputs}
-    {input}
+    {n_features_in}
 
     See Also
     --------
@@ -228,15 +224,11 @@ class LevelSplitsClassifier(HonestClassifier, LevelSplits):
     Attributes
     ----------
     {classes}
-    splits_ : structured ndarray of shape (n_levels,)
-        The `feature` and `threshold` of each level. Samples with values above the threshold are on
-        the right side of the split.
+    {splits}
     values_ : ndarray of shape (n_leaves, n_classes)
         Probabilities of the classes in each leaf.
-    feature_importances_ : ndarray of shape (n_features,)
-        Fraction of the total reduction of the Gini impurity that is due to each feature. All
-        importances are 0 if there are no splits.
-    {input}
+    {importances}
+    {n_features_in}
 
     See Also
     --------

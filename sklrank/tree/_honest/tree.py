@@ -153,11 +153,9 @@ class HonestTreeRegressor(HonestRegressor, HonestTree):
     values_ : ndarray of shape (n_nodes, n_outputs)
         Prediction of each node of `estimator_`. Nodes below a leaf of the honest tree have the
         prediction of this leaf.
-    feature_importances_ : ndarray of shape (n_features,)
-        Fraction of the total reduction of the squared error that is due to each feature, computed
-        on the samples that choose the splits. All importances are 0 if there are no splits.
+    {importances}
     {outputs}
-    {input}
+    {n_features_in}
 
     See Also
     --------
@@ -203,10 +201,8 @@ class HonestTreeClassifier(HonestClassifier, HonestTree):
         scaled columns of the indicator matrix of the classes.
     values_ : ndarray of shape (n_nodes, n_classes)
         Probabilities of the classes in each node of `estimator_`.
-    feature_importances_ : ndarray of shape (n_features,)
-        Fraction of the total reduction of the Gini impurity that is due to each feature. All
-        importances are 0 if there are no splits.
-    {input}
+    {importances}
+    {n_features_in}
 
     See Also
     --------

@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from sklrank._checks import check_k, check_label_names, check_random_state, indices_of, names_of
 from sklrank._compiled import shared_call
-from sklrank._estimators import Interval, unchanged_on_error
+from sklrank._estimators import Interval, shares_text, unchanged_on_error
 from sklrank._online import (
     BATCH,
     BaseOnlineClassifier,
@@ -36,6 +36,7 @@ SKETCH_SIZE = 256
 MAX_ROUNDS = 20
 
 
+@shares_text()
 class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     """A probabilistic label tree, which learns very many labels online.
 
@@ -78,10 +79,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         Number of samples learned. Each sample of positive weight counts in each pass.
     n_iter_ : int
         Number of passes of `fit`. Defined only after `fit`.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features,)
-        Names of the features. Defined only if `X` has feature names that are all strings.
+    {n_features_in}
 
     See Also
     --------
