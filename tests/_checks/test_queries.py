@@ -179,8 +179,14 @@ CALLS = {
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("ranker", ["RankBoost", "ResidualRefiner", "PredtronQueryRanker"])
+@pytest.mark.parametrize(
+    ("ranker", "name"),
+    [
+        *(("RankBoost", name) for name in CALLS),
+        ("ResidualRefiner", "score"),
+        ("PredtronQueryRanker", "score"),
+    ],
+)
 @pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
 def test_cross_validation_without_routing(name, ranker):
     """Without metadata routing, `fit` gets qid, but `score` does not.

@@ -183,7 +183,9 @@ def test_cascade_is_recognized():
     assert (np.diff(ranker.position_propensities_) < 0).all()
 
 
-@pytest.mark.parametrize("model", ["position", "trust", "cascade"])
+@pytest.mark.parametrize(
+    "model", ["trust", "cascade", pytest.param("position", marks=pytest.mark.slow)]
+)
 def test_positions_help(model):
     gains = []
     for seed in (1, 3):

@@ -115,7 +115,7 @@ def test_the_objective_never_rises(name, learning_rate):
 def test_score_of_a_document_does_not_depend_on_others(ranker):
     fitted = fit(ranker)
     scores = fitted.predict(X)
-    assert_array_equal(np.concatenate([fitted.predict(X[[i]]) for i in range(20)]), scores[:20])
+    assert_array_equal(np.concatenate([fitted.predict(X[[i]]) for i in range(5)]), scores[:5])
     assert_array_equal(fitted.predict(X[::-3]), scores[::-3])
 
 
@@ -137,7 +137,7 @@ def test_sign_of_the_features_does_not_matter(ranker):
 @with_each(CONFIGURATIONS | DRAWN)
 def test_names_of_queries_do_not_matter(ranker):
     scores = fit(ranker).predict(X)
-    for names in (-QID, QID / 7, np.array([f"q{q}" for q in QID]), pd.Series(QID, index=QID)):
+    for names in (np.array([f"q{q}" for q in QID]), pd.Series(-QID / 7, index=QID)):
         assert_allclose(clone(ranker).fit(X, Y, qid=names).predict(X), scores, atol=1e-9)
 
 
@@ -168,7 +168,7 @@ def test_staged_predictions(ranker):
     stages = [*fitted.staged_predict(X)]
     assert len(stages) == len(fitted.estimators_) == len(fitted.estimator_weights_)
     assert_array_equal(stages[-1], fitted.predict(X))
-    for n in range(1, len(stages), 3):
+    for n in range(1, len(stages), 5):
         assert_allclose(stages[n - 1], fit(ranker, n_estimators=n).predict(X), atol=1e-12)
 
 
@@ -616,12 +616,12 @@ def test_score_without_qid(algorithm):
 def test_a_search_over_a_pipeline(routing):
     search = GridSearchCV(
         make_pipeline(StandardScaler(), NDCGBoost(DecisionTreeClassifier(random_state=0), 5)),
-        {"ndcgboost__learning_rate": [0.3, 1.0], "ndcgboost__estimator__max_depth": [1, 2]},
+        {"ndcgboost__learning_rate": [1.0], "ndcgboost__estimator__max_depth": [1, 2]},
         scoring=clone(ndcg_scorer).set_params(k=10),
-        cv=QueryKFold(3),
+        cv=QueryKFold(2),
         error_score="raise",
     ).fit(X, Y, qid=QID)
-    for n, (train, test) in enumerate(QueryKFold(3).split(X, Y, QID)):
+    for n, (train, test) in enumerate(QueryKFold(2).split(X, Y, QID)):
         for parameters, found in zip(
             search.cv_results_["params"], search.cv_results_[f"split{n}_test_score"]
         ):
@@ -646,11 +646,11 @@ def test_a_search_with_a_validation_set(routing):
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_nested_validation(routing, algorithm):
     pytest.importorskip("sklearn", "1.8", reason="its searches leave the ids of pipelines out")
-    search = GridSearchCV(algorithm(random_state=0), {"n_estimators": [1, 4]}, cv=QueryKFold(2))
+    search = GridSearchCV(algorithm(random_state=0), {"n_estimators": [1, 3]}, cv=QueryKFold(2))
     scores = cross_validate(
-        search, X, Y, cv=QueryKFold(3), params={"qid": QID}, error_score="raise"
+        search, X, Y, cv=QueryKFold(2), params={"qid": QID}, error_score="raise"
     )["test_score"]
-    for score, (train, test) in zip(scores, QueryKFold(3).split(X, Y, QID)):
+    for score, (train, test) in zip(scores, QueryKFold(2).split(X, Y, QID)):
         alone = clone(search).fit(X[train], Y[train], qid=QID[train])
         assert_allclose(score, ndcg_score(Y[test], alone.predict(X[test]), qid=QID[test]))
 

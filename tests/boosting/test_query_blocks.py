@@ -53,7 +53,13 @@ PARAMETERS = [
     {"loss": "xe-ndcg", "init": "linear", "max_features": 0.5},
     {"loss": "spearman", "init": None, "max_leaf_nodes": 4},
     {"loss": "expected-ndcg", "early_stopping": True, "max_leaf_nodes": 4},
-    {"early_stopping": True, "scoring": "ndcg", "validation_fraction": 0.5, "n_iter_no_change": 1},
+    {
+        "early_stopping": True,
+        "scoring": "ndcg",
+        "validation_fraction": 0.5,
+        "n_iter_no_change": 1,
+        "max_leaf_nodes": 4,
+    },
     {"categorical_features": [3], "monotonic_cst": [1] + [0] * 10, "max_leaf_nodes": 8},
 ]
 

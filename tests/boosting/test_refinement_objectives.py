@@ -162,7 +162,7 @@ def test_expected_step_weights_are_means_over_draws(case, objective):
 
 
 @KINDS
-@pytest.mark.parametrize("rate", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("rate", [1.0, 2.0])
 def test_objective_falls_as_in_theorem_9_and_never_raised(case, objective, rate, kind):
     """In each round, with any hypothesis that is better than chance."""
     random = np.random.RandomState(1)
