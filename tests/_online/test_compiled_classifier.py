@@ -56,7 +56,7 @@ def stream(seed=0, n_rows=120, n_classes=3):
 
 
 @settings(
-    max_examples=30,
+    max_examples=10,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

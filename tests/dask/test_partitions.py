@@ -79,8 +79,9 @@ def no_cluster():
         yield
 
 
-@pytest.mark.parametrize("kind", SOURCES)
-@pytest.mark.parametrize("merge_every", [None, 2])
+@pytest.mark.parametrize(
+    ("kind", "merge_every"), [("arrays", 2), *((kind, None) for kind in SOURCES)]
+)
 def test_copies_learn_runs_of_partitions(no_cluster, kind, merge_every):
     data, target = SOURCES[kind]()
     options = {"target": target, "n_models": 3, "merge_every": merge_every}

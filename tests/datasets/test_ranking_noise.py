@@ -55,8 +55,8 @@ def assert_follows(drawn, law):
     assert statistic < chi2.ppf(0.999, max(common.sum() - 1, 1))
 
 
-@pytest.mark.parametrize("center", [[1, 2], [2, 3, 1], [4, 1, 3, 2], [3, 5, 1, 2, 4]])
-@pytest.mark.parametrize("theta", [0.0, 1e-9, 0.3, 1.0, 2.5])
+@pytest.mark.parametrize("center", [[1, 2], [4, 1, 3, 2], [3, 5, 1, 2, 4]])
+@pytest.mark.parametrize("theta", [0.0, 1e-9, 1.0, 2.5])
 def test_mallows(center, theta):
     drawn = sample_mallows(np.tile(center, (N_DRAWS, 1)), theta, random_state=1)
     law, normalizer = mallows_law(center, theta)

@@ -41,8 +41,10 @@ def test_scores_only_if_requested():
     assert X.shape == (10, 20) and Y.shape == (10, 10)
 
 
-@pytest.mark.parametrize("function", ["linear", "interaction"])
-@pytest.mark.parametrize("drift", ["none", "abrupt", "gradual"])
+@pytest.mark.parametrize(
+    "function, drift",
+    [("linear", "none"), ("interaction", "none"), ("linear", "abrupt"), ("interaction", "gradual")],
+)
 @pytest.mark.parametrize("cardinality, noise", [(0.5, 0.5), (3.0, 0.0), (9.5, 2.0)])
 def test_cardinality_of_each_concept(function, drift, cardinality, noise):
     _, Y = make_multilabel_ranking_stream(

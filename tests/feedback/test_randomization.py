@@ -27,7 +27,7 @@ def propensities_of(outcomes, m):
 
 
 @pytest.mark.parametrize("scheme, m, k", CASES)
-@pytest.mark.parametrize("rho", [0.05, 0.3, 1.0])
+@pytest.mark.parametrize("rho", [0.3, 1.0])
 def test_propensities_are_exact(scheme, m, k, rho, law):
     scores = np.random.RandomState(m).permutation(m).astype(float)
     found = make_sampler(scheme, m, k, rho).propensities(scores[None])[0]
@@ -73,8 +73,8 @@ def test_least_exploration_of_inverse_gaps():
 def test_available_labels(scheme, m, k, law):
     """The labels that are not available have no effect, as if they did not exist."""
     random = np.random.RandomState(m)
-    scores = random.normal(size=(20, m))
-    available = np.arange(m) < random.randint(k, m + 1, size=(20, 1))
+    scores = random.normal(size=(10, m))
+    available = np.arange(m) < random.randint(k, m + 1, size=(10, 1))
     available = np.array([random.permutation(row) for row in available])
     shown = explore(scores, k, scheme, 0.3, random_state=1, available=available)
     found = make_sampler(scheme, m, k, 0.3).propensities(scores, available.astype(np.int8))

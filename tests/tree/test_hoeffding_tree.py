@@ -295,7 +295,7 @@ def assert_agrees(X, y, weights, n_classes, *, checkpoints=5, **params):
     return tree
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(12))
 def test_agrees_with_slow_tree(seed):
     """All rules together, on weighted streams with features of all kinds."""
     n_classes = 2 + seed % 3
@@ -527,7 +527,10 @@ def test_max_leaves(max_leaves):
     assert tree.get_n_leaves() == max_leaves == len(leaves_of(parse(tree)))
 
 
-@pytest.mark.parametrize("leaf_prediction", ["mc", "nb", "nba"])
+@pytest.mark.parametrize(
+    "leaf_prediction",
+    ["nba", *(pytest.param(name, marks=pytest.mark.slow) for name in ("mc", "nb"))],
+)
 def test_memory_of_a_small_tree(leaf_prediction):
     """One leaf, 20 features, 6 classes: less than 10 kB in total (river: 404 kB)."""
     X = np.random.default_rng(0).normal(size=(120, 20))
