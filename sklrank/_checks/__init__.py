@@ -43,6 +43,7 @@ from sklrank._checks.rankings import (
     invert_orderings,
     listed_labels,
     relative_positions,
+    stored_positions,
     strict_positions,
 )
 from sklrank._checks.samples import (
@@ -151,6 +152,7 @@ __all__ = [
     "relevance_lists",
     "sort_keys",
     "sorted_classes",
+    "stored_positions",
     "strict_positions",
     "sums_of_queries",
     "with_reject_label",

@@ -7,21 +7,30 @@ column ``i`` holds the label at place ``i``.
 """
 
 import numpy as np
+from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.utils import check_array
 
-from sklrank._checks.samples import aligned, is_missing
+from sklrank._checks.samples import aligned, canonical_rows, check_sparse, is_missing
 from sklrank._checks.targets import find_labels
 
 # Tolerance for the sum of two probabilities, which may have been rounded to half precision.
 MAX_ERROR_OF_SUM = 1e-3
 
 
-def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray:
+def check_positions(Y, name: str = "Y", *, complete: bool = False, accept_sparse: bool = False):
     """Check positions; return them as a float64 array of shape `(n_samples, n_labels)`.
 
-    If `complete` is True, neither NaN nor ties are allowed.
+    If `complete` is True, neither NaN nor ties are allowed. If `accept_sparse` is True, a sparse
+    matrix is returned as a CSR array without NaN: its stored entries are the positions.
     """
+    if sparse.issparse(Y):
+        if not accept_sparse:
+            raise ValueError(
+                f"{name} must be an array of positions, with NaN for labels not ranked, got a "
+                "sparse matrix, which PlackettLuceRanker takes; toarray() would rank them first"
+            )
+        return _check_stored_positions(Y, name)
     try:
         Y = check_array(
             Y,
@@ -57,6 +66,32 @@ def check_positions(Y, name: str = "Y", *, complete: bool = False) -> np.ndarray
                 f"{name} must rank every label, without ties; row {row} is {Y[row].tolist()}."
             )
     return aligned(Y)
+
+
+def _check_stored_positions(Y, name):
+    check_sparse(Y, name)
+    if Y.format not in ("csr", "csc", "coo"):
+        raise ValueError(f"{name} must be a CSR matrix, got {Y.format.upper()}: convert it")
+    positions = canonical_rows(sparse.csr_array(Y, dtype=np.float64))
+    if positions.nnz < Y.nnz:
+        raise ValueError(f"{name} has two entries for a label in the same row: leave one out")
+    if np.isinf(positions.data).any():
+        raise ValueError(f"{name} must be finite: do not store labels that are not ranked")
+    entries = positions.tocoo()
+    ranked = ~np.isnan(entries.data)
+    at = tuple(indices[ranked] for indices in entries.coords)
+    return sparse.csr_array((entries.data[ranked], at), shape=positions.shape)
+
+
+def stored_positions(positions):
+    """Return positions, NaN where a label is not ranked, as a CSR array of the other entries.
+
+    A CSR array is returned as it is.
+    """
+    if sparse.issparse(positions):
+        return positions
+    at = np.nonzero(~np.isnan(positions))
+    return sparse.csr_array((positions[at], at), shape=positions.shape)
 
 
 def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):

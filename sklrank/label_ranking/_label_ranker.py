@@ -115,6 +115,8 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
     A subclass defines `fit`, `_check_rows`, `_fit_rankings` and `_label_scores`.
     """
 
+    _takes_sparse_rankings = False
+
     @abstractmethod
     def _check_rows(self, X, *, reset):
         """Check the samples and return them."""
@@ -132,7 +134,7 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
         X = self._check_rows(X, reset=True)
         positions = whole_positions(self._check_rankings(y, _num_samples(X)))
         if sample_weight is not None:
-            sample_weight = check_weights(sample_weight, len(positions), positive=True)
+            sample_weight = check_weights(sample_weight, positions.shape[0], positive=True)
         self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
         self._fit_rankings(X, positions, sample_weight, **options)
         return self
@@ -216,16 +218,16 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
     def _check_rankings(self, y, n_samples, n_labels=None):
         """Check `y`; return float64 positions of shape `(n_samples, n_labels)`.
 
-        Entries are NaN where a label is not ranked. If `n_labels` is None, there may be any number
-        of labels.
+        Entries are NaN, or not stored, where a label is not ranked. If `n_labels` is None, there
+        may be any number of labels.
         """
         check_given(y)
-        y = check_positions(y, "y")
-        if len(y) != n_samples:
+        y = check_positions(y, "y", accept_sparse=self._takes_sparse_rankings)
+        if y.shape[0] != n_samples:
             raise ValueError(
-                f"y has {len(y)} rows and X has {n_samples}: pass one ranking for each sample"
+                f"y has {y.shape[0]} rows and X has {n_samples}: pass one ranking for each sample"
             )
-        if np.isnan(y).all():
+        if y.nnz == 0 if sparse.issparse(y) else np.isnan(y).all():
             raise ValueError("y ranks no label of any sample: all entries are NaN")
         if n_labels is not None and y.shape[1] != n_labels:
             raise ValueError(
@@ -260,7 +262,8 @@ class PairProbaMixin:
 
 def whole_positions(positions):
     """Return positions; renumber them, with a warning, if they are neither ranks nor mean ranks."""
-    known, n_labels = positions[~np.isnan(positions)], positions.shape[1]
+    is_sparse, n_labels = sparse.issparse(positions), positions.shape[1]
+    known = positions.data if is_sparse else positions[~np.isnan(positions)]
     *_, second, largest = 0.0, n_labels, *np.unique(known)
     # If the others are positions, it is hardly the position among a few more labels.
     if second <= n_labels and largest > 2 * n_labels and (known == np.rint(known)).all():
@@ -282,8 +285,8 @@ def whole_positions(positions):
         UserWarning,
         stacklevel=2,
     )
-    # Inner rankers do not warn again.
-    return close_ranks(positions)
+    # Inner rankers do not warn again; there are none of sparse positions.
+    return positions if is_sparse else close_ranks(positions)
 
 
 class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):

@@ -7,6 +7,7 @@ from collections.abc import Set
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.utils import Bunch, check_consistent_length
 
 from sklrank._checks import (
@@ -205,6 +206,7 @@ def positions_from_long(
     *,
     classes: ArrayLike | None = None,
     unlisted: str = "missing",
+    sparse: bool = False,
 ) -> Any:
     """Convert a table with a row for each answer into positions.
 
@@ -220,12 +222,15 @@ def positions_from_long(
         The labels in the order of the columns. If None, all `options`, sorted.
     unlisted : {"missing", "last"}, default="missing"
         Position of labels without an answer, as in :func:`positions_from_survey`.
+    sparse : bool, default=False
+        Whether to return a CSR matrix, for :class:`PlackettLuceRanker`: its stored entries are the
+        positions of the labels with an answer. Many games between a few of many players fit.
 
     Returns
     -------
-    DataFrame, or Bunch if pandas is not installed
+    DataFrame, or Bunch if ``sparse=True`` or pandas is not installed
         Positions, with a row for each respondent, sorted, and a column for each label. The Bunch
-        has the arrays `positions`, `index` and `columns`.
+        has the attributes `positions`, `index` and `columns`.
 
     Examples
     --------
@@ -234,8 +239,13 @@ def positions_from_long(
        milk  tea
     7   2.0  1.0
     8   NaN  1.0
+    >>> found = positions_from_long([7, 7, 8], ["tea", "milk", "tea"], [1, 2, 1], sparse=True)
+    >>> found.positions.nnz, found.columns.tolist()
+    (3, ['milk', 'tea'])
     """
     _check_unlisted(unlisted)
+    if sparse and unlisted == "last":
+        raise ValueError("sparse=True stores labels with an answer only: use unlisted='missing'")
     respondents = _check_names(respondents, "respondents")
     options, ranks = _check_names(options, "options"), as_numbers(ranks, "ranks")
     if ranks.ndim != 1:
@@ -265,6 +275,10 @@ def positions_from_long(
             f"twice, in row {twice}, at {ranks[twice]:g}: leave one out, or number the rankings of "
             "a respondent"
         )
+    if sparse:
+        ranked, shape = ~np.isnan(ranks), (len(index), len(classes))
+        positions = csr_matrix((ranks[ranked], (rows[ranked], columns[ranked])), shape=shape)
+        return Bunch(positions=positions, index=index, columns=classes)
     positions = np.full((len(index), len(classes)), np.nan)
     positions[rows, columns] = ranks
     if unlisted == "last":

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from scipy.optimize import approx_fprime
 from scipy.special import expit
 from scipy.stats import norm
@@ -22,6 +23,8 @@ from sklrank.label_ranking import (
     positions_from_orderings,
     quasi_variances,
 )
+from sklrank.label_ranking._plackett_luce.inference import _compared_labels
+from sklrank.label_ranking._plackett_luce.likelihood import PenalizedLikelihood
 
 WORTHS = np.array([0.8, 0.2, -0.3, -0.7])
 EXACT = {"alpha": 0.0, "tol": 1e-8}
@@ -78,7 +81,7 @@ def test_covariances_are_those_of_second_derivatives(survey, ties, alpha):
     def likelihoods(flat):
         scores = np.hstack([np.zeros((200, 1)), standard @ flat[3:9].reshape(2, 3) + flat[:3]])
         clone.tie_prevalences_ = dict(zip(orders, np.exp(flat[9:])))
-        clone._label_scores = lambda X: scores
+        clone._linear_terms = lambda X: (scores, np.eye(4))
         return clone.score_samples(X, Y)
 
     def penalty(flat):
@@ -119,6 +122,43 @@ def test_covariances_are_those_of_second_derivatives(survey, ties, alpha):
         found = ranker.summary(feature=1, **options)
         assert_allclose(found["estimate"][1:], at[6:9], atol=1e-6)
         assert_allclose(found["std_error"][1:], errors[6:9], rtol=2e-3)
+
+
+@pytest.mark.parametrize("ties", ["exclude", "breslow", "davidson"])
+def test_inference_from_sparse_rankings(survey, ties):
+    X, Y, weight = survey
+    at = np.nonzero(~np.isnan(Y))
+    games = sparse.csr_array((Y[at], at), shape=Y.shape)
+    dense, found = (PlackettLuceRanker(ties=ties, **EXACT).fit(X, y, weight) for y in (Y, games))
+    for options in (
+        {},
+        {"covariance": "sandwich", "groups": np.arange(200) // 2},
+        {"covariance": "bootstrap", "n_bootstrap": 3, "random_state": 0},
+    ):
+        tables = (ranker.summary(**options) for ranker in (found, dense))
+        assert_allclose(*tables, atol=1e-8)
+    assert found.goodness_of_fit() == pytest.approx(dense.goodness_of_fit(), abs=1e-6)
+    assert (found.aic(), found.bic()) == pytest.approx((dense.aic(), dense.bic()))
+    small = PlackettLuceRanker(ties=ties, **EXACT).fit(constant(200), games, weight)
+    assert likelihood_ratio_test(small, found) == pytest.approx(likelihood_ratio_test(small, dense))
+
+
+@pytest.mark.parametrize("ties", ["exclude", "breslow"])
+def test_parts_of_labels_that_are_compared(ties):
+    """Labels are in the same part if each is ranked before the other, in any number of steps."""
+    for seed in range(30):
+        random = np.random.RandomState(seed)
+        Y = random.randint(1, 4, size=(3, 6)).astype(float)
+        Y[random.uniform(size=Y.shape) < 0.5] = np.nan
+        before = np.less if ties == "exclude" else np.less_equal
+        reached = before(Y[:, :, np.newaxis], Y[:, np.newaxis]).any(axis=0) | np.eye(6, dtype=bool)
+        for _ in range(3):
+            reached = reached @ reached
+        together = reached & reached.T
+        problem = PenalizedLikelihood(constant(3), Y, np.ones(3), ties)
+        n_parts, parts = _compared_labels(problem)
+        assert_array_equal(parts[:, np.newaxis] == parts, together)
+        assert n_parts == len(np.unique(together, axis=0))
 
 
 def test_bootstrap_is_near_the_sandwich(survey):

@@ -1,5 +1,6 @@
 """PlackettLuceRanker: against slow statements of the likelihood, enumerations, and choix."""
 
+import tracemalloc
 import warnings
 from copy import deepcopy
 from itertools import combinations, permutations
@@ -9,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 from scipy.optimize import approx_fprime, minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sklrank.datasets import make_sparse_label_ranking, sample_plackett_luce
-from sklrank.label_ranking import PlackettLuceRanker
+from sklrank.label_ranking import LabelwiseRanker, PlackettLuceRanker
 from sklrank.label_ranking._plackett_luce import likelihood as _plackett_luce_likelihood
 from sklrank.label_ranking._plackett_luce.likelihood import (
     PenalizedLikelihood,
@@ -307,7 +309,7 @@ def held_out_log_likelihood(ranker, X, Y, weight, alpha):
         train = ~test
         problem = PenalizedLikelihood(features[train], Y[train], weight[train], "exclude")
         solution, _ = problem.unpack(problem.solve(alpha, tol=1e-6)[0])
-        coef, intercept = problem.coefficients(solution, np.eye(Y.shape[1]))
+        coef, intercept = problem.coefficients(solution)
         scores = features[test] @ coef.T + intercept
         values[test] = [
             slow_log_likelihood(s, row, True, "exclude") for s, row in zip(scores, Y[test])
@@ -346,6 +348,102 @@ def test_the_search_is_as_good_as_all_penalties(seed):
     ]
     assert max(every) > every[0] + 0.1  # a constant model is not good enough
     assert max(ranker.validation_scores_.values()) > max(every) - 0.01
+
+
+# -- Sparse rankings.
+
+
+def as_sparse(Y):
+    """Return a CSR matrix that stores the labels that are ranked, in any order of the columns."""
+    at = np.nonzero(~np.isnan(Y))
+    matrix = sparse.csr_matrix((Y[at] - 1, at), shape=Y.shape)  # 0 is stored
+    for start, end in zip(matrix.indptr, matrix.indptr[1:]):
+        for part in (matrix.indices, matrix.data):
+            part[start:end] = part[start:end][::-1].copy()
+    matrix.has_sorted_indices = False
+    return matrix
+
+
+def many_labels(n_samples, n_labels, seed=0):
+    """Rankings with ties of 0 to 7 labels, and one of all."""
+    random = np.random.RandomState(seed)
+    Y = np.ceil(np.argsort(random.uniform(size=(n_samples, n_labels)), axis=1) / 2) + 1
+    ranked = np.argsort(random.uniform(size=Y.shape), axis=1) < random.randint(8, size=(len(Y), 1))
+    return np.where(ranked | (np.arange(n_samples) == 3)[:, np.newaxis], Y, np.nan)
+
+
+@pytest.mark.parametrize("alpha", [0.5, "auto"])
+@every_rule
+@pytest.mark.parametrize("Y", [TARGETS["incomplete"], TARGETS["both"]], ids=["incomplete", "both"])
+def test_sparse_rankings_are_those_of_an_array(Y, ties, alpha):
+    weights = RANDOM.uniform(size=90).round(1)
+    ranker = PlackettLuceRanker(alpha=alpha, ties=ties)
+    dense, found = (clone(ranker).fit(X, y, weights) for y in (Y, as_sparse(Y)))
+    assert_allclose(found.coef_, dense.coef_, atol=1e-12)
+    assert_allclose(found.intercept_, dense.intercept_, atol=1e-12)
+    assert found.validation_scores_ == dense.validation_scores_ if alpha == "auto" else True
+    assert_allclose(found.score_samples(X, as_sparse(Y)), dense.score_samples(X, Y))
+    assert found.score(X, as_sparse(Y), weights) == pytest.approx(dense.score(X, Y, weights))
+
+
+@every_rule
+def test_lists_of_any_length(ties, monkeypatch):
+    """Short lists are in tables without the other labels, in blocks; slow sums have all."""
+    Y = many_labels(60, 20)
+    features = RANDOM.normal(size=(60, 2))
+    problem = PenalizedLikelihood(features, Y, np.ones(60), ties)
+    parameters = RANDOM.normal(size=problem.n_parameters)
+    solution, prevalences = problem.unpack(parameters)
+    scores = (features - features.mean(axis=0)) @ problem.axes @ solution[:-1] + solution[-1]
+    given = dict(zip(problem.orders, prevalences))
+    expected = sum(
+        slow_davidson(s, row, given) if ties == "davidson" else slow_log_likelihood(s, row, 1, ties)
+        for s, row in zip(scores, np.where(np.arange(60)[:, np.newaxis] == 3, np.nan, Y))
+    )
+    all_labels = RankingLikelihood(Y[3:4], ties, problem.orders)
+    expected += all_labels.log_likelihoods(scores[3:4], prevalences)[0]
+    assert problem.log_likelihood(parameters) == pytest.approx(expected)
+    loss, gradient = problem.loss_and_gradient(parameters, 0.0)
+    assert loss == pytest.approx(-expected)
+    slope = approx_fprime(parameters, lambda moved: problem.loss_and_gradient(moved, 0.0)[0])
+    assert_allclose(gradient, slope, rtol=1e-4, atol=1e-4)
+    monkeypatch.setattr(_plackett_luce_likelihood, "_TABLE", 30)
+    in_blocks = PenalizedLikelihood(features, as_sparse(Y), np.ones(60), ties)
+    assert len(in_blocks.tables) > len(problem.tables)
+    assert_allclose(in_blocks.loss_and_gradient(parameters, 0.0)[1], gradient, atol=1e-9)
+
+
+def test_sparse_rankings_take_the_memory_of_their_entries():
+    """5,000 games between 1000 players; an array has 40 MB."""
+    players = np.add(np.random.RandomState(0).randint(500, size=(5000, 2)), [0, 500])
+    parts = np.tile([1.0, 2.0], 5000), players.ravel(), np.arange(0, 10_001, 2)
+    games = sparse.csr_matrix(parts, shape=(5000, 1000))
+    tracemalloc.start()
+    PlackettLuceRanker().fit(np.ones((5000, 1)), games)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4e6
+
+
+def test_malformed_sparse_rankings():
+    games, ranker = as_sparse(Y), PlackettLuceRanker(alpha=1.0)
+    twice = sparse.csr_matrix(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 4))
+    for wrong, message in (
+        (games.tobsr(), "CSR matrix, got BSR"),
+        (sparse.csr_matrix(np.where(Y == 1, np.inf, Y)), "must be finite"),
+        (twice, "two entries for a label"),
+        (sparse.csr_matrix((90, 4)), "ranks no label of any sample"),
+        (games[:5], "5 rows and X has 90"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ranker.fit(X[: 1 if wrong is twice else 90], wrong)
+    with pytest.raises(ValueError, match="which PlackettLuceRanker takes"):
+        LabelwiseRanker().fit(X, games)
+    games.data[::3] = np.nan  # not ranked, as in an array
+    missing = np.full(Y.shape, np.nan)
+    missing[games.tocoo().coords] = games.data
+    for each in (games, games.tocsc(), games.tocoo()):
+        assert_allclose(ranker.fit(X, each).coef_, clone(ranker).fit(X, missing).coef_, atol=1e-12)
 
 
 # -- Predictions.

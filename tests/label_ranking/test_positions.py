@@ -304,6 +304,23 @@ def test_a_row_for_each_answer():
     assert named["water"].isna().all()
 
 
+def test_a_row_for_each_answer_in_a_sparse_matrix():
+    """An answer of 0 is stored, and NaN is not."""
+    columns = LONG["person"], LONG["drink"], LONG["rank"] - 1
+    found = positions_from_long(*columns, sparse=True)
+    dense = positions_from_long(*columns)
+    stored = np.full(dense.shape, np.nan)
+    entries = found.positions.tocoo()
+    stored[entries.row, entries.col] = entries.data
+    assert_array_equal(stored, dense)
+    assert (found["index"].tolist(), found.columns.tolist()) == (
+        dense.index.tolist(),
+        dense.columns.tolist(),
+    )
+    with pytest.raises(ValueError, match="use unlisted='missing'"):
+        positions_from_long(*columns, sparse=True, unlisted="last")
+
+
 @pytest.mark.skipif(sklearn.__version__ < "1.9", reason="scikit-learn looks pandas up itself")
 def test_a_row_for_each_answer_without_pandas(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)

@@ -11,8 +11,9 @@ import warnings
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy import sparse
 from scipy.linalg import block_diag, helmert
-from scipy.optimize import least_squares
+from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import chi2, norm
 from sklearn.utils import Bunch, check_consistent_length
@@ -71,19 +72,22 @@ def quasi_variances(covariance: ArrayLike) -> np.ndarray:
     covariance = np.asarray(covariance, dtype=np.float64)
     if covariance.ndim != 2 or covariance.shape[0] != covariance.shape[1]:
         raise ValueError(f"covariance must be a square matrix, got the shape {covariance.shape}")
-    first, second = np.triu_indices(len(covariance), 1)
     variances = np.diag(covariance)
-    simple = variances[first] + variances[second] - 2.0 * covariance[first, second]
-    if not (simple > 0.0).all():
+    differences = variances[:, np.newaxis] + variances - 2.0 * covariance
+    others = ~np.eye(len(covariance), dtype=bool)
+    if not (differences[others] > 0.0).all():
         raise ValueError("covariance must give each difference of two estimates a variance above 0")
+    logs = np.log(differences, out=np.zeros(differences.shape), where=others)
 
-    def residuals(logs):
-        return np.log(np.exp(logs[first]) + np.exp(logs[second])) - np.log(simple)
+    def error(log_quasi):
+        sums = np.logaddexp(log_quasi[:, np.newaxis], log_quasi)
+        residuals = np.where(others, sums - logs, 0.0)
+        shares = np.exp(log_quasi[:, np.newaxis] - sums)
+        return np.sum(residuals**2) / 4.0, np.sum(residuals * shares, axis=1)
 
-    start = np.full(len(covariance), np.log(simple.mean() / 2.0) if len(simple) else 0.0)
-    if len(first):
-        start = least_squares(residuals, start, xtol=1e-15, ftol=1e-15, gtol=1e-12).x
-    return np.exp(start)
+    start = np.full(len(covariance), np.log(differences.mean() or 1.0))
+    options = {"ftol": 1e-16, "gtol": 1e-10, "maxiter": 1000}
+    return np.exp(minimize(error, start, jac=True, method="L-BFGS-B", options=options).x)
 
 
 def likelihood_ratio_test(restricted: Any, full: Any) -> Bunch:
@@ -118,13 +122,13 @@ def likelihood_ratio_test(restricted: Any, full: Any) -> Bunch:
     problem = full._check_inference(penalty="raise")
     df = full._n_free()
     if restricted is None:
-        if problem.likelihood.orders:
+        if problem.orders:
             raise ValueError("restricted=None is not a special case of a model with ties: pass one")
         log_likelihood = problem.log_likelihood(np.zeros(problem.n_parameters))
     else:
         other = restricted._check_inference(penalty="raise")
         if not (
-            np.array_equal(other.positions, problem.positions, equal_nan=True)
+            _are_equal(other.positions, problem.positions)
             and np.array_equal(other.weights, problem.weights)
             and restricted._fitted_ties == full._fitted_ties
         ):
@@ -139,6 +143,12 @@ def likelihood_ratio_test(restricted: Any, full: Any) -> Bunch:
             f"full must have more parameters than restricted, got {df} more: swap them"
         )
     return _chi_squared(2.0 * (full.log_likelihood_ - log_likelihood), df)
+
+
+def _are_equal(positions, others):
+    """Return whether two CSR arrays store equal entries, zeros included, at equal places."""
+    parts = ((each.indptr, each.indices, each.data) for each in (positions, others))
+    return positions.shape == others.shape and all(map(np.array_equal, *parts))
 
 
 def _chi_squared(statistic, df):
@@ -163,8 +173,13 @@ class PlackettLuceInference:
     The ranker defines `_problem`, the likelihood of the training samples of the mask `seen`, whose
     weights are positive, with its `_parameters`. It also defines `_directions` and
     `_item_directions`, the maps from the columns of the solution to the labels and to the item
-    features (None without).
+    features (None without item features).
     """
+
+    def _label_directions(self):
+        if self._directions is not None:
+            return self._directions
+        return np.eye(len(self.classes_)) - 1.0 / len(self.classes_)
 
     def __getstate__(self):
         # Files of models hold no answers of respondents, nor the memory they need.
@@ -198,7 +213,7 @@ class PlackettLuceInference:
         columns = np.eye(n_columns)
         if self._item_directions is None:  # The scores of a sample have an arbitrary constant.
             columns = helmert(n_columns).T if n_columns > 1 else np.empty((1, 0))
-        ties = np.eye(len(self._problem.likelihood.orders))
+        ties = np.eye(len(self._problem.orders))
         return block_diag(np.kron(np.eye(n_rows), columns), ties)
 
     def _n_free(self):
@@ -232,13 +247,20 @@ class PlackettLuceInference:
         # errors are about 1e-11.
         steps = 1e-4 * problem.scales(0.0)
         rows = np.empty((len(steps), len(steps)))
-        for i, step in enumerate(steps):
-            moved = np.zeros(len(steps))
-            moved[i] = step
-            above, below = (
-                problem.loss_and_gradient(parameters + sign * moved, 0.0)[1] for sign in (1, -1)
-            )
-            rows[i] = (above - below) / (2.0 * step)
+        n_axes, n_columns = problem.shape
+        parts = [problem] * n_columns
+        if problem.design is None:  # The parameters of a label matter where it is ranked only.
+            ranking = problem.positions.tocsc()
+            ends = zip(ranking.indptr, ranking.indptr[1:])
+            parts = (problem.part(np.sort(ranking.indices[slice(*each)])) for each in ends)
+        of_columns = [(np.arange(n_axes) * n_columns + i, part) for i, part in enumerate(parts)]
+        for indices, part in [*of_columns, (np.arange(n_axes * n_columns, len(steps)), problem)]:
+            for i in indices:
+                moved = np.where(np.arange(len(steps)) == i, steps[i], 0.0)
+                above, below = (
+                    part.loss_and_gradient(parameters + sign * moved, 0.0)[1] for sign in (1, -1)
+                )
+                rows[i] = (above - below) / (2.0 * steps[i])
         return (rows + rows.T) / 2.0
 
     def _covariance(self, covariance="observed", groups=None, n_bootstrap=200, random_state=None):
@@ -264,16 +286,18 @@ class PlackettLuceInference:
 
     def _score_products(self, problem, groups):
         """Return the sum over the groups of the outer products of their gradients."""
-        solution, log_prevalences = problem.unpack(self._parameters)
-        _, gradient, by_order = problem.likelihood.with_gradient(
-            problem.scores(solution), log_prevalences
-        )
-        features = np.hstack([problem.features, np.ones((len(gradient), 1))])
-        rows = np.einsum("ij,ic->ijc", features, gradient @ problem.design)
-        rows = np.hstack([rows.reshape(len(rows), -1), by_order]) * problem.weights[:, np.newaxis]
-        sums = np.zeros((groups.max() + 1, rows.shape[1]))
-        np.add.at(sums, groups, rows)
-        return sums.T @ sums
+        sums = 0.0
+        for table, _, gradient, by_order in problem.gradients(self._parameters):
+            of_columns = sparse.csr_array(table.by_label(gradient))
+            if problem.design is not None:
+                of_columns = of_columns @ problem.design
+            features = problem.features[table.rows].T
+            terms = [sparse.diags_array(of_axis) @ of_columns for of_axis in features]
+            rows = sparse.hstack([*terms, by_order], format="csr")
+            at = groups[table.rows], np.arange(len(by_order))
+            shape = groups.max() + 1, len(by_order)
+            sums = sums + sparse.csr_array((np.ones(len(by_order)), at), shape=shape) @ rows
+        return (sums.T @ sums).toarray()
 
     def _bootstrap(self, problem, groups, n_bootstrap, random_state):
         check_number(n_bootstrap, "n_bootstrap", 2)
@@ -312,7 +336,7 @@ class PlackettLuceInference:
         """Return estimates, and their covariance, for the rows of a table."""
         covariance = self._covariance(**options)
         solution, _ = self._problem.unpack(self._parameters)
-        directions = self._directions
+        directions = self._label_directions()
         if of == "item_features":
             directions = self._item_directions / self.item_scaler_.scale_[:, np.newaxis]
         maps = np.kron(self._term(feature), directions)
@@ -580,11 +604,11 @@ class PlackettLuceInference:
         solution, _ = problem.unpack(self._parameters)
         features = self.features_.transform(self._check_rows(X, reset=False)) - problem.mean
         features = np.hstack([features @ problem.axes, np.ones((len(features), 1))])
-        draws = []
+        draws, directions = [], self._label_directions()
         for _ in range(n_draws):
             noise = vectors @ (np.sqrt(values.clip(0.0)) * random.normal(size=len(values)))
             moved = solution + noise[: solution.size].reshape(solution.shape)
-            draws.append(functions[kind](features @ moved @ self._directions.T).mean(axis=0))
+            draws.append(functions[kind](features @ moved @ directions.T).mean(axis=0))
         tail = (1.0 - confidence_level) / 2.0
         lower, upper = np.quantile(draws, [tail, 1.0 - tail], axis=0)
         columns = {"estimate": functions[kind](scores).mean(axis=0), "lower": lower, "upper": upper}
@@ -605,14 +629,32 @@ def _check_connected(problem, classes):
     if n_parts > 1:
         names = np.asarray(classes)[parts != np.bincount(parts).argmax()].tolist()
         raise ValueError(
-            f"the maximum likelihood estimate is not finite: the labels {names} are always, or "
-            "never, ranked before the other labels, or not compared with them. Leave them out"
+            f"the maximum likelihood estimate is not finite: the labels {names[:6]}"
+            f"{' and more' if len(names) > 6 else ''} are always, or never, ranked before the "
+            "other labels, or not compared with them. Leave them out"
         )
 
 
 def _compared_labels(problem, rows=slice(None)):
-    """Return the number of parts whose labels are ranked before each other, and those of labels."""
+    """Return the number of parts whose labels are ranked before each other, and those of labels.
+
+    They are strongly connected components of a graph, in which an edge leads from a label to the
+    group that it is tied with, and from the group to the labels of the next one in the ranking.
+    """
     positions = problem.positions[rows]
-    before = np.less if problem.ties == "exclude" else np.less_equal
-    wins = [before(column[:, np.newaxis], positions).any(axis=0) for column in positions.T]
-    return connected_components(np.array(wins), connection="strong")
+    row = np.repeat(np.arange(positions.shape[0]), np.diff(positions.indptr))
+    order = np.lexsort((positions.data, row))
+    row, position, label = row[order], positions.data[order], positions.indices[order]
+    starts = np.append(True, (np.diff(row) > 0) | (np.diff(position) > 0))[: len(row)]
+    n_labels = positions.shape[1]
+    group = n_labels - 1 + np.cumsum(starts)
+    later = np.isin(group - 1, group) & (row == row[np.searchsorted(group, group - 1)])
+    sources, targets = [label, group[later] - 1], [group, label[later]]
+    if problem.ties != "exclude":
+        sources, targets = [*sources, group], [*targets, label]
+    edges = np.concatenate(sources), np.concatenate(targets)
+    n_nodes = n_labels + starts.sum()
+    graph = sparse.csr_array((np.ones(len(edges[0])), edges), shape=(n_nodes, n_nodes))
+    _, parts = connected_components(graph, connection="strong")
+    names, parts = np.unique(parts[:n_labels], return_inverse=True)
+    return len(names), parts

@@ -20,21 +20,27 @@ probability. With ties,
   which a recursion computes.
 
 All sums are computed from logarithms, so that no difference between scores overflows.
-`PenalizedLikelihood` is the likelihood of linear scores as a function of their weights.
+`PenalizedLikelihood` is the likelihood of linear scores as a function of their weights. It computes
+the scores of the ranked labels only, in tables of `RankedLabels`.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.utils import gen_batches
+
+from sklrank._checks import stored_positions
 
 TIES = ("exclude", "breslow", "davidson")
 # The scaled problem takes some ten to a hundred iterations of L-BFGS.
 _MAX_ITER = 1000
 # Number of samples whose pairs of labels, or places, are computed at once.
 _BLOCK = 1000
+# Number of entries of a table, whose temporary arrays then fit into a cache.
+_TABLE = 2**15
 
 
 class RankingLikelihood:
@@ -193,15 +199,84 @@ def padded(values, before, after):
     return np.pad(values, ((0, 0), (before, after)), constant_values=-np.inf)
 
 
+class RankedLabels:
+    """A table of the labels of rankings that are about equally long.
+
+    Parameters
+    ----------
+    positions : csr_array of shape (n_samples, n_labels)
+        Rankings, whose stored entries are the positions of the ranked labels.
+    rows : ndarray of int, shape (n_rows,)
+        The samples of the rankings in the table.
+    width : int
+        Number of columns. If it is `n_labels`, there is a column for each label.
+
+    Attributes
+    ----------
+    labels : ndarray of int, shape (n_rows, width), or None
+        The ranked labels in increasing order, and zeros. None if there is a column for each label.
+    positions : ndarray of shape (n_rows, width)
+        Positions of the labels, NaN in columns without one.
+    """
+
+    def __init__(self, positions, rows, width):
+        self.rows, self.n_labels = rows, positions.shape[1]
+        listed = positions[rows]
+        lengths = np.diff(listed.indptr)
+        at = np.repeat(np.arange(len(rows)), lengths), listed.indices
+        self.labels = None
+        if width < self.n_labels:
+            at = at[0], np.arange(listed.nnz) - np.repeat(listed.indptr[:-1], lengths)
+            self.labels = np.zeros((len(rows), width), dtype=np.intp)
+            self.labels[at] = listed.indices
+        self.positions = np.full((len(rows), width), np.nan)
+        self.positions[at] = listed.data
+
+    def scores(self, features, weights):
+        """Return the products of features, `(n_samples, n)`, and weights, `(n, n_labels)`."""
+        if self.labels is None:
+            return features[self.rows] @ weights
+        return np.einsum("ip,ijp->ij", features[self.rows], weights.T[self.labels])
+
+    def by_label(self, values):
+        """Return values of the entries of the table as a matrix of shape `(n_rows, n_labels)`."""
+        if self.labels is None:
+            return values
+        ends = np.arange(0, values.size + 1, values.shape[1])
+        parts = values.ravel(), self.labels.ravel(), ends
+        return sparse.csr_array(parts, shape=(len(values), self.n_labels))
+
+    def by_weight(self, features, values):
+        """Return sums over the rows of features times values, of shape `(n, n_labels)`."""
+        return (self.by_label(values).T @ features[self.rows]).T
+
+
+def ranked_labels(positions):
+    """Return tables of the rankings of two labels or more, with at most twice their entries.
+
+    The stored entries of `positions`, a CSR array, are the labels that are ranked.
+    """
+    lengths, n_labels = np.diff(positions.indptr), positions.shape[1]
+    widths = 2 ** np.ceil(np.log2(lengths.clip(2))).astype(int)
+    widths = np.where(lengths < 2, 0, np.where(2 * lengths >= n_labels, n_labels, widths))
+    return [
+        RankedLabels(positions, rows[block], width)
+        for width in np.unique(widths[widths > 0]).tolist()
+        for rows in [np.flatnonzero(widths == width)]
+        for block in gen_batches(len(rows), max(1, _TABLE // width))
+    ]
+
+
 class PenalizedLikelihood:
     """The penalized log-likelihood as a function of its parameters, and its maximum.
 
     The features are centered and rotated to their principal axes. The weights are then scaled by
     the square roots of the approximate second derivatives, so that L-BFGS needs few iterations.
 
-    Positions that are NaN mark labels that are not ranked; `ties` is a rule for tied labels. The
-    columns of `design`, of shape `(n_labels, n_columns)`, are orthonormal, and the scores are
-    linear combinations of them. If it is None, there is a column for each label.
+    Positions are an array, in which NaN marks labels that are not ranked, or a CSR array of the
+    others; `ties` is a rule for tied labels. The columns of `design`, of shape
+    `(n_labels, n_columns)`, are orthonormal, and the scores are linear combinations of them. If it
+    is None, there is a column for each label.
 
     The parameters are a vector: the weights of shape `(n_axes + 1, n_columns)`, with the intercepts
     in the last row, and the logarithms of the prevalences of ties. The first part is also called
@@ -212,15 +287,28 @@ class PenalizedLikelihood:
         self.mean = np.average(features, axis=0, weights=weights)
         centered = features - self.mean
         self.axes = principal_axes(centered * np.sqrt(weights)[:, np.newaxis])
-        self.features = centered @ self.axes
-        self.positions, self.weights, self.ties = positions, weights, ties
-        self.likelihood = RankingLikelihood(positions, ties)
-        self.design = np.eye(positions.shape[1]) if design is None else design
-        self.shape = self.axes.shape[1] + 1, self.design.shape[1]
+        # The last one is that of the intercepts.
+        self.features = np.hstack([centered @ self.axes, np.ones((len(features), 1))])
+        self.positions, self.weights, self.ties = stored_positions(positions), weights, ties
+        self.design = design
+        n_columns = positions.shape[1] if design is None else design.shape[1]
+        self.shape = self.features.shape[1], n_columns
+        self._tabulate()
+
+    def _tabulate(self, orders=None, choices="all"):
+        """Set `tables`, pairs of ranked labels and their likelihood, and `orders`, of all ties."""
+        self.tables = [
+            (table, RankingLikelihood(table.positions, self.ties, orders, choices))
+            for table in ranked_labels(self.positions)
+        ]
+        found = set().union(*(likelihood.orders for _, likelihood in self.tables))
+        self.orders = tuple(sorted(found)) if orders is None else orders
+        for _, likelihood in self.tables:
+            likelihood.orders = self.orders
 
     @property
     def n_parameters(self):
-        return self.shape[0] * self.shape[1] + len(self.likelihood.orders)
+        return self.shape[0] * self.shape[1] + len(self.orders)
 
     def part(self, rows=slice(None), weights=None, choices="all"):
         """Return the likelihood of some of the samples or choices, with the same axes."""
@@ -228,9 +316,7 @@ class PenalizedLikelihood:
         vars(part).update(vars(self))
         part.features, part.positions = self.features[rows], self.positions[rows]
         part.weights = self.weights[rows] if weights is None else weights
-        part.likelihood = RankingLikelihood(
-            part.positions, self.ties, self.likelihood.orders, choices
-        )
+        part._tabulate(self.orders, choices)
         return part
 
     def unpack(self, parameters):
@@ -238,28 +324,46 @@ class PenalizedLikelihood:
         size = self.shape[0] * self.shape[1]
         return parameters[:size].reshape(self.shape), parameters[size:]
 
-    def scores(self, solution):
-        """Return the scores of the labels, of shape `(n_samples, n_labels)`."""
-        return (self.features @ solution[:-1] + solution[-1]) @ self.design.T
+    def by_label(self, solution):
+        """Return weights and intercepts of the labels, of shape `(n_axes + 1, n_labels)`."""
+        return solution if self.design is None else solution @ self.design.T
 
     def log_likelihood(self, parameters):
         """Return the weighted sum of the log-likelihoods, without the penalty."""
         solution, log_prevalences = self.unpack(parameters)
-        values = self.likelihood.log_likelihoods(self.scores(solution), log_prevalences)
-        # A sample of weight 0 may have ties of an order that no other has.
-        return self.weights @ np.where(self.weights > 0.0, values, 0.0)
+        by_label, total = self.by_label(solution), 0.0
+        for table, likelihood in self.tables:
+            scores, weights = table.scores(self.features, by_label), self.weights[table.rows]
+            values = likelihood.log_likelihoods(scores, log_prevalences)
+            # A sample of weight 0 may have ties of an order that no other has.
+            total += weights @ np.where(weights > 0.0, values, 0.0)
+        return total
+
+    def gradients(self, parameters):
+        """Yield each table, and the weighted log-likelihoods of its rankings with their gradients.
+
+        The gradients are those of :meth:`RankingLikelihood.with_gradient`.
+        """
+        solution, log_prevalences = self.unpack(parameters)
+        by_label = self.by_label(solution)
+        for table, likelihood in self.tables:
+            scores, weights = table.scores(self.features, by_label), self.weights[table.rows]
+            values, gradient, by_order = likelihood.with_gradient(scores, log_prevalences)
+            column = weights[:, np.newaxis]
+            yield table, weights * values, column * gradient, column * by_order
 
     def loss_and_gradient(self, parameters, alpha):
         """Return the penalized negative log-likelihood and its gradient."""
         solution, log_prevalences = self.unpack(parameters)
-        values, gradient, by_order = self.likelihood.with_gradient(
-            self.scores(solution), log_prevalences
-        )
-        gradient = gradient * -self.weights[:, np.newaxis] @ self.design
-        loss = 0.5 * alpha * np.sum(solution[:-1] ** 2) - self.weights @ values
-        by_weight = self.features.T @ gradient + alpha * solution[:-1]
-        by_solution = np.vstack([by_weight, gradient.sum(axis=0)]).ravel()
-        return loss, np.append(by_solution, -self.weights @ by_order)
+        loss = 0.5 * alpha * np.sum(solution[:-1] ** 2)
+        by_weight, by_prevalence = np.zeros(self.by_label(solution).shape), 0.0 * log_prevalences
+        for table, values, gradient, by_order in self.gradients(parameters):
+            loss -= values.sum()
+            by_weight -= table.by_weight(self.features, gradient)
+            by_prevalence -= by_order.sum(axis=0)
+        by_solution = by_weight if self.design is None else by_weight @ self.design
+        by_solution[:-1] += alpha * solution[:-1]
+        return loss, np.append(by_solution.ravel(), by_prevalence)
 
     def solve(self, alpha, start=None, *, tol):
         """Minimize the loss from `start`.
@@ -293,22 +397,27 @@ class PenalizedLikelihood:
 
     def scales(self, alpha):
         """Return the approximate standard errors of the parameters."""
+        squares, weighted = 0.0, self.features**2 * self.weights[:, np.newaxis]
+        for table, _ in self.tables:
+            ranked = np.where(np.isnan(table.positions), 0.0, 1.0)
+            squares = squares + table.by_weight(weighted, ranked)
+        if self.design is not None:
+            squares = squares @ self.design**2
         total = max(self.weights.sum(), np.finfo(float).tiny)
-        squares = np.append(self.weights @ self.features**2, total)
-        penalties = np.append(np.full(self.shape[0] - 1, alpha), 0.0)
+        penalties = np.append(np.full(self.shape[0] - 1, alpha), 0.0)[:, np.newaxis]
         # The negative log-likelihood of a ranking has a second derivative of about 0.2 by a score.
-        scales = 1.0 / np.sqrt(0.2 * squares + penalties)
-        return np.append(
-            np.repeat(scales, self.shape[1]), [scales[-1]] * len(self.likelihood.orders)
-        )
+        curvatures = np.broadcast_to(0.2 * squares + penalties, self.shape)
+        # Without rankings of a label, its parameters do not matter.
+        scales = 1.0 / np.sqrt(np.maximum(curvatures, np.finfo(float).eps * total))
+        return np.append(scales, np.full(len(self.orders), 1.0 / np.sqrt(0.2 * total)))
 
-    def coefficients(self, solution, directions):
-        """Return weights and intercepts, of the given features, along each of the directions.
+    def coefficients(self, weights):
+        """Return weights of the given features, and intercepts, from those of the axes.
 
-        The weights have the shape `(n_directions, n_features)`.
+        The shapes are `(n, n_features)` and `(n,)`, where `weights` has `n` columns.
         """
-        weights = self.axes @ solution[:-1] @ directions.T
-        return weights.T, directions @ solution[-1] - self.mean @ weights
+        of_features = self.axes @ weights[:-1]
+        return of_features.T, weights[-1] - self.mean @ of_features
 
 
 def principal_axes(X):

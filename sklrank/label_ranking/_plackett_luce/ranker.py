@@ -26,6 +26,7 @@ from sklrank._checks import (
     check_rows,
     check_weights,
     column_names,
+    stored_positions,
     strict_positions,
 )
 from sklrank._compiled import shared_call
@@ -50,8 +51,10 @@ from sklrank.label_ranking._plackett_luce.likelihood import (
     RankingLikelihood,
     expected_positions,
     principal_axes,
+    ranked_labels,
     topk_probabilities,
 )
+from sklrank.metrics import kendall_tau_score
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -191,6 +194,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         ("check_estimator_sparse_array", "check_estimator_sparse_matrix"),
         "predict_proba returns the probabilities of labels to be first",
     )
+    _takes_sparse_rankings = True
     _parameter_constraints: dict = {
         "kernel": [StrOptions({"linear", "rbf"})],
         "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
@@ -246,10 +250,11 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples. A sparse matrix is converted to a dense one.
-        y : array-like of shape (n_samples, n_labels)
+        y : {array-like, sparse matrix} of shape (n_samples, n_labels)
             Positions of the labels. A smaller position is better, and only the order of the
             positions matters. Equal positions mark tied labels, and NaN marks a label that is not
-            ranked.
+            ranked. The stored entries of a CSR matrix are the positions of the labels that are
+            ranked; time and memory then depend on their number.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights: a sample of weight 2 counts as two samples. If None, all samples have
             weight 1.
@@ -279,7 +284,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         design = self._item_design(item_features)
         problem = PenalizedLikelihood(features, positions, weights, self.ties, design)
         problem.seen = seen
-        self._directions = problem.design - problem.design.mean(axis=0)
+        self._directions = design
         self._maximize(problem)
         # Weights of features of a kernel have no interpretation, and there are many.
         self._problem = problem if self.kernel == "linear" else None
@@ -328,14 +333,15 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         self.alpha_ = alpha
         self._parameters, self.n_iter_, stopped = problem.solve(alpha, tol=self.tol)
         solution, log_prevalences = problem.unpack(self._parameters)
-        orders = problem.likelihood.orders
-        self.tie_prevalences_ = dict(zip(orders, np.exp(log_prevalences).tolist()))
+        self.tie_prevalences_ = dict(zip(problem.orders, np.exp(log_prevalences).tolist()))
         self.log_likelihood_ = float(problem.log_likelihood(self._parameters))
-        self.coef_, self.intercept_ = problem.coefficients(solution, self._directions)
+        # Only differences between labels count.
+        weights = problem.by_label(solution)
+        weights = weights - weights.mean(axis=1, keepdims=True)
+        self.coef_, self.intercept_ = problem.coefficients(weights)
         if self._item_directions is not None:
-            self.item_coef_, self.item_intercept_ = problem.coefficients(
-                solution, self._item_directions
-            )
+            weights = solution @ self._item_directions.T
+            self.item_coef_, self.item_intercept_ = problem.coefficients(weights)
         if stopped:
             warnings.warn(
                 f"PlackettLuceRanker stopped after {self.n_iter_} iterations: increase tol or "
@@ -406,8 +412,8 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
     def _validate_alphas(self, problem):
         """Return the mean log-likelihood of held-out samples for each candidate of `alpha`."""
         n_samples = len(problem.weights)
-        if n_samples == 1:
-            return {1.0: 0.0}  # Nothing can be held out.
+        if n_samples == 1 or not problem.axes.size:
+            return {1.0: 0.0}  # Nothing can be held out, or is penalized.
         # As many folds as scikit-learn's searches have. Of many samples one fold tells as much.
         n_folds = min(5, n_samples)
         fold_of = np.arange(n_samples) % n_folds
@@ -549,15 +555,39 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         ndarray of shape (n_samples,)
             Natural logarithms of the likelihoods.
         """
-        scores = self._label_scores(X)
+        check_is_fitted(self)
+        features, weights = self._linear_terms(X)
         if y is None:
-            positions = strict_positions(scores)
+            y = strict_positions(features @ weights)
         else:
             check_columns(column_names(y), self.classes_)
-            positions = self._check_rankings(y, *scores.shape)
+            y = self._check_rankings(y, len(features), len(self.classes_))
         orders, prevalences = self.tie_prevalences_.keys(), self.tie_prevalences_.values()
-        likelihood = RankingLikelihood(positions, self._fitted_ties, tuple(orders))
-        return likelihood.log_likelihoods(scores, np.log(list(prevalences)))
+        values = np.zeros(len(features))
+        for table in ranked_labels(stored_positions(y)):
+            likelihood = RankingLikelihood(table.positions, self._fitted_ties, tuple(orders))
+            scores = table.scores(features, weights)
+            values[table.rows] = likelihood.log_likelihoods(scores, np.log(list(prevalences)))
+        return values
+
+    def _linear_terms(self, X):
+        """Return the features of samples and the weights of the labels, whose product is scores."""
+        features = self.features_.transform(self._check_rows(X, reset=False))
+        features = np.hstack([features, np.ones((len(features), 1))])
+        return features, np.vstack([self.coef_.T, self.intercept_])
+
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        if not sparse.issparse(y):
+            return super().score(X, y, sample_weight)
+        check_is_fitted(self)
+        features, weights = self._linear_terms(X)
+        y = self._check_rankings(y, len(features), len(self.classes_))
+        values = np.zeros(len(features))
+        for table in ranked_labels(y):
+            ranks = strict_positions(table.scores(features, weights))
+            values[table.rows] = kendall_tau_score(table.positions, ranks, average=False)
+        sample_weight = check_weights(sample_weight, len(values), positive=True)
+        return float(np.average(values, weights=sample_weight))
 
 
 def _check_item_features(item_features):
