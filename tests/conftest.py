@@ -25,7 +25,7 @@ if not any(Path(__file__).parents[1].glob("sklrank/_cyutility.*[od]")):  # .so o
 threadpool_limits(1, user_api="blas")
 
 # On a busy machine, any example may take long. pytest --hypothesis-profile=thorough tries more.
-settings.register_profile("short", deadline=None, max_examples=25)
+settings.register_profile("short", deadline=None, max_examples=12)
 settings.register_profile("thorough", deadline=None, max_examples=250)
 settings.load_profile("short")
 

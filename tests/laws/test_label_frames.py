@@ -133,6 +133,7 @@ RANKERS = [
 ]
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
 def test_predictions_are_frames_with_the_names_of_the_labels(ranker):
     """Also of clones; inner rankers may return frames, too. Predictions do not change."""

@@ -139,7 +139,7 @@ def test_chunks_give_the_same_support_vectors(model, seed, fingerprint):
     assert fingerprint(model._model) == fingerprint(at_once._model)
 
 
-@pytest.mark.parametrize("mode", ["r", "r+", "c"])
+@pytest.mark.parametrize("mode", ["r", "r+"])
 @each_model
 def test_models_mapped_from_files_can_be_trained(name, mode, tmp_path):
     """They learn as before, also from label sets of new sizes; the file does not change."""
