@@ -57,8 +57,8 @@ def policy_value(
     cv : int, cross-validation generator or iterable, default=5
         Folds of cross-fitting of the reward model, each sample in one of them.
     threshold : float or "auto", default="auto"
-        The threshold t in Notes. "auto" chooses it by SLOPE [3]_ among infinity and 10, 50, 100,
-        500, and so on up to about the square of the largest weight.
+        The threshold t in Notes. "auto" chooses it among infinity and 10, 50, 100, 500, and so on
+        up to about the square of the largest weight, by a bound on the squared error [2]_.
     interval : {"normal", "bootstrap", "bernstein", "sequence"}, default="normal"
         Interval of the central limit theorem, percentiles of 1000 resamples or, for "ips",
         :func:`confidence_sequence` for one number of samples or at every time at once.
@@ -105,7 +105,6 @@ def policy_value(
     ----------
     .. [1] Dudik et al., "Doubly robust policy evaluation and optimization", Stat. Sci. 2014.
     .. [2] Su et al., "Doubly robust off-policy evaluation with shrinkage", ICML 2020.
-    .. [3] Su et al., "Adaptive estimator selection for off-policy evaluation", ICML 2020.
 
     Examples
     --------

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import expit, softmax
+from scipy.stats import sem
 from sklearn import config_context
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.dummy import DummyRegressor
@@ -144,35 +146,56 @@ def test_variances_are_in_the_order_of_theory():
     assert max(variances["clipped"], variances["snips"]) < variances["ips"]
 
 
-def slow_slope(values, widths):
-    """Index of the last estimate that agrees with all earlier ones (Tucker and Lee 2021)."""
-    for i in range(len(values)):
-        for j in range(i):
-            if abs(values[i] - values[j]) > widths[i] + (np.sqrt(6) - 1) * widths[j]:
-                return i - 1
-    return len(values) - 1
-
-
 @quiet
+@pytest.mark.parametrize("method", ["clipped", "dr-os"])
+def test_thresholds_have_the_least_bound_on_the_squared_error(method):
+    random, chosen = np.random.RandomState(0), []
+    function = {"clipped": min, "dr-os": lambda w, t: w / (1 + w**2 / t)}[method]
+    for _ in range(20):
+        first = random.beta(0.6, 0.6, size=300).clip(0.002, 0.998)
+        actions = (random.rand(300) < first).astype(int)
+        propensities = np.where(actions == 1, first, 1 - first)
+        log, rewards = Exploration(actions, propensities), random.rand(300)
+        policy, weights = np.full((300, 2), 0.5), 0.5 / propensities
+        options = {"method": method, "reward_model": np.zeros((300, 2))}
+        found = policy_value(rewards, log, policy, **options)
+        bounds, largest = {}, 5 * 10 ** np.floor(np.log10(weights.max() ** 2))
+        for t in (np.inf, 50_000, 10_000, 5000, 1000, 500, 100, 50, 10):
+            terms = [function(w, t) * r for w, r in zip(weights, rewards)]
+            changes = weights * rewards - terms
+            bias = abs(np.mean(changes)) + 1.5 * np.std(changes) / np.sqrt(300)
+            if t == np.inf or t <= largest:
+                bounds[t] = np.var(terms) / 300 + bias**2
+        assert bounds[found.threshold] == pytest.approx(min(bounds.values()))
+        options["threshold"] = found.threshold
+        assert found.value == policy_value(rewards, log, policy, **options).value
+        chosen.append(found.threshold)
+    assert min(chosen) < max(chosen) == np.inf
+
+
+@pytest.mark.slow
+@quiet
+@pytest.mark.parametrize("kind", ["even", "concentrated", "heavy tails"])
 @pytest.mark.parametrize("method", ["clipped", "switch-dr", "dr-os"])
-@pytest.mark.parametrize("shift", [0.0, 0.1, 1.0])
-def test_thresholds_are_those_of_slope(method, shift):
-    """The further rewards are from the model, or from 0, the more do thresholds harm."""
-    random, logging = np.random.RandomState(0), np.array([0.02, 0.08, 0.4, 0.5])
-    actions = random.choice(4, p=logging, size=4000)
-    log, rewards = Exploration(actions, logging[actions]), shift + 0.1 * random.normal(size=4000)
-    policy = np.tile([0.9, 0.04, 0.03, 0.03], (4000, 1))
-    options = {"method": method, "reward_model": np.zeros((4000, 4))}
-    found = policy_value(rewards, log, policy, **options)
-    assert 1000 < found.max_weight**2 < 10_000
-    candidates = [np.inf, 5000, 1000, 500, 100, 50, 10]
-    each = [policy_value(rewards, log, policy, threshold=t, **options) for t in candidates]
-    # The standard errors have n - 1 in the denominator, the widths n.
-    widths = [1.2815516 * estimate.standard_error * np.sqrt(1 - 1 / 4000) for estimate in each]
-    best = slow_slope([estimate.value for estimate in each], widths)
-    assert found.threshold == pytest.approx(candidates[best])
-    assert_allclose(found.value, each[best].value)
-    assert best == len(candidates) - 1 if shift == 0 else best < len(candidates) - 1
+def test_chosen_thresholds_do_not_increase_the_error(method, kind):
+    """The mean squared error over 300 logs, beyond its own standard error."""
+    random = np.random.RandomState(0)
+    utility = random.normal(size=(500, 10))
+    spread = {"even": 0.3, "concentrated": 2.0, "heavy tails": 1.5}[kind]
+    noise = random.standard_t(2, size=(500, 10)) if kind == "heavy tails" else 0
+    logging = softmax(spread * random.normal(size=(500, 10)) + noise, axis=1)
+    policy, rewards = softmax(utility, axis=1), expit(utility)
+    model = 0.7 * rewards + 0.1
+    errors = {np.inf: [], "auto": []}
+    for _ in range(300):
+        actions = (logging.cumsum(axis=1) > random.rand(500, 1)).argmax(axis=1)
+        seen = random.rand(500) < rewards[np.arange(500), actions]
+        log = Exploration(actions, logging[np.arange(500), actions])
+        for threshold, found in errors.items():
+            options = {"method": method, "reward_model": model, "threshold": threshold}
+            value = policy_value(seen.astype(float), log, policy, **options).value
+            found.append((value - (policy * rewards).sum(axis=1).mean()) ** 2)
+    assert np.mean(errors["auto"]) <= np.mean(errors[np.inf]) + sem(errors[np.inf])
 
 
 def test_standard_errors_are_standard_deviations(problem):
