@@ -107,8 +107,8 @@ def peak_megabytes(action, *arguments):
 def rounds(quick):
     once = {"max_iter": 1, "shuffle": False, "tol": None}
     fits = {
-        "PredtronClassifier": PredtronClassifier().fit,
-        "PredtronClassifier, average": PredtronClassifier(average=True).fit,
+        "PredtronClassifier": PredtronClassifier(shuffle=False).fit,
+        "PredtronClassifier, average": PredtronClassifier(average=True, shuffle=False).fit,
         "Perceptron": Perceptron(**once).fit,
         "SGDClassifier, pa1": SGDClassifier(
             penalty=None, learning_rate="pa1", eta0=1.0, **once
@@ -171,7 +171,7 @@ def query_time(data, **parameters):
 
 def solver_time(X, y, qid):
     """Return the microseconds per query of SciPy's solver, with the fitted model's scores."""
-    scores = PredtronQueryRanker().fit(X, y, qid).predict(X)
+    scores = PredtronQueryRanker(shuffle=False).fit(X, y, qid).predict(X)
     positions = np.arange(1.0, N_DOCUMENTS + 1)
     discounts, position_values = 1 / np.log2(1 + positions), -(positions**1.1)
     position_values /= np.linalg.norm(position_values)

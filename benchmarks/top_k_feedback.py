@@ -36,7 +36,7 @@ def passes(quick):
         TopKBBM("trees", 10, exploration=0.02, cost_estimate="pairs"),
     ):
         name = type(model).__name__
-        model.set_params(max_iter=n_passes, random_state=0)
+        model.set_params(max_iter=n_passes, shuffle=False, random_state=0)
         with Stopwatch() as watch:
             model.fit(X, Y)
         gain = f"{paper[name] / watch.seconds:.0f}" if paper[name] and not quick else ""
@@ -123,7 +123,9 @@ def losses(quick):
                 baseline_row.append(f"{np.mean(found):.3f} ({step:g})")
                 found = []
                 for seed in range(seeds):
-                    model = TopKBBM(exploration=exploration, max_iter=n_passes, random_state=seed)
+                    model = TopKBBM(
+                        exploration=exploration, max_iter=n_passes, shuffle=False, random_state=seed
+                    )
                     scores = model.fit(X_train, Y_train).progressive_fit(X_test, Y_test)
                     found.append(rank_loss(Y_test, scores))
                 row.append(f"{np.mean(found):.3f}")

@@ -53,7 +53,7 @@ def play(model, data, seed, shuffle_test):
     if shuffle_test:
         order = np.random.RandomState(seed).permutation(len(X_test))
         X_test, Y_test = X_test[order], Y_test[order]
-    model.set_params(random_state=seed)
+    model.set_params(shuffle=False, random_state=seed)
     start = time.process_time()
     scores = model.fit(X_train, Y_train).progressive_fit(X_test, Y_test)
     return rank_loss(Y_test, scores, average=False), time.process_time() - start

@@ -112,7 +112,7 @@ def play(model, data, seed, shuffle_test=False):
     if shuffle_test:
         order = np.random.RandomState(seed).permutation(len(X_test))
         X_test, Y_test = X_test[order], Y_test[order]
-    model = clone(model).set_params(random_state=seed)
+    model = clone(model).set_params(shuffle=False, random_state=seed)
     start = time.process_time()
     model.fit(X_train, Y_train)
     if hasattr(model, "explore"):

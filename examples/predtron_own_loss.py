@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklrank.linear_model import PredtronClassifier, PredtronQueryRanker
 from sklrank.metrics import reject_loss
 
-RECOMMENDED = {"average": True, "max_iter": 10}
+RECOMMENDED = {"average": True, "max_iter": 10, "random_state": 0}
 N_SPLITS = 20
 RATES = (0.01, 0.1, 1.0)
 N_DOCUMENTS = 20

@@ -11,6 +11,7 @@ from sklrank._online.base import BaseOnline, copy_of, multiplies_entries
 from sklrank._online.batches import (
     BATCH,
     SMALL_BATCH,
+    in_order,
     lists_of,
     lists_of_rows,
     row_blocks,
@@ -44,6 +45,7 @@ __all__ = [
     "WorkingMemory",
     "check_lists",
     "copy_of",
+    "in_order",
     "lists_of",
     "lists_of_rows",
     "mask_rows",

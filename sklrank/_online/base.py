@@ -59,6 +59,7 @@ class BaseOnline(LockedModel, BaseEstimator):
     # consists of class labels.
     _has_label_columns = False
     _failed_checks = failed_weight_checks("samples are learned one after the other")
+    _parameter_constraints: dict = {"shuffle": ["boolean"], "random_state": ["random_state"]}
 
     @property
     def _accepts_nan(self):
@@ -225,6 +226,22 @@ class BaseOnline(LockedModel, BaseEstimator):
         if generator is not None:
             self._random_state = generator
         return self
+
+    def _passes(self, n_samples, rounds_of=None):
+        """Yield the order of the samples in each pass of `fit`, or None for that of the rows.
+
+        If there is a function `rounds_of`, its result for a generator takes the place of the rows.
+        """
+        generator = getattr(self, "_random_state", None)
+        generator = check_random_state(self.random_state) if generator is None else generator
+        repeats = hasattr(self, "max_iter")
+        for i in self._track(range(self.max_iter), "pass") if repeats else range(1):
+            if repeats:
+                self.n_iter_ = i + 1
+            rounds = None if rounds_of is None else rounds_of(generator)
+            if self.shuffle:
+                rounds = generator.permutation(n_samples if rounds is None else rounds)
+            yield rounds
 
     def _change_classes(self, names):
         """Replace the model by a copy with these classes, of which some may be new."""

@@ -55,6 +55,11 @@ def timed_slices(batches):
             start = stop
 
 
+def in_order(rows, order):
+    """Return the numbers of the samples at the places `rows`, a slice, of an order or None."""
+    return rows if order is None else order[rows]
+
+
 def to_dense(X):
     """Return `X` as an array."""
     return X.toarray() if sparse.issparse(X) else X

@@ -47,13 +47,22 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 from sklrank._online.base import BaseOnline
-from sklrank._online.batches import BATCH, lists_of_rows, slices, timed_slices
+from sklrank._online.batches import BATCH, in_order, lists_of_rows, slices, timed_slices
 
 # Texts that the docstrings of online estimators share.
 of_online = shares_text(
     reading="""
 Parameters are read when a model starts: in `fit`, or in the first call of another method. Later
 changes take effect in the next `fit`, but those of `random_state`, `n_jobs` and `verbose` at once.
+""",
+    shuffle="""
+shuffle : bool, default=True
+    Whether `fit` learns the samples in a random order, another one in each pass. If False, it
+    learns them in the order of the rows, as `partial_fit` and `progressive_fit` always do.
+""",
+    seed_of_order="""
+random_state : int, RandomState instance or None, default=None
+    Controls the order of the samples in `fit`. Pass an int for reproducible results.
 """,
     features_seen="""
 n_features_in_ : int
@@ -157,8 +166,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
 
     A subclass defines `_start_model` and `_learn_rounds`, or its own training methods. It sets
     `_accepts_indicators` if the target may be an indicator matrix. If it has a parameter
-    `max_iter`, `fit` makes so many passes, which are shuffled if it has a parameter `shuffle` that
-    is True.
+    `max_iter`, `fit` makes so many passes.
     """
 
     _accepts_indicators = False
@@ -194,13 +202,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         """
         with unchanged_on_error(self):
             data = self._check_and_start(X, y, None, sample_weight, restart=True)
-            if not hasattr(self, "max_iter"):
-                self._learn_rounds(*data)
-                return self
-            for i in self._track(range(self.max_iter), "pass"):
-                self.n_iter_ = i + 1
-                shuffled = getattr(self, "shuffle", False)
-                order = self._random_state.permutation(len(data[-1])) if shuffled else None
+            for order in self._passes(len(data[-1])):
                 self._learn_rounds(*data, order=order)
         return self
 
@@ -406,6 +408,9 @@ class CompiledClassifier(BaseOnlineClassifier):
     """
 
     _accepts_sparse = True
+    # Whether `random_state` controls more than the order of the samples, of which a learner in
+    # another model knows nothing.
+    _learner_draws = False
 
     @abstractmethod
     def _make_learner(self, n_features, n_classes, random_state):
@@ -430,11 +435,10 @@ class CompiledClassifier(BaseOnlineClassifier):
         self : object
             The estimator, ready to predict and learn.
         """
-        random_state = getattr(self, "random_state", None)
         if generator is None:
-            generator = check_random_state(random_state)
-        elif random_state is not None:
-            generator.seed(random_state)
+            generator = check_random_state(self.random_state)
+        elif self._learner_draws and self.random_state is not None:
+            generator.seed(self.random_state)
         learner = self._make_learner(n_features, len(classes), generator)
         self.n_features_in_ = n_features
         self.classes_ = classes
@@ -445,9 +449,9 @@ class CompiledClassifier(BaseOnlineClassifier):
         with ExclusiveCalls([self._learner]):
             batches = self._track(slices(X.shape[0], BATCH), "batch", may_stop=scores is None)
             for batch in timed_slices(batches):
-                lists = lists_of_rows(indptr, labels, batch)
-                of_batch = None if scores is None else scores[batch]
-                self._learner.play_rows(X[batch], *lists, weights[batch], of_batch)
+                rows, of_batch = in_order(batch, order), None if scores is None else scores[batch]
+                lists = lists_of_rows(indptr, labels, rows)
+                self._learner.play_rows(X[rows], *lists, weights[rows], of_batch)
 
     def _start_model(self, classes):
         self._init_model(self.n_features_in_, classes)

@@ -67,6 +67,7 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
     _accepts_indicators = True
     _accepts_sparse = True
     _parameter_constraints: dict = {
+        **BaseOnlineClassifier._parameter_constraints,
         "threshold": [StrOptions(set(THRESHOLDS)), Interval(Real, 0, 1, closed="neither")],
     }
 

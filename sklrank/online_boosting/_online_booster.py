@@ -29,6 +29,7 @@ from sklrank._online import (
     LabelSetRanker,
     LabelSets,
     WorkingMemory,
+    in_order,
     lists_of_rows,
     multiplies_entries,
     slices,
@@ -80,8 +81,7 @@ max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
     features of a learner are drawn at random once.
 max_iter : int, default=1
     Number of passes over the samples in `fit`.
-shuffle : bool, default=False
-    If True, `fit` shuffles the samples before each pass.
+{shuffle}
 {threshold}
 random_state : int, RandomState instance or None, default=None
     Controls all random choices: the features, the parameters of trees, the seeds of the weak
@@ -245,8 +245,6 @@ class OnlineBooster(LabelSetRanker):
         "n_estimators": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "max_features": MAX_FEATURES_OR_AUTO,
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
         "verbose": ["verbose"],
         "n_jobs": N_JOBS,
     }
@@ -378,7 +376,7 @@ class OnlineBooster(LabelSetRanker):
             rounds = self._take_rounds(n_threads)
             tracked = self._track(batches, "batch", may_stop=scores is None)
             for batch in tracked if self.verbose else timed_slices(tracked):
-                chosen = batch if order is None else order[batch]
+                chosen = in_order(batch, order)
                 rows, of_rows = X[chosen], weights[chosen]
                 feedback, draws, known = reveal(rows, chosen, batch)
                 of_sets = {name: array[batch] for name, array in (outputs or {}).items()}

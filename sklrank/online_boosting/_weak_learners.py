@@ -109,7 +109,8 @@ def make_weak_learners(templates, n_estimators, max_features, n_features, n_labe
             weak = clone(templates[i % len(templates)])
             if n_labels > 2 and is_binary_classifier(weak):
                 weak = CostSensitiveOneVsAll(weak)
-            set_random_states(weak, random_state)
+            if not isinstance(weak, CompiledClassifier) or weak._learner_draws:
+                set_random_states(weak, random_state)
             if isinstance(weak, _BentRidge):
                 seen = seen[draw_features(weak.max_features, len(seen), random_state)]
         if isinstance(weak, CompiledClassifier):

@@ -23,13 +23,13 @@ from sklrank.tree import HoeffdingTreeClassifier
 # So loose that trees split after a few samples.
 QUICK = {"grace_period": 7.7, "delta": 0.3, "tau": 0.7}
 MODELS = {
-    "tree-mc": HoeffdingTreeClassifier(leaf_prediction="mc", **QUICK),
-    "tree-nb": HoeffdingTreeClassifier(leaf_prediction="nb", **QUICK),
-    "tree-nba": HoeffdingTreeClassifier(max_leaves=6, **QUICK),
-    "logistic": OnlineLogisticRegression(learning_rate=0.5),
-    "logistic-ovr": OnlineLogisticRegression(multi_class="ovr"),
-    "ridge": OnlineRidgeClassifier(alpha=0.3),
-    "ridge-rbf": OnlineRidgeClassifier(kernel="rbf", n_components=8, random_state=0),
+    "tree-mc": HoeffdingTreeClassifier(leaf_prediction="mc", **QUICK, shuffle=False),
+    "tree-nb": HoeffdingTreeClassifier(leaf_prediction="nb", **QUICK, shuffle=False),
+    "tree-nba": HoeffdingTreeClassifier(max_leaves=6, **QUICK, shuffle=False),
+    "logistic": OnlineLogisticRegression(learning_rate=0.5, shuffle=False),
+    "logistic-ovr": OnlineLogisticRegression(multi_class="ovr", shuffle=False),
+    "ridge": OnlineRidgeClassifier(alpha=0.3, shuffle=False),
+    "ridge-rbf": OnlineRidgeClassifier(kernel="rbf", n_components=8, random_state=0, shuffle=False),
 }
 TREES = {name for name in MODELS if name.startswith("tree")}
 
@@ -457,7 +457,11 @@ def test_missing_values_are_for_trees(model, name, fingerprint):
     assert fingerprint(model) == before
 
 
-TREE_PARAMS = {
+ORDER_PARAMS = {
+    "shuffle": ["yes", None],
+    "random_state": ["seed", -1],
+}
+TREE_PARAMS = ORDER_PARAMS | {
     "grace_period": [0, -1, "x", None],
     "delta": [0, 1, -0.1, None],
     "tau": [-0.1, None],
@@ -465,7 +469,7 @@ TREE_PARAMS = {
     "max_depth": [0, -1, 1.5],
     "max_leaves": [1, 0, 2.5],
 }
-LINEAR_PARAMS = {
+LINEAR_PARAMS = ORDER_PARAMS | {
     "standardize": ["yes", None],
     "normalize": ["l1", True],
 }
@@ -480,7 +484,6 @@ RIDGE_PARAMS = LINEAR_PARAMS | {
     "n_components": [0, 1.5],
     "gamma": [0, -1],
     "sketch_size": [0, 1.5],
-    "random_state": ["seed", -1],
     "drift_threshold": [0, -1, "auto"],
 }
 PARAMS_OF = {"tree-mc": TREE_PARAMS, "logistic": LOGISTIC_PARAMS, "ridge": RIDGE_PARAMS}

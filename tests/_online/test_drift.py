@@ -97,7 +97,9 @@ def test_models_are_compared_anew():
     weights of the other one.
     """
     alphas = np.array([1.0, 1e5])
-    model = OnlineRidgeClassifier(alpha=alphas, standardize=False, drift_threshold=12.0)
+    model = OnlineRidgeClassifier(
+        alpha=alphas, standardize=False, drift_threshold=12.0, shuffle=False
+    )
     before = np.arange(N) % (N // 2)
     model.fit(X[before], Y[before])
     assert model.model_shares_[1] == 0.0
@@ -156,11 +158,11 @@ def test_linucb_starts_from_its_weights():
 
 
 MODELS = {
-    "ridge": OnlineRidgeClassifier(),
-    "two penalties": OnlineRidgeClassifier(alpha=(1.0, 10.0)),
-    "LinUCB": LinUCBClassifier(kernel="linear", random_state=0),
-    "LinUCB, rbf": LinUCBClassifier(n_components=20, random_state=0),
-    "LinUCB, diagonal": LinUCBClassifier(covariance="diagonal", random_state=0),
+    "ridge": OnlineRidgeClassifier(shuffle=False),
+    "two penalties": OnlineRidgeClassifier(alpha=(1.0, 10.0), shuffle=False),
+    "LinUCB": LinUCBClassifier(kernel="linear", random_state=0, shuffle=False),
+    "LinUCB, rbf": LinUCBClassifier(n_components=20, random_state=0, shuffle=False),
+    "LinUCB, diagonal": LinUCBClassifier(covariance="diagonal", random_state=0, shuffle=False),
 }
 
 
@@ -189,9 +191,12 @@ def test_models_recover(name, fingerprint):
 
 def test_costs_of_a_booster_are_not_tested():
     """They depend on the other learners. The relevance of labels is tested."""
-    ridge, Y_rows = OnlineRidgeClassifier(), np.eye(Y.max() + 1, dtype=int)[Y] if Y.ndim == 1 else Y
-    model = AdaOLMR(ridge, n_estimators=1, random_state=0).fit(X, Y_rows)
+    ridge, Y_rows = (
+        OnlineRidgeClassifier(shuffle=False),
+        np.eye(Y.max() + 1, dtype=int)[Y] if Y.ndim == 1 else Y,
+    )
+    model = AdaOLMR(ridge, n_estimators=1, random_state=0, shuffle=False).fit(X, Y_rows)
     assert model.estimators_[0].n_drifts_ == 0
-    ranker = SemiBanditRanker(k=Y_rows.shape[1], random_state=0)
+    ranker = SemiBanditRanker(k=Y_rows.shape[1], random_state=0, shuffle=False)
     ranker._templates = lambda: [ridge]
     assert ranker.fit(X, Y_rows).estimators_[0].n_drifts_ == 1

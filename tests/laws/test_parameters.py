@@ -97,7 +97,7 @@ VALUES = {
     "response_method": ["predict"],
     "reward_model": [REGRESSOR],
     "rule": ["xu-li"],
-    "shuffle": [True],
+    "shuffle": [False],
     "similarity": ["identity"],
     "sketch_size": [1],
     "splits": ["level"],

@@ -43,8 +43,8 @@ BOOSTERS = [
     TopKBBM(n_estimators=4, k=2, random_state=0),
 ]
 CLASSIFIERS = [
-    HoeffdingTreeClassifier(grace_period=10, tau=0.5),
-    OnlineLogisticRegression(),
+    HoeffdingTreeClassifier(grace_period=10, tau=0.5, random_state=0),
+    OnlineLogisticRegression(random_state=0),
     OnlineRidgeClassifier(kernel="rbf", random_state=0),
 ]
 BANDITS = [

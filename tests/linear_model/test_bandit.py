@@ -33,27 +33,40 @@ from sklrank.linear_model import BanditronClassifier, LinUCBClassifier
 from sklrank.model_selection import progressive_val_score
 
 MODELS = {
-    "constant": BanditronClassifier(exploration=0.2, random_state=0),
-    "decay, bare": BanditronClassifier(exploration="decay", fit_intercept=False, random_state=0),
-    "self-tuned": BanditronClassifier(exploration="ag3", random_state=0),
-    "positive": BanditronClassifier(mirror_map="positive", exploration="ag2", random_state=0),
-    "p-norm": BanditronClassifier(mirror_map="p-norm", random_state=0),
-    "entropy": BanditronClassifier(mirror_map="entropy", random_state=0),
+    "constant": BanditronClassifier(exploration=0.2, random_state=0, shuffle=False),
+    "decay, bare": BanditronClassifier(
+        exploration="decay", fit_intercept=False, random_state=0, shuffle=False
+    ),
+    "self-tuned": BanditronClassifier(exploration="ag3", random_state=0, shuffle=False),
+    "positive": BanditronClassifier(
+        mirror_map="positive", exploration="ag2", random_state=0, shuffle=False
+    ),
+    "p-norm": BanditronClassifier(mirror_map="p-norm", random_state=0, shuffle=False),
+    "entropy": BanditronClassifier(mirror_map="entropy", random_state=0, shuffle=False),
     "entropy, fast": BanditronClassifier(
-        mirror_map="entropy", learning_rate=0.5, exploration="ag3", random_state=0
+        mirror_map="entropy", learning_rate=0.5, exploration="ag3", random_state=0, shuffle=False
     ),
-    "full": LinUCBClassifier(kernel="linear", random_state=0),
+    "full": LinUCBClassifier(kernel="linear", random_state=0, shuffle=False),
     "full, bare": LinUCBClassifier(
-        exploration="ag3", alpha=1.0, fit_intercept=False, random_state=0
+        exploration="ag3", alpha=1.0, fit_intercept=False, random_state=0, shuffle=False
     ),
-    "full, not standardized": LinUCBClassifier(clip=None, exploration=0.1, random_state=0),
-    "diagonal": LinUCBClassifier(covariance="diagonal", bonus=0.5, clip=1.5, random_state=0),
-    "rbf": LinUCBClassifier(n_components=7, gamma=0.8, random_state=0),
+    "full, not standardized": LinUCBClassifier(
+        clip=None, exploration=0.1, random_state=0, shuffle=False
+    ),
+    "diagonal": LinUCBClassifier(
+        covariance="diagonal", bonus=0.5, clip=1.5, random_state=0, shuffle=False
+    ),
+    "rbf": LinUCBClassifier(n_components=7, gamma=0.8, random_state=0, shuffle=False),
     "rbf, explores": LinUCBClassifier(
-        kernel="rbf", n_components=10, clip=1.5, exploration=0.1, random_state=0
+        kernel="rbf", n_components=10, clip=1.5, exploration=0.1, random_state=0, shuffle=False
     ),
     "rbf, diagonal": LinUCBClassifier(
-        covariance="diagonal", kernel="rbf", n_components=4, bonus=0.5, random_state=0
+        covariance="diagonal",
+        kernel="rbf",
+        n_components=4,
+        bonus=0.5,
+        random_state=0,
+        shuffle=False,
     ),
 }
 LINEAR = [name for name in MODELS if not name.startswith("rbf")]
@@ -560,6 +573,7 @@ BAD_PARAMETERS = {
         "learning_rate": [0, -1, 1e61, "fast"],
         "fit_intercept": ["yes", None],
         "max_iter": [0, 1.5],
+        "shuffle": ["yes", None],
         "random_state": ["seed", -1],
     },
     LinUCBClassifier: {
@@ -576,6 +590,7 @@ BAD_PARAMETERS = {
         "randomization": ["greedy", None],
         "fit_intercept": ["yes", None],
         "max_iter": [0, 1.5],
+        "shuffle": ["yes", None],
         "random_state": ["seed", -1],
     },
 }

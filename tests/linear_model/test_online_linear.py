@@ -401,10 +401,12 @@ def test_predictions_if_probabilities_are_tied(params):
 
 
 MODELS = {
-    "logistic": OnlineLogisticRegression(learning_rate=0.5),
-    "logistic-ovr": OnlineLogisticRegression(multi_class="ovr"),
-    "ridge": OnlineRidgeClassifier(),
-    "ridge-rbf": OnlineRidgeClassifier(kernel="rbf", n_components=10, random_state=0),
+    "logistic": OnlineLogisticRegression(learning_rate=0.5, shuffle=False),
+    "logistic-ovr": OnlineLogisticRegression(multi_class="ovr", shuffle=False),
+    "ridge": OnlineRidgeClassifier(shuffle=False),
+    "ridge-rbf": OnlineRidgeClassifier(
+        kernel="rbf", n_components=10, random_state=0, shuffle=False
+    ),
 }
 
 
@@ -421,10 +423,12 @@ def test_scale_of_features_does_not_matter(name):
 
 
 RAW = [
-    OnlineLogisticRegression(standardize=False),
-    OnlineRidgeClassifier(standardize=False),
-    OnlineRidgeClassifier(standardize=False, sketch_size=3, random_state=0),
-    OnlineRidgeClassifier(standardize=False, kernel="rbf", n_components=10, random_state=0),
+    OnlineLogisticRegression(standardize=False, shuffle=False),
+    OnlineRidgeClassifier(standardize=False, shuffle=False),
+    OnlineRidgeClassifier(standardize=False, sketch_size=3, random_state=0, shuffle=False),
+    OnlineRidgeClassifier(
+        standardize=False, kernel="rbf", n_components=10, random_state=0, shuffle=False
+    ),
 ]
 
 

@@ -46,7 +46,9 @@ def same_model(a, b):
 )
 def test_losses_of_classes(name, twins, update):
     """A name, a vector, a table and a function of equal costs; names of losses of label sets."""
-    model = PredtronClassifier(loss=name, update=update, max_iter=2).fit(IRIS, SPECIES)
+    model = PredtronClassifier(loss=name, update=update, max_iter=2, shuffle=False).fit(
+        IRIS, SPECIES
+    )
     for twin in twins:
         same_model(clone(model).set_params(loss=twin).fit(IRIS, SPECIES), model)
 
@@ -61,7 +63,7 @@ def test_losses_of_classes(name, twins, update):
     ],
 )
 def test_losses_of_label_sets(name, twin):
-    model = PredtronClassifier(loss=name).fit(TEXTS, TAGS)
+    model = PredtronClassifier(loss=name, shuffle=False).fit(TEXTS, TAGS)
     same_model(clone(model).set_params(loss=twin).fit(TEXTS, TAGS), model)
 
 
@@ -69,9 +71,14 @@ def test_functions_get_the_classes():
     """A cost function gets the true and the predicted class label."""
     prices = {("setosa", "virginica"): 4.0}
     names = np.array(["setosa", "versicolor", "virginica"])
-    model = PredtronClassifier(loss=lambda true, guess: prices.get((true, guess), true != guess))
+    model = PredtronClassifier(
+        loss=lambda true, guess: prices.get((true, guess), true != guess), shuffle=False
+    )
     table = [[0, 1, 4], [1, 0, 1], [1, 1, 0]]
-    same_model(model.fit(IRIS, names[SPECIES]), PredtronClassifier(loss=table).fit(IRIS, SPECIES))
+    same_model(
+        model.fit(IRIS, names[SPECIES]),
+        PredtronClassifier(loss=table, shuffle=False).fit(IRIS, SPECIES),
+    )
 
 
 # -- Class labels, indicator matrices.
@@ -86,7 +93,9 @@ def test_classes_have_names(names, reject_cost):
     kept = len(names) > SPECIES
     X, y = IRIS[kept], SPECIES[kept]
     indices = np.argsort(np.argsort(names))[y]
-    plain = PredtronClassifier(reject_cost=reject_cost, mirror_map="positive").fit(X, indices)
+    plain = PredtronClassifier(reject_cost=reject_cost, mirror_map="positive", shuffle=False).fit(
+        X, indices
+    )
     for kind in (None, object) if isinstance(names[0], str) else (None,):
         model = clone(plain).fit(X, np.array(names, dtype=kind)[y])
         assert model.classes_.tolist() == sorted(names)
@@ -99,12 +108,14 @@ def test_classes_have_names(names, reject_cost):
 
 def test_indicators():
     """Dense or sparse, with names of the labels."""
-    model = PredtronClassifier(loss="hamming").partial_fit(TEXTS, TAGS, classes=list("abcd"))
+    model = PredtronClassifier(loss="hamming", shuffle=False).partial_fit(
+        TEXTS, TAGS, classes=list("abcd")
+    )
     assert model.classes_.tolist() == list("abcd")
     explicit = sparse.coo_array(TAGS)
     explicit.data[:5] = 0
     for known in (sparse.csr_array(TAGS), sparse.csc_matrix(TAGS), TAGS.astype(bool), TAGS * 1.0):
-        other = PredtronClassifier(loss="hamming").fit(TEXTS, known)
+        other = PredtronClassifier(loss="hamming", shuffle=False).fit(TEXTS, known)
         assert_array_equal(other.coef_, model.coef_)
     zeros = TAGS.copy()
     zeros[explicit.coords[0][:5], explicit.coords[1][:5]] = 0
@@ -117,7 +128,7 @@ def test_indicators():
 
 def test_columns_can_be_permuted():
     order = [2, 0, 3, 1]
-    model = PredtronClassifier(loss="hamming", average=True).fit(TEXTS, TAGS)
+    model = PredtronClassifier(loss="hamming", average=True, shuffle=False).fit(TEXTS, TAGS)
     permuted = clone(model).fit(TEXTS, TAGS[:, order])
     assert_allclose(permuted.coef_, model.coef_[order], atol=1e-12)
 
@@ -125,7 +136,7 @@ def test_columns_can_be_permuted():
 def test_two_classes():
     """They share one row of weights, and the decision function has one column."""
     X, y = IRIS[SPECIES > 0], SPECIES[SPECIES > 0]
-    model = PredtronClassifier(max_iter=3).fit(X, y)
+    model = PredtronClassifier(max_iter=3, shuffle=False).fit(X, y)
     assert model.coef_.shape == (1, 4)
     difference = model.decision_function(X)
     assert_allclose(difference, X @ model.coef_[0] + model.intercept_, atol=1e-12)
@@ -136,7 +147,9 @@ def test_two_classes():
 
 
 def rejecting_model(**parameters):
-    return PredtronClassifier(**{"reject_cost": 0.1, "mirror_map": "positive"} | parameters)
+    return PredtronClassifier(
+        **{"reject_cost": 0.1, "mirror_map": "positive"} | parameters, shuffle=False
+    )
 
 
 def test_score_of_rejections_among_costs():
@@ -230,7 +243,7 @@ def test_rejections_leave_large_numbers_as_they_are(kind):
 
 
 def test_without_the_option():
-    model = PredtronClassifier().fit(IRIS, SPECIES)
+    model = PredtronClassifier(shuffle=False).fit(IRIS, SPECIES)
     assert model.reject_label_ is None
     assert_allclose(model.score(IRIS, SPECIES), np.mean(model.predict(IRIS) == SPECIES))
 
@@ -273,7 +286,7 @@ BAD_TARGETS = [
 
 
 def test_invalid_targets_do_not_change_the_model(fingerprint):
-    model = PredtronClassifier(average=True).fit(IRIS, SPECIES)
+    model = PredtronClassifier(average=True, shuffle=False).fit(IRIS, SPECIES)
     before = fingerprint(model)
     more = [(SPECIES + 1, "not in `classes`"), (TAGS[:150], "an indicator matrix; call fit")]
     for y, message in [*BAD_TARGETS, *more]:
@@ -291,7 +304,7 @@ def test_invalid_targets_do_not_change_the_model(fingerprint):
 
 
 def test_invalid_indicators_do_not_change_the_model(fingerprint):
-    model = PredtronClassifier(loss="hamming").fit(TEXTS, TAGS)
+    model = PredtronClassifier(loss="hamming", shuffle=False).fit(TEXTS, TAGS)
     before = fingerprint(model)
     for Y, message in [
         (TAGS[:, :3], "3 label columns"),
@@ -335,13 +348,13 @@ def test_invalid_indicators_do_not_change_the_model(fingerprint):
     ],
 )
 def test_bad_parameters_are_named(parameters, message, fingerprint):
-    model = PredtronClassifier().fit(IRIS, SPECIES).set_params(**parameters)
+    model = PredtronClassifier(shuffle=False).fit(IRIS, SPECIES).set_params(**parameters)
     before = fingerprint(model)
     with pytest.raises(ValueError, match=message):
         model.fit(IRIS, SPECIES)
     assert fingerprint(model) == before
     for method in ("partial_fit", "progressive_fit"):
-        model = PredtronClassifier(**parameters)
+        model = PredtronClassifier(**parameters, shuffle=False)
         with pytest.raises(ValueError, match=message):
             getattr(model, method)(IRIS, SPECIES)
         assert not hasattr(model, "classes_")
@@ -358,7 +371,7 @@ def test_bad_parameters_are_named(parameters, message, fingerprint):
     ],
 )
 def test_bad_losses_of_label_sets(loss, message):
-    model = PredtronClassifier(loss=loss)
+    model = PredtronClassifier(loss=loss, shuffle=False)
     for method in ("fit", "partial_fit"):
         with pytest.raises(ValueError, match=message):
             getattr(model, method)(TEXTS, TAGS)
@@ -368,7 +381,7 @@ def test_bad_losses_of_label_sets(loss, message):
 @pytest.mark.parametrize("parameters", [{"reject_cost": 0.1}, {"representation": "simplex"}])
 def test_options_of_class_labels(parameters):
     with pytest.raises(ValueError, match="y is an indicator matrix"):
-        PredtronClassifier(**parameters).fit(TEXTS, TAGS)
+        PredtronClassifier(**parameters, shuffle=False).fit(TEXTS, TAGS)
 
 
 # -- With scikit-learn's tools.
@@ -376,7 +389,9 @@ def test_options_of_class_labels(parameters):
 
 def test_a_search_over_a_pipeline():
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), PredtronClassifier(max_iter=3, average=True)),
+        make_pipeline(
+            StandardScaler(), PredtronClassifier(max_iter=3, average=True, shuffle=False)
+        ),
         {
             "predtronclassifier__loss": ["zero_one", "absolute", [1, 2, 1]],
             "predtronclassifier__mirror_map": ["euclidean", "p-norm"],
@@ -393,9 +408,13 @@ def test_a_search_over_a_pipeline():
 def test_progressive_scores_have_a_column_for_each_class(n_classes, parameters):
     """Also for two classes, as in every online classifier."""
     X, y = IRIS[n_classes > SPECIES], SPECIES[n_classes > SPECIES]
-    scores = PredtronClassifier(**parameters).progressive_fit(X, y, classes=range(n_classes))
+    scores = PredtronClassifier(**parameters, shuffle=False).progressive_fit(
+        X, y, classes=range(n_classes)
+    )
     assert scores.shape == (len(X), n_classes)
-    model = PredtronClassifier(**parameters).partial_fit(X[:1], y[:1], classes=range(n_classes))
+    model = PredtronClassifier(**parameters, shuffle=False).partial_fit(
+        X[:1], y[:1], classes=range(n_classes)
+    )
     for i in range(1, 30):
         decision = model.decision_function(X[[i]])[0]
         expected = scores[i, 1] - scores[i, 0] if n_classes == 2 else scores[i]
@@ -404,10 +423,14 @@ def test_progressive_scores_have_a_column_for_each_class(n_classes, parameters):
 
 
 def test_progressive_validation():
-    scores = PredtronClassifier().progressive_fit(IRIS, SPECIES)
-    hits = progressive_val_score(PredtronClassifier(), IRIS, SPECIES, scoring="accuracy")
+    scores = PredtronClassifier(shuffle=False).progressive_fit(IRIS, SPECIES)
+    hits = progressive_val_score(
+        PredtronClassifier(shuffle=False), IRIS, SPECIES, scoring="accuracy"
+    )
     assert_array_equal(hits, scores.argmax(axis=1) == SPECIES)
-    losses = progressive_val_score(PredtronClassifier(loss="hamming"), TEXTS, TAGS, chunk_size=10)
+    losses = progressive_val_score(
+        PredtronClassifier(loss="hamming", shuffle=False), TEXTS, TAGS, chunk_size=10
+    )
     assert losses.shape == (300,)
     assert losses[100:].mean() < 0.3
 
@@ -426,7 +449,7 @@ def test_progressive_validation():
 def test_digits(parameters, bound):
     X, y = load_digits(return_X_y=True)
     X = X / 16 - X.mean() / 16
-    model = PredtronClassifier(average=True, max_iter=5, **parameters)
+    model = PredtronClassifier(average=True, max_iter=5, **parameters, shuffle=False)
     assert model.fit(X[:1200], y[:1200]).score(X[1200:], y[1200:]) > bound
 
 
@@ -434,12 +457,15 @@ def test_rejections_among_dates_are_refused():
     dates = np.array(["2020", "2021", "2022"], dtype="M8[D]")[SPECIES]
     with pytest.raises(ValueError, match="y holds classes of the type datetime64"):
         rejecting_model().fit(IRIS, dates)
-    model = PredtronClassifier().fit(IRIS, dates)
+    model = PredtronClassifier(shuffle=False).fit(IRIS, dates)
     assert model.predict(IRIS).dtype == dates.dtype
 
 
 def test_score_accepts_the_targets_of_fit():
     Y = np.eye(3, dtype=int)[SPECIES]
-    expected = PredtronClassifier(loss="hamming").fit(IRIS, Y).score(IRIS, Y)
+    expected = PredtronClassifier(loss="hamming", shuffle=False).fit(IRIS, Y).score(IRIS, Y)
     for kind in (pd.DataFrame(Y).astype("Int64"), Y.astype(">i4"), Y.tolist(), Y.astype(bool)):
-        assert PredtronClassifier(loss="hamming").fit(IRIS, kind).score(IRIS, kind) == expected
+        assert (
+            PredtronClassifier(loss="hamming", shuffle=False).fit(IRIS, kind).score(IRIS, kind)
+            == expected
+        )

@@ -59,8 +59,8 @@ class OwnPrecision:
     ("built_in", "own"), [({}, OwnNDCG()), ({"loss": "precision", "k": 2}, OwnPrecision())]
 )
 def test_own_loss(built_in, own, update):
-    model = PredtronLabelRanker(update=update, **built_in).fit(X, GRADES)
-    twin = PredtronLabelRanker(update=update, loss=own).fit(X, GRADES)
+    model = PredtronLabelRanker(update=update, **built_in, shuffle=False).fit(X, GRADES)
+    twin = PredtronLabelRanker(update=update, loss=own, shuffle=False).fit(X, GRADES)
     assert_allclose(twin.coef_, model.coef_, atol=1e-9)
     assert_allclose(twin.mean_loss_, model.mean_loss_)
 
@@ -75,8 +75,8 @@ def test_own_loss(built_in, own, update):
     ],
 )
 def test_own_representation(built_in, own):
-    model = PredtronLabelRanker(**built_in).fit(X, GRADES)
-    twin = PredtronLabelRanker(representation=own).fit(X, GRADES)
+    model = PredtronLabelRanker(**built_in, shuffle=False).fit(X, GRADES)
+    twin = PredtronLabelRanker(representation=own, shuffle=False).fit(X, GRADES)
     assert_allclose(twin.coef_, model.coef_, atol=1e-12)
 
 
@@ -86,7 +86,7 @@ def test_own_representation(built_in, own):
 @pytest.mark.parametrize("mirror_map", ["euclidean", "p-norm", "group-norm", "schatten"])
 @pytest.mark.parametrize("average", [False, True])
 def test_labels_can_be_permuted(mirror_map, average):
-    model = PredtronLabelRanker(mirror_map=mirror_map, average=average, max_iter=2)
+    model = PredtronLabelRanker(mirror_map=mirror_map, average=average, max_iter=2, shuffle=False)
     model.fit(X, RANKS)
     for order in ([4, 3, 2, 1, 0], [2, 0, 1, 4, 3]):
         permuted = clone(model).fit(X, RANKS[:, order])
@@ -96,7 +96,7 @@ def test_labels_can_be_permuted(mirror_map, average):
 
 def test_formats_of_y():
     """Dense or sparse, integers, booleans, lists, data frames; names of the labels."""
-    model = PredtronLabelRanker().fit(X, GRADES)
+    model = PredtronLabelRanker(shuffle=False).fit(X, GRADES)
     for y in (
         GRADES.astype(float),
         GRADES.tolist(),
@@ -108,13 +108,13 @@ def test_formats_of_y():
     indicator = clone(model).fit(X, GRADES > 0)
     assert_array_equal(clone(model).fit(X, 1 * (GRADES > 0)).coef_, indicator.coef_)
     assert model.classes_.tolist() == [0, 1, 2, 3, 4]
-    named = PredtronLabelRanker().partial_fit(X, GRADES, classes=list("zbcda"))
+    named = PredtronLabelRanker(shuffle=False).partial_fit(X, GRADES, classes=list("zbcda"))
     assert_array_equal(named.coef_, model.coef_)
     assert named.predict_topk(X, 1)[0, 0] == "zbcda"[model.predict_topk(X, 1)[0, 0]]
 
 
 def test_samples_of_one_grade_do_not_change_the_model():
-    model = PredtronLabelRanker().fit(X, GRADES)
+    model = PredtronLabelRanker(shuffle=False).fit(X, GRADES)
     before = model.coef_
     for grade in (0.0, 3.0, 1000.0):
         model.partial_fit(X, np.full_like(SCORES, grade))
@@ -125,7 +125,7 @@ def test_samples_of_one_grade_do_not_change_the_model():
 @pytest.mark.parametrize("rate", [1.0, 0.01])
 def test_grades_may_be_in_the_hundreds(rate):
     """The gains 2^y - 1 would overflow; grades below the greatest one hardly count."""
-    model = PredtronLabelRanker(learning_rate=rate, average=True, max_iter=3)
+    model = PredtronLabelRanker(learning_rate=rate, average=True, max_iter=3, shuffle=False)
     model.fit(X, GRADES * 1000)
     assert np.isfinite(model.coef_).all()
     assert 0 < model.mean_loss_ < 1
@@ -137,7 +137,7 @@ def test_grades_may_be_in_the_hundreds(rate):
 
 
 def test_predictions_are_rankings():
-    model = PredtronLabelRanker(average=True).fit(X, GRADES)
+    model = PredtronLabelRanker(average=True, shuffle=False).fit(X, GRADES)
     scores, positions = model.decision_function(X), model.predict(X)
     assert_array_equal(np.sort(positions, axis=1), np.tile(np.arange(1, 6), (150, 1)))
     assert_array_equal(positions, model.predict_ranks(X))
@@ -150,7 +150,7 @@ def test_predictions_are_rankings():
 @pytest.mark.parametrize("k", [None, 2])
 def test_score(k):
     """Mean NDCG by its formula; samples without a relevant label do not count."""
-    model = PredtronLabelRanker(k=k).fit(X, GRADES)
+    model = PredtronLabelRanker(k=k, shuffle=False).fit(X, GRADES)
     y = GRADES.copy()
     y[:10] = 0
     judged = y.any(axis=1)
@@ -167,7 +167,7 @@ def test_score(k):
 
 
 def test_score_of_grades_without_relevance_or_exponential_gain():
-    model = PredtronLabelRanker().fit(X, GRADES)
+    model = PredtronLabelRanker(shuffle=False).fit(X, GRADES)
     with pytest.raises(ValueError, match="^y has no relevant label.* include a sample"):
         model.score(X, np.zeros_like(GRADES))
     # The exponential gains of 1000 * GRADES would overflow. GRADES are the numbers of lower grades.
@@ -177,7 +177,7 @@ def test_score_of_grades_without_relevance_or_exponential_gain():
 
 
 def test_it_learns():
-    model = PredtronLabelRanker(average=True, max_iter=10)
+    model = PredtronLabelRanker(average=True, max_iter=10, shuffle=False)
     assert model.fit(X[:100], GRADES[:100]).score(X[100:], GRADES[100:]) > 0.9
     model.set_params(kernel=partial(rbf_kernel, gamma=0.03))
     assert model.fit(X[:100], GRADES[:100]).score(X[100:], GRADES[100:]) > 0.9
@@ -206,7 +206,7 @@ BAD_GRADES = [
 
 
 def test_invalid_grades_do_not_change_the_model(fingerprint):
-    model = PredtronLabelRanker(average=True).fit(X, GRADES)
+    model = PredtronLabelRanker(average=True, shuffle=False).fit(X, GRADES)
     before = fingerprint(model)
     for y, message in BAD_GRADES:
         for method in (model.fit, model.partial_fit, model.progressive_fit, model.score):
@@ -225,7 +225,7 @@ def test_invalid_grades_do_not_change_the_model(fingerprint):
         model.score(X, GRADES[:, :4])
     for classes in (list("abcd"), list("abcda")):
         with pytest.raises(ValueError, match="classes must name"):
-            PredtronLabelRanker().partial_fit(X, GRADES, classes=classes)
+            PredtronLabelRanker(shuffle=False).partial_fit(X, GRADES, classes=classes)
 
 
 class Nonsense:
@@ -273,13 +273,13 @@ class Nonsense:
 )
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning", "ignore:invalid value")
 def test_bad_parameters_are_named(parameters, message, fingerprint):
-    model = PredtronLabelRanker().fit(X, GRADES).set_params(**parameters)
+    model = PredtronLabelRanker(shuffle=False).fit(X, GRADES).set_params(**parameters)
     before = fingerprint(model)
     with pytest.raises(ValueError, match=message):
         model.fit(X, GRADES)
     assert fingerprint(model) == before
     for method in ("partial_fit", "progressive_fit"):
-        model = PredtronLabelRanker(**parameters)
+        model = PredtronLabelRanker(**parameters, shuffle=False)
         with pytest.raises(ValueError, match=message):
             getattr(model, method)(X, GRADES)
         assert not hasattr(model, "classes_")
@@ -290,7 +290,9 @@ def test_bad_parameters_are_named(parameters, message, fingerprint):
 
 def test_a_search_over_a_pipeline():
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), PredtronLabelRanker(max_iter=2, average=True)),
+        make_pipeline(
+            StandardScaler(), PredtronLabelRanker(max_iter=2, average=True, shuffle=False)
+        ),
         {
             "predtronlabelranker__loss": ["ndcg", "precision"],
             "predtronlabelranker__representation": ["power", "reciprocal"],
@@ -307,10 +309,12 @@ def test_progressive_validation():
     rows, tags = make_multilabel_classification(80, random_state=0)
     rows = scale(rows)
     for chunk_size in (1, 20):
-        found = progressive_val_score(PredtronLabelRanker(), rows, tags, chunk_size=chunk_size)
+        found = progressive_val_score(
+            PredtronLabelRanker(shuffle=False), rows, tags, chunk_size=chunk_size
+        )
         # A model that is not fitted scores all labels equally.
         expected = [rank_loss(tags[:chunk_size], np.zeros((chunk_size, 5)))]
-        model = PredtronLabelRanker().partial_fit(rows[:chunk_size], tags[:chunk_size])
+        model = PredtronLabelRanker(shuffle=False).partial_fit(rows[:chunk_size], tags[:chunk_size])
         for start in range(chunk_size, 80, chunk_size):
             part = slice(start, start + chunk_size)
             expected.append(rank_loss(tags[part], model.decision_function(rows[part])))

@@ -25,11 +25,11 @@ for query in range(40):
     RANKS[QID == query] = SCORES[QID == query].argsort().argsort()
 
 MODELS = {
-    "default": PredtronQueryRanker(),
-    "mean": PredtronQueryRanker(average=True, max_iter=3, representation="linear"),
-    "loss-driven": PredtronQueryRanker(update="loss-driven", learning_rate=0.3),
-    "p-norm": PredtronQueryRanker(mirror_map="p-norm", representation="reciprocal"),
-    "rbf": PredtronQueryRanker(kernel="rbf", average=True),
+    "default": PredtronQueryRanker(shuffle=False),
+    "mean": PredtronQueryRanker(average=True, max_iter=3, representation="linear", shuffle=False),
+    "loss-driven": PredtronQueryRanker(update="loss-driven", learning_rate=0.3, shuffle=False),
+    "p-norm": PredtronQueryRanker(mirror_map="p-norm", representation="reciprocal", shuffle=False),
+    "rbf": PredtronQueryRanker(kernel="rbf", average=True, shuffle=False),
 }
 each_model = pytest.mark.parametrize("name", MODELS)
 
@@ -66,8 +66,8 @@ def test_documents_of_a_query_in_any_order(name):
 
 
 def test_without_ids_all_is_one_query():
-    alone = PredtronQueryRanker().fit(X[:8], GRADES[:8])
-    same = PredtronQueryRanker().fit(X[:8], GRADES[:8], qid=np.full(8, "same"))
+    alone = PredtronQueryRanker(shuffle=False).fit(X[:8], GRADES[:8])
+    same = PredtronQueryRanker(shuffle=False).fit(X[:8], GRADES[:8], qid=np.full(8, "same"))
     assert_array_equal(alone.coef_, same.coef_)
     assert alone.n_rounds_ == 1
     assert_allclose(alone.score(X, GRADES), ndcg_score(GRADES, alone.predict(X)))
@@ -78,7 +78,7 @@ def test_without_ids_all_is_one_query():
 def test_score_needs_ids_after_several_queries():
     """Whether `fit` or `partial_fit` got them, by their ids or one in each call."""
     first, second = (X[:10], GRADES[:10]), (X[10:20], GRADES[10:20])
-    with_ids = PredtronQueryRanker().partial_fit(X, GRADES, QID)
+    with_ids = PredtronQueryRanker(shuffle=False).partial_fit(X, GRADES, QID)
     for model in (
         with_ids,
         clone(with_ids).partial_fit(X, GRADES, QID).partial_fit(*first),
@@ -99,7 +99,7 @@ def test_score_needs_ids_after_several_queries():
 
 @pytest.mark.parametrize("k", [None, 3])
 def test_score_is_ndcg_at_k(k):
-    model = PredtronQueryRanker(k=k).fit(X, GRADES, QID)
+    model = PredtronQueryRanker(k=k, shuffle=False).fit(X, GRADES, QID)
     assert model.score(X, GRADES, QID) == ndcg_score(GRADES, model.predict(X), qid=QID, k=k)
     # The exponential gains of 1000 * GRADES would overflow. GRADES are the numbers of lower grades.
     model.fit(X, 1000 * GRADES, QID)
@@ -108,7 +108,7 @@ def test_score_is_ndcg_at_k(k):
 
 
 def test_an_id_in_another_call_is_another_query():
-    model = PredtronQueryRanker().partial_fit(X[:6], RANKS[:6], np.zeros(6))
+    model = PredtronQueryRanker(shuffle=False).partial_fit(X[:6], RANKS[:6], np.zeros(6))
     again = clone(model).partial_fit(X[:3], RANKS[:3], np.zeros(3))
     again.partial_fit(X[3:6], RANKS[3:6], np.zeros(3))
     assert (model.n_rounds_, again.n_rounds_) == (1, 2)
@@ -116,7 +116,7 @@ def test_an_id_in_another_call_is_another_query():
 
 def test_queries_of_one_grade_do_not_change_the_model():
     """Nor do queries of one document."""
-    model = PredtronQueryRanker().fit(X, GRADES, QID)
+    model = PredtronQueryRanker(shuffle=False).fit(X, GRADES, QID)
     before = model.coef_
     model.partial_fit(X, np.full(240, 7), QID).partial_fit(X, GRADES, np.arange(240))
     assert_array_equal(model.coef_, before)
@@ -144,8 +144,10 @@ class OwnNDCG:
 
 
 def test_own_loss_and_representation():
-    model = PredtronQueryRanker(representation="reciprocal").fit(X, GRADES, QID)
-    own = PredtronQueryRanker(loss=OwnNDCG(), representation=lambda positions: 1 / positions)
+    model = PredtronQueryRanker(representation="reciprocal", shuffle=False).fit(X, GRADES, QID)
+    own = PredtronQueryRanker(
+        loss=OwnNDCG(), representation=lambda positions: 1 / positions, shuffle=False
+    )
     assert_allclose(own.fit(X, GRADES, QID).coef_, model.coef_, atol=1e-9)
     assert_allclose(own.mean_loss_, model.mean_loss_)
 
@@ -154,7 +156,7 @@ def test_own_loss_and_representation():
 
 
 def test_attributes():
-    model = PredtronQueryRanker().fit(X, GRADES, QID)
+    model = PredtronQueryRanker(shuffle=False).fit(X, GRADES, QID)
     assert model.coef_.shape == (6,)
     assert_allclose(model.predict(X), X @ model.coef_, atol=1e-12)
     weights = np.random.RandomState(1).rand(240)
@@ -168,7 +170,7 @@ def test_it_learns_the_papers_simulation():
     train = qid < 150
     scores = {}
     for representation in ("power", "reciprocal"):
-        model = PredtronQueryRanker(representation=representation)
+        model = PredtronQueryRanker(representation=representation, shuffle=False)
         model.fit(rows[train], grades[train], qid[train])
         scores[representation] = model.score(rows[~train], grades[~train], qid[~train])
     assert scores["power"] > max(0.9, scores["reciprocal"])
@@ -222,12 +224,12 @@ def test_invalid_data_do_not_change_the_model(name, fingerprint):
     ],
 )
 def test_bad_parameters_are_named(parameters, message, fingerprint):
-    model = PredtronQueryRanker().fit(X, GRADES, QID).set_params(**parameters)
+    model = PredtronQueryRanker(shuffle=False).fit(X, GRADES, QID).set_params(**parameters)
     before = fingerprint(model)
     with pytest.raises(ValueError, match=message):
         model.fit(X, GRADES, QID)
     assert fingerprint(model) == before
-    model = PredtronQueryRanker(**parameters)
+    model = PredtronQueryRanker(**parameters, shuffle=False)
     with pytest.raises(ValueError, match=message):
         model.partial_fit(X, GRADES, QID)
     assert not hasattr(model, "n_features_in_")
@@ -235,8 +237,8 @@ def test_bad_parameters_are_named(parameters, message, fingerprint):
 
 def test_more_positions_than_documents():
     """All documents count then, as in NDCG@k of short queries."""
-    model = PredtronQueryRanker(k=50).fit(X, GRADES, QID)
-    assert_array_equal(model.coef_, PredtronQueryRanker().fit(X, GRADES, QID).coef_)
+    model = PredtronQueryRanker(k=50, shuffle=False).fit(X, GRADES, QID)
+    assert_array_equal(model.coef_, PredtronQueryRanker(shuffle=False).fit(X, GRADES, QID).coef_)
 
 
 # -- With scikit-learn's tools.
@@ -245,7 +247,7 @@ def test_more_positions_than_documents():
 def test_a_search_over_a_pipeline(routing):
     pytest.importorskip("sklearn", "1.8", reason="its searches leave the ids of pipelines out")
     search = GridSearchCV(
-        make_pipeline(StandardScaler(), PredtronQueryRanker(average=True)),
+        make_pipeline(StandardScaler(), PredtronQueryRanker(average=True, shuffle=False)),
         {
             "predtronqueryranker__representation": ["power", "reciprocal"],
             "predtronqueryranker__mirror_map": ["euclidean", "p-norm"],
@@ -275,13 +277,13 @@ def test_cross_validation(routing, name):
 
 
 def test_a_search_without_routing_says_how():
-    search = GridSearchCV(PredtronQueryRanker(), {"k": [2]}, cv=3, error_score="raise")
+    search = GridSearchCV(PredtronQueryRanker(shuffle=False), {"k": [2]}, cv=3, error_score="raise")
     with pytest.raises(ValueError, match="enable_metadata_routing=True"):
         search.fit(X, GRADES, qid=QID)
 
 
 def test_permutation_importance():
-    model = PredtronQueryRanker(average=True, max_iter=5).fit(X, GRADES, QID)
+    model = PredtronQueryRanker(average=True, max_iter=5, shuffle=False).fit(X, GRADES, QID)
     means = query_permutation_importance(
         model, X, GRADES, qid=QID, n_repeats=3, random_state=0
     ).importances_mean
@@ -295,7 +297,7 @@ def test_permutation_importance():
 def test_mq2008(letor_data):
     """The first fold: ten passes come close to boosting."""
     rows, grades, qid = letor_data(1, 2, 3)
-    model = PredtronQueryRanker(average=True, max_iter=10)
+    model = PredtronQueryRanker(average=True, max_iter=10, shuffle=False)
     model.fit(rows, grades, qid=qid)
     rows, grades, qid = letor_data(5)
     assert ndcg_score(grades, model.predict(rows), qid=qid, k=10) >= 0.7
@@ -305,7 +307,7 @@ def test_mq2008(letor_data):
 def test_no_support_vectors(average):
     """Without relevant documents there is no mistake, and no document becomes a support vector."""
     X = np.random.RandomState(0).normal(size=(4, 3))
-    model = PredtronQueryRanker(kernel="poly", average=average).fit(X, np.zeros(4))
+    model = PredtronQueryRanker(kernel="poly", average=average, shuffle=False).fit(X, np.zeros(4))
     assert model.dual_coef_.shape == (1, 0)
     assert model.support_vectors_.shape == (0, 3)
     assert_array_equal(model.predict(X), np.zeros(4))

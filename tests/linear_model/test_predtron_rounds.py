@@ -287,7 +287,9 @@ def labels(m, seed):
 def test_many_classes(mirror_map, rate):
     """With 12 classes the exponent of the Schatten norm is greater than 2."""
     assert exponent(12) > 2.4
-    model = PredtronClassifier(loss="absolute", mirror_map=mirror_map, learning_rate=rate)
+    model = PredtronClassifier(
+        loss="absolute", mirror_map=mirror_map, learning_rate=rate, shuffle=False
+    )
     y = labels(12, seed=0)
     # Singular values near zero are accurate to the square root of the rounding error.
     check_rows(model, rows(12), y, class_rounds(y, 12, "absolute"), atol=1e-7)
@@ -305,6 +307,7 @@ def test_classes(loss, update, mirror_map):
             mirror_map=mirror_map,
             learning_rate=rate,
             fit_intercept=intercept,
+            shuffle=False,
         )
         y = labels(m, seed=m)
         check_rows(model, rows(m), y, class_rounds(y, m, loss))
@@ -318,7 +321,12 @@ def test_rejections(m, update, mirror_map):
     n_rejected = 0
     for seed, (loss, cost) in enumerate([("zero_one", 0.3), ("absolute", np.linspace(0, 0.7, m))]):
         model = PredtronClassifier(
-            loss=loss, update=update, mirror_map=mirror_map, reject_cost=cost, fit_intercept=False
+            loss=loss,
+            update=update,
+            mirror_map=mirror_map,
+            reject_cost=cost,
+            fit_intercept=False,
+            shuffle=False,
         )
         X, y = np.abs(rows(seed)), labels(m, seed)
         predictions, costs = with_rejection(np.eye(m), COSTS[loss](m), cost)
@@ -362,7 +370,7 @@ def test_representations_of_classes(name, update, mirror_map):
     given, vectors_of = REPRESENTATIONS[name]
     y = labels(4, seed=3)
     model = PredtronClassifier(
-        representation=given, loss="absolute", update=update, mirror_map=mirror_map
+        representation=given, loss="absolute", update=update, mirror_map=mirror_map, shuffle=False
     )
     vectors = given if vectors_of is None else vectors_of(4)
     vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -386,7 +394,7 @@ def test_predictions_that_are_no_classes(update):
     """Four classes, three predictions: each class has a correct one, and two classes share one."""
     y, vectors = labels(4, seed=4), np.array([[3.0, 0.2], [0.1, 1], [-1, -1.3]])
     costs = np.array([[0.0, 1, 2], [0, 1, 2], [1, 0, 1], [2, 1, 0]])
-    model = PredtronClassifier(representation=vectors, loss=costs, update=update)
+    model = PredtronClassifier(representation=vectors, loss=costs, update=update, shuffle=False)
     vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     check_rows(model, rows(4), y, [(vectors, costs[label]) for label in y])
     predictions = model.fit(rows(4), y).predict(rows(4))
@@ -412,6 +420,7 @@ def test_label_sets(loss, update, mirror_map):
             mirror_map=mirror_map,
             learning_rate=rate,
             fit_intercept=intercept,
+            shuffle=False,
         )
         check_rows(model, rows(5), Y, subset_rounds(Y, loss))
 
@@ -436,6 +445,7 @@ def test_rankings_of_labels(loss, update, maps):
             learning_rate=rate,
             fit_intercept=rate < 1,
             **RANKING_LOSSES[loss][0],
+            shuffle=False,
         )
         check_rows(model, rows(6), relevance, rounds)
 
@@ -453,6 +463,7 @@ def test_rankings_of_documents(loss, update, maps):
             mirror_map=mirror_map,
             learning_rate=rate,
             **RANKING_LOSSES[loss][0],
+            shuffle=False,
         )
         check_queries(model, X, y, qid, rounds)
 
@@ -477,13 +488,15 @@ KERNELS = {
 } | {"callable": (own_kernel, own_kernel)}
 
 KERNEL_MODELS = {
-    "classes": PredtronClassifier(loss="absolute"),
-    "classes, bare": PredtronClassifier(fit_intercept=False),
-    "rejections": PredtronClassifier(reject_cost=[0.0, 0.3, 0.4], update="loss-driven"),
-    "sets": PredtronClassifier(loss="hamming", learning_rate=0.2),
-    "labels": PredtronLabelRanker(update="loss-driven", learning_rate=0.3),
-    "documents": PredtronQueryRanker(representation="linear"),
-    "documents, k=2": PredtronQueryRanker(learning_rate=0.3, k=2),
+    "classes": PredtronClassifier(loss="absolute", shuffle=False),
+    "classes, bare": PredtronClassifier(fit_intercept=False, shuffle=False),
+    "rejections": PredtronClassifier(
+        reject_cost=[0.0, 0.3, 0.4], update="loss-driven", shuffle=False
+    ),
+    "sets": PredtronClassifier(loss="hamming", learning_rate=0.2, shuffle=False),
+    "labels": PredtronLabelRanker(update="loss-driven", learning_rate=0.3, shuffle=False),
+    "documents": PredtronQueryRanker(representation="linear", shuffle=False),
+    "documents, k=2": PredtronQueryRanker(learning_rate=0.3, k=2, shuffle=False),
 }
 
 
@@ -550,7 +563,7 @@ def test_kernels(name, kernel):
 def test_every_kernel_of_scikit_learn(kernel):
     """Also those for nonnegative features only, with their default parameters."""
     X, y = np.abs(rows(7)), labels(3, seed=8)
-    model = PredtronClassifier(kernel=kernel).fit(X, y)
+    model = PredtronClassifier(kernel=kernel, shuffle=False).fit(X, y)
     values = pairwise_kernels(X, model.support_vectors_, metric=kernel) + 1
     assert_allclose(model.decision_function(X), values @ model.dual_coef_.T, atol=1e-9)
 
@@ -588,7 +601,7 @@ def test_perceptron_row_by_row(kind, intercept):
     random = np.random.RandomState(0)
     X, y = random.normal(size=(25, 5)), random.randint(2, size=25)
     classic = Perceptron(shuffle=False, tol=None, fit_intercept=intercept)
-    model = PredtronClassifier(learning_rate=0.5, fit_intercept=intercept)
+    model = PredtronClassifier(learning_rate=0.5, fit_intercept=intercept, shuffle=False)
     for i in range(25):
         for learner in (classic, model):
             learner.partial_fit(kind(X[i : i + 1]), y[i : i + 1], [0, 1])
@@ -602,7 +615,7 @@ def test_perceptron_on_data(load):
     X, y = load(return_X_y=True)
     X, y = scale(X), y % 2
     classic = Perceptron(shuffle=False, tol=None, max_iter=3).fit(X, y)
-    model = PredtronClassifier(learning_rate=0.5)
+    model = PredtronClassifier(learning_rate=0.5, shuffle=False)
     for _ in range(3):
         model.partial_fit(X, y)
     assert_allclose(model.coef_, classic.coef_, atol=1e-9)

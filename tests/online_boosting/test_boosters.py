@@ -54,10 +54,12 @@ class Means(ClassifierMixin, BaseEstimator):
 
 
 KINDS = {
-    "ada": AdaOLMR("trees", n_estimators=8, random_state=0),
-    "bmr": OnlineBMR("trees", n_estimators=8, random_state=0),
-    "bmr, rank loss": OnlineBMR("trees", n_estimators=8, loss="rank", random_state=0),
-    "recommended": AdaOLMR(n_estimators=6, random_state=0),
+    "ada": AdaOLMR("trees", n_estimators=8, random_state=0, shuffle=False),
+    "bmr": OnlineBMR("trees", n_estimators=8, random_state=0, shuffle=False),
+    "bmr, rank loss": OnlineBMR(
+        "trees", n_estimators=8, loss="rank", random_state=0, shuffle=False
+    ),
+    "recommended": AdaOLMR(n_estimators=6, random_state=0, shuffle=False),
     "mixed": AdaOLMR(
         [
             HoeffdingTreeClassifier(grace_period=5, delta=0.5, tau=0.5),
@@ -68,6 +70,7 @@ KINDS = {
         n_estimators=5,
         max_features=0.5,
         random_state=0,
+        shuffle=False,
     ),
 }
 
@@ -401,7 +404,7 @@ def test_equal_votes_predict_no_label(n_labels, n_estimators):
 @pytest.mark.parametrize("estimator", [GaussianNB(), SGDClassifier(loss="log_loss"), Perceptron()])
 def test_scikit_learn_weak_learners(estimator):
     """With and without predict_proba; the learners are clones with different seeds."""
-    model = AdaOLMR(estimator, n_estimators=2, max_features=6, random_state=0)
+    model = AdaOLMR(estimator, n_estimators=2, max_features=6, random_state=0, shuffle=False)
     model.fit(X[:50], Y[:50])
     assert rank_loss(Y[:50], model.decision_function(X[:50])) < 0.3
     assert not hasattr(estimator, "classes_")
@@ -433,7 +436,7 @@ def test_missing_values_where_the_learners_take_them():
 
 def test_passes_and_shuffling():
     """max_iter passes equal repeated calls of partial_fit; shuffling changes the order."""
-    model = AdaOLMR("trees", n_estimators=5, random_state=0)
+    model = AdaOLMR("trees", n_estimators=5, random_state=0, shuffle=False)
     thrice = clone(model).set_params(max_iter=3).fit(X, Y)
     again = clone(model).partial_fit(X, Y).partial_fit(X, Y).partial_fit(X, Y)
     assert_array_equal(thrice.decision_function(X), again.decision_function(X))

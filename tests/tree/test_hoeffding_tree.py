@@ -366,7 +366,9 @@ def test_useless_features_do_not_split():
     """Each sample occurs with both classes: no split has a gain, however loose the bound is."""
     X = np.repeat(np.random.default_rng(0).normal(size=(300, 2)), 2, axis=0)
     y = np.arange(600) % 2
-    tree = HoeffdingTreeClassifier(grace_period=100, tau=10.0, leaf_prediction="mc").fit(X, y)
+    tree = HoeffdingTreeClassifier(
+        grace_period=100, tau=10.0, leaf_prediction="mc", shuffle=False
+    ).fit(X, y)
     assert tree.get_n_leaves() == 1
 
 
@@ -438,9 +440,9 @@ def test_feature_without_values(leaf_prediction):
     """A feature that is always missing only shifts the indices of the others."""
     X, y, weights = stream(2)
     params = {"grace_period": 20, "delta": 0.2, "tau": 0.3, "leaf_prediction": leaf_prediction}
-    plain = HoeffdingTreeClassifier(**params).fit(X, y, weights)
+    plain = HoeffdingTreeClassifier(**params, shuffle=False).fit(X, y, weights)
     with_empty = np.insert(X, 1, np.nan, axis=1)
-    tree = HoeffdingTreeClassifier(**params).fit(with_empty, y, weights)
+    tree = HoeffdingTreeClassifier(**params, shuffle=False).fit(with_empty, y, weights)
     assert plain.get_n_leaves() > 2
     assert np.array_equal(tree.predict_proba(with_empty), plain.predict_proba(X))
     assert np.array_equal(tree.feature_importances_, np.insert(plain.feature_importances_, 1, 0.0))
@@ -476,8 +478,12 @@ def test_weights_are_relative_to_the_parameters(leaf_prediction):
     """Larger weights have the effect of a smaller grace period and a larger delta."""
     X, y, weights = stream(8)
     params = {"tau": 0.3, "leaf_prediction": leaf_prediction}
-    tree = HoeffdingTreeClassifier(grace_period=5, delta=0.2**0.25, **params).fit(X, y, weights)
-    scaled = HoeffdingTreeClassifier(grace_period=20, delta=0.2, **params).fit(X, y, 4 * weights)
+    tree = HoeffdingTreeClassifier(grace_period=5, delta=0.2**0.25, **params, shuffle=False).fit(
+        X, y, weights
+    )
+    scaled = HoeffdingTreeClassifier(grace_period=20, delta=0.2, **params, shuffle=False).fit(
+        X, y, 4 * weights
+    )
     assert tree.get_n_leaves() == scaled.get_n_leaves() > 1
     assert_allclose(tree.predict_proba(X), scaled.predict_proba(X), rtol=1e-9, atol=1e-12)
 
@@ -642,7 +648,9 @@ def test_importance_is_gain_times_weight():
     """
     cells = np.tile([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], (3000, 1))
     y = np.select([cells[:, 0] == 1, cells[:, 1] == 1], [2, 1], 0)
-    tree = HoeffdingTreeClassifier(grace_period=2000, leaf_prediction="mc").fit(cells, y)
+    tree = HoeffdingTreeClassifier(grace_period=2000, leaf_prediction="mc", shuffle=False).fit(
+        cells, y
+    )
     # The root has 1.5 bits. Feature 0 gains one; feature 1 gains one on half of the samples.
     assert tree.get_n_leaves() == 3
     assert_allclose(tree.feature_importances_, [2 / 3, 1 / 3], rtol=1e-6)

@@ -33,7 +33,11 @@ rankers = {
     "RankBoost": RankBoost(),
     "AdaRank": AdaRank(),
     "Predtron": PredtronQueryRanker(
-        representation="reciprocal", learning_rate=0.01, average=True, max_iter=10
+        representation="reciprocal",
+        learning_rate=0.01,
+        average=True,
+        max_iter=10,
+        random_state=0,
     ),
 }
 scores = {}

@@ -28,7 +28,7 @@ def cost(true_grade, predicted_grade):
     return difference if difference >= 0 else -3 * difference
 
 
-settings = {"learning_rate": 0.1, "average": True, "max_iter": 10}
+settings = {"learning_rate": 0.1, "average": True, "max_iter": 10, "random_state": 0}
 models = {
     "zero-one loss": PredtronClassifier(**settings),
     "own cost": PredtronClassifier(loss=cost, **settings),

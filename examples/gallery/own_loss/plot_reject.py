@@ -22,7 +22,7 @@ X, y = load_digits(return_X_y=True)
 X = X + np.random.RandomState(0).normal(scale=5, size=X.shape)
 X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 costs = np.array([0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8])
-plain = PredtronClassifier(average=True, max_iter=5)
+plain = PredtronClassifier(average=True, max_iter=5, random_state=0)
 
 
 def reject(scores, threshold):

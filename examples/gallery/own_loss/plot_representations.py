@@ -29,7 +29,9 @@ for seed in range(4):
     for i, options in enumerate(representations.values()):
         for j, number in enumerate(numbers):
             rows = qid < number
-            ranker = PredtronQueryRanker(**options).fit(X[rows], y[rows], qid=qid[rows])
+            ranker = PredtronQueryRanker(**options, shuffle=False).fit(
+                X[rows], y[rows], qid=qid[rows]
+            )
             losses[i, j, seed] = 1 - ndcg_score(y[test], ranker.predict(X[test]), qid=qid[test])
 
 # %%

@@ -66,7 +66,7 @@ class BanditronClassifier(BaseBanditClassifier):
         the papers have no intercept.
     {max_iter}
     random_state : int, RandomState instance or None, default=None
-        Controls the random draws of the classes to show.
+        Controls the order of the samples in `fit` and the random draws of the classes to show.
 
     Attributes
     ----------
@@ -159,6 +159,7 @@ class BanditronClassifier(BaseBanditClassifier):
         learning_rate: float | Literal["auto"] = "auto",
         fit_intercept: bool = True,
         max_iter: int = 5,
+        shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.exploration = exploration
@@ -169,6 +170,7 @@ class BanditronClassifier(BaseBanditClassifier):
         self.learning_rate = learning_rate
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
+        self.shuffle = shuffle
         self.random_state = random_state
 
     _refused_numbers = (

@@ -18,6 +18,7 @@ from sklrank._online import (
     BaseOnlineClassifier,
     ExploringMixin,
     WorkingMemory,
+    in_order,
     mask_rows,
     of_exploring,
     of_online,
@@ -45,6 +46,7 @@ randomization : str, default="uniform"
     "max_iter": """
 max_iter : int, default=5
     Number of passes over the samples in `fit`. `partial_fit` makes one pass.
+{shuffle}
 """,
     "rounds": """
 exploration_ : float
@@ -71,14 +73,15 @@ of classes.
 class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifier):
     """Base class of linear classifiers that learn from bandit feedback.
 
-    A subclass must have the parameters `exploration`, `randomization`, `fit_intercept`, `max_iter`
-    and `random_state`.
+    A subclass must have the parameters `exploration`, `randomization`, `fit_intercept`,
+    `max_iter`, `shuffle` and `random_state`.
     """
 
     _accepts_sparse = True
     _pickles_copies = True
     _shows_lists = False
     _parameter_constraints: dict = {
+        **BaseOnlineClassifier._parameter_constraints,
         "exploration": [
             Interval(Real, 0, 1, closed="both"),
             StrOptions(set(SCHEDULES)),
@@ -88,7 +91,6 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         "randomization": [StrOptions(set(RANDOMIZATIONS))],
         "fit_intercept": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
     }
 
     def _multiplies_entries(self):
@@ -258,10 +260,11 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         batches = self._track(self._blocks(X), "batch", may_stop=scores is None)
         sampler = self._memory.take("sampler", self._make_sampler)
         for block in timed_slices(batches):
-            rows, block_scores = self._rows(X[block]), None if scores is None else scores[block]
+            chosen, block_scores = in_order(block, order), None if scores is None else scores[block]
+            rows = self._rows(X[chosen])
             draws = self._random_state.random_sample((rows.n_rows, sampler.n_uniforms))
             masks = mask_rows(available, block)
-            self._rounds.play(rows, labels[block], sampler, draws, block_scores, masks)
+            self._rounds.play(rows, labels[chosen], sampler, draws, block_scores, masks)
         self._memory.give("sampler", sampler)
 
     def _next_rate(self):

@@ -146,8 +146,8 @@ class LinUCBClassifier(BaseBanditClassifier):
         sparse samples. The "rbf" kernel requires True.
     {max_iter}
     random_state : int, RandomState instance or None, default=None
-        Controls the random draws of the classes to show, and the random features of the "rbf"
-        kernel.
+        Controls the order of the samples in `fit`, the random draws of the classes to show, and the
+        random features of the "rbf" kernel.
 
     Attributes
     ----------
@@ -274,6 +274,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         randomization: str = "uniform",
         fit_intercept: bool = True,
         max_iter: int = 5,
+        shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.covariance = covariance
@@ -289,6 +290,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         self.randomization = randomization
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
+        self.shuffle = shuffle
         self.random_state = random_state
 
     def _check_rows(self, X, *, reset):

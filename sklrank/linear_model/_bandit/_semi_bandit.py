@@ -18,6 +18,7 @@ from sklrank._online import (
     LabelSets,
     VotingLearner,
     WorkingMemory,
+    in_order,
     lists_of_rows,
     mask_rows,
     of_exploring,
@@ -77,12 +78,12 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
     randomization : str, default="uniform"
         Scheme of :func:`sklrank.feedback.explore` that draws several labels.
     max_iter : int, default=1
-        Number of passes over the samples in `fit`, in their order. Samples that are sorted by their
-        labels should be shuffled first, for example by :func:`sklearn.utils.shuffle`.
+        Number of passes over the samples in `fit`.
+    {shuffle}
     {threshold}
     random_state : int, RandomState instance or None, default=None
-        Controls the random choice of the labels shown and the seeds of the learners. Pass an int
-        for reproducible results.
+        Controls the order of the samples in `fit`, the random choice of the labels shown and the
+        seeds of the learners. Pass an int for reproducible results.
 
     Attributes
     ----------
@@ -146,7 +147,6 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
         **LabelSetRanker._parameter_constraints,
         **ExploringMixin._parameter_constraints,
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -156,6 +156,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
         exploration: float | Literal["decay", "ag0"] | Callable[[int], float] = 0.05,
         randomization: str = "uniform",
         max_iter: int = 1,
+        shuffle: bool = True,
         threshold: Threshold = "auto",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
@@ -163,6 +164,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
         self.exploration = exploration
         self.randomization = randomization
         self.max_iter = max_iter
+        self.shuffle = shuffle
         self.threshold = threshold
         self.random_state = random_state
 
@@ -187,19 +189,20 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
     ):
         """Show labels of each sample and learn from their rewards."""
         # Functions of the user may fail, so they are called before the first round.
-        rates = self._exploration_rates(weights)
+        rates = self._exploration_rates(weights if order is None else weights[order])
         batches = self._track(self._blocks(X), "batch", may_stop=scores is None)
         sampler = self._memory.take("sampler", self._make_sampler)
         with ExclusiveCalls([self._learner, self._label_sets]):
             for batch in timed_slices(batches):
-                rows, of_rows = X[batch], weights[batch]
+                chosen = in_order(batch, order)
+                rows, of_rows = X[chosen], weights[chosen]
                 uniforms = self._random_state.random_sample((len(of_rows), sampler.n_uniforms))
                 before = np.empty((len(of_rows), len(self.classes_)))
                 before = before if scores is None else scores[batch]
                 of_sets = {name: array[batch] for name, array in (outputs or {}).items()}
                 of_sets["threshold"] = self._threshold
                 learn_sets = partial(self._label_sets.play, before, of_rows, **of_sets)
-                drawn = sampler, uniforms, rates[batch], *lists_of_rows(indptr, labels, batch)
+                drawn = sampler, uniforms, rates[batch], *lists_of_rows(indptr, labels, chosen)
                 masks = mask_rows(available, batch)
                 play_rounds(self._learner, rows, *drawn, of_rows, before, learn_sets, masks)
         self._memory.give("sampler", sampler)
@@ -230,7 +233,8 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
         seeds, self.estimators_ = np.random.RandomState(draw_seed(self._random_state)), []
         for template in self._templates():
             estimator = clone(template)
-            set_random_states(estimator, seeds)
+            if template._learner_draws:
+                set_random_states(estimator, seeds)
             estimator._learns_relevance = True
             estimator._init_model(self.n_features_in_, np.arange(len(classes)))
             self.estimators_.append(estimator)

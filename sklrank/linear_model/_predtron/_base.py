@@ -7,6 +7,7 @@ weights of the features (`LinearModel`) or of support vectors (`KernelModel`).
 from __future__ import annotations
 
 from copy import deepcopy
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,7 +17,7 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from sklrank._checks import MAX_FACTOR, check_weights
 from sklrank._compiled import Rows, shared_call
 from sklrank._estimators import Interval, StrOptions, _fit_context, unchanged_on_error
-from sklrank._online import BATCH, BaseOnline, lists_of, of_online, slices, timed_slices
+from sklrank._online import BATCH, BaseOnline, in_order, lists_of, of_online, slices, timed_slices
 from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS
 from sklrank.linear_model._predtron._models import KernelModel
 from sklrank.linear_model._predtron._rounds import PredtronRounds, linear_scores, make_sums
@@ -55,9 +56,9 @@ fit_intercept : bool, default=True
 """,
     "passes": """
 max_iter : int, default=1
-    Number of passes over the training data in `fit`. The first one is in the order of the data, and
-    later ones in random orders that depend on the number of rounds only. Data sorted by class
-    should be shuffled first, for example by :func:`sklearn.utils.shuffle`.
+    Number of passes over the rounds in `fit`.
+{shuffle}
+{seed_of_order}
 """,
     "weights": """
 coef_ : ndarray of shape (n_scores, n_features)
@@ -155,6 +156,7 @@ class BasePredtron(BaseOnline):
     _accepts_sparse = True
     _pickles_copies = True
     _parameter_constraints: dict = {
+        **BaseOnline._parameter_constraints,
         "update": [StrOptions({"loss-augmented", "loss-driven"})],
         "mirror_map": CONSTRAINTS,
         "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right")],
@@ -191,14 +193,11 @@ class BasePredtron(BaseOnline):
     def _fit_from_scratch(self, *data, weights=None):
         with unchanged_on_error(self):
             X, task, starts = self._begin(*data, restart=True)
+            rounds_of = None
             if weights is not None:
                 weights = repetitions(*self._weights_of_rounds(weights, task.n_all, *data))
-            random = np.random.RandomState(0)
-            for i in self._track(range(self.max_iter), "pass"):
-                self.n_iter_ = i + 1
-                order = None if weights is None else repeat_rounds(weights, random)
-                if i > 0:
-                    order = random.permutation(task.n_all if order is None else order)
+                rounds_of = partial(repeat_rounds, weights)
+            for order in self._passes(task.n_all, rounds_of):
                 self._play_pass(X, task, starts, order)
             self._model.finish()
         return self
@@ -228,7 +227,7 @@ class BasePredtron(BaseOnline):
         n_rounds = task.n_all if order is None else len(order)
         batches = slices(n_rounds, max(1, model.max_rows * task.n_all // X.shape[0]))
         for batch in model.calls(self._track(batches, "batch", may_stop=scores is None)):
-            rounds = batch if order is None else order[batch]
+            rounds = in_order(batch, order)
             task.choose(rounds)
             of_queries, rows = (None, rounds) if starts is None else lists_of(starts, rounds)
             model.play(X, rows, of_queries, task, None if scores is None else scores[batch])

@@ -200,6 +200,8 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         kernel: str | Callable | None = None,
         fit_intercept: bool = True,
         max_iter: int = 1,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.loss = loss
         self.update = update
@@ -211,6 +213,8 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         self.kernel = kernel
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     @property
     def _accepts_indicators(self):

@@ -200,6 +200,8 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
         kernel: str | Callable | None = None,
         fit_intercept: bool = True,
         max_iter: int = 1,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.loss = loss
         self.k = k
@@ -212,6 +214,8 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
         self.kernel = kernel
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     @with_names
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -417,6 +421,8 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         average: bool = False,
         kernel: str | Callable | None = None,
         max_iter: int = 1,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.loss = loss
         self.k = k
@@ -428,6 +434,8 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         self.average = average
         self.kernel = kernel
         self.max_iter = max_iter
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(
@@ -448,8 +456,8 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
             Relevance of the documents, at least 0.
         qid : array-like of shape (n_samples,), default=None
             Query of each document, in any order. If None, all documents belong to one query, which
-            is slow for thousands of documents. The queries are used for training in the order of
-            their first documents.
+            is slow for thousands of documents. The order of the queries is that of their first
+            documents.
         query_weight : array-like of shape (n_samples,), default=None
             Number of rounds of the query of each document in a pass, the same for all documents of
             a query; fractions are as in :meth:`PredtronClassifier.fit`. If None, each query has one

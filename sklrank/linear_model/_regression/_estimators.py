@@ -9,7 +9,7 @@ import numpy as np
 
 from sklrank._checks import MAX_FACTOR
 from sklrank._estimators import Interval, StrOptions, draw_frequencies, shares_text
-from sklrank._online import CompiledClassifier
+from sklrank._online import CompiledClassifier, of_online
 from sklrank._rankers import ClassScoresMixin, two_class_weights
 from sklrank.linear_model._regression._feature_map import FeatureMap
 from sklrank.linear_model._regression._logistic import LogisticLearner
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-_FEATURE_MAP_CONSTRAINTS = {
+_CONSTRAINTS = {
+    **CompiledClassifier._parameter_constraints,
     "standardize": ["boolean"],
     "normalize": [StrOptions({"l2"}), None],
 }
@@ -156,6 +157,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
             )
 
 
+@of_online
 @_OF_LINEAR_CLASSIFIERS
 class OnlineLogisticRegression(_OnlineLinearClassifier):
     """Online logistic regression with adaptive gradient steps and running standardization.
@@ -181,6 +183,8 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     intercept_scaling : float, default=1.0
         Value of the constant feature whose weight determines the intercept. With smaller values,
         the steps of the intercept are shorter.
+    {shuffle}
+    {seed_of_order}
 
     Attributes
     ----------
@@ -235,7 +239,7 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         "multi_class": [StrOptions({"multinomial", "ovr"})],
         "learning_rate": [Interval(Real, 0, MAX_FACTOR, closed="right"), "array-like"],
         "intercept_scaling": [Interval(Real, 0, MAX_FACTOR, closed="right")],
-        **_FEATURE_MAP_CONSTRAINTS,
+        **_CONSTRAINTS,
     }
 
     def __init__(
@@ -246,12 +250,16 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         standardize: bool = True,
         normalize: Literal["l2"] | None = None,
         intercept_scaling: float = 1.0,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.multi_class = multi_class
         self.learning_rate = learning_rate
         self.standardize = standardize
         self.normalize = normalize
         self.intercept_scaling = intercept_scaling
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     def _make_learner(self, n_features, n_classes, random_state):
         rates = _candidates("learning_rate", self.learning_rate, 0, MAX_FACTOR, False)
@@ -273,6 +281,7 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         )
 
 
+@of_online
 @_OF_LINEAR_CLASSIFIERS
 class OnlineRidgeClassifier(_OnlineLinearClassifier):
     """Online ridge classifier, which solves a least squares problem exactly after every sample.
@@ -312,8 +321,10 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         Maximum number of features of the regression, or of the "rbf" kernel. The first ones that
         are nonzero in a sample have an entry of their own; values of others are added to, or
         subtracted from, a random entry (count sketch [2]_). If None, all features are used.
+    {shuffle}
     random_state : int, RandomState instance or None, default=None
-        Controls the random entries of a sketch, and the random Fourier features.
+        Controls the order of the samples in `fit`, the random entries of a sketch, and the random
+        Fourier features.
 
     Attributes
     ----------
@@ -365,15 +376,15 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     True
     """
 
+    _learner_draws = True
     _parameter_constraints: dict = {
         "kernel": [StrOptions({"linear", "rbf"})],
-        "random_state": ["random_state"],
         "alpha": [Interval(Real, 1 / MAX_WEIGHT_TO_ALPHA, None, closed="left"), "array-like"],
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "drift_threshold": [Interval(Real, 0, None, closed="neither"), None],
         "sketch_size": [Interval(Integral, 1, None, closed="left"), None],
-        **_FEATURE_MAP_CONSTRAINTS,
+        **_CONSTRAINTS,
     }
 
     def __init__(
@@ -387,6 +398,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         standardize: bool = True,
         normalize: Literal["l2"] | None = None,
         sketch_size: int | None = None,
+        shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.kernel = kernel
@@ -397,6 +409,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         self.standardize = standardize
         self.normalize = normalize
         self.sketch_size = sketch_size
+        self.shuffle = shuffle
         self.random_state = random_state
 
     # Factor of the predicted deviations from a uniform vote, and smoothness of the clipping of

@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from sklrank._estimators import Interval, StrOptions, shares_text
-from sklrank._online import CompiledClassifier
+from sklrank._estimators import Interval, StrOptions
+from sklrank._online import CompiledClassifier, of_online
 from sklrank.tree._hoeffding.tree import LEAF_PREDICTIONS, HoeffdingTree
 
 LEAF = -1
@@ -16,7 +16,7 @@ LEAF = -1
 MAX_SIZE = np.iinfo(np.int32).max
 
 
-@shares_text()
+@of_online
 class HoeffdingTreeClassifier(CompiledClassifier):
     """A Hoeffding tree (VFDT): an incremental decision tree for data streams.
 
@@ -56,12 +56,14 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     max_leaves : int, default=None
         Maximum number of leaves, which limits the memory. If None, the number of leaves is not
         limited.
+    {shuffle}
+    {seed_of_order}
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
-    {n_features_in}
+    {features_seen}
     feature_importances_ : ndarray of shape (n_features,)
         Importances of the features: the sum of the gains of the splits on a feature, each weighted
         by the weight of the samples in its node, and normalized to sum to 1.
@@ -97,6 +99,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
 
     _accepts_nan = True
     _parameter_constraints: dict = {
+        **CompiledClassifier._parameter_constraints,
         "grace_period": [Interval(Real, 0, None, closed="neither")],
         "delta": [Interval(Real, 0, 1, closed="neither")],
         "tau": [Interval(Real, 0, None, closed="left")],
@@ -114,6 +117,8 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         leaf_prediction: Literal["nba", "nb", "mc"] = "nba",
         max_depth: int | None = None,
         max_leaves: int | None = None,
+        shuffle: bool = True,
+        random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta
@@ -121,6 +126,8 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         self.leaf_prediction = leaf_prediction
         self.max_depth = max_depth
         self.max_leaves = max_leaves
+        self.shuffle = shuffle
+        self.random_state = random_state
 
     def _make_learner(self, n_features, n_classes, random_state):
         params = self.get_params()

@@ -36,7 +36,7 @@ SKETCH_SIZE = 256
 MAX_ROUNDS = 20
 
 
-@shares_text()
+@of_online
 class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     """A probabilistic label tree, which learns very many labels online.
 
@@ -67,8 +67,9 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     max_iter : int, default=1
         Number of passes of `fit`. In each pass, the weights of the samples are divided by
         `max_iter`, so that the penalty keeps its strength.
+    {shuffle}
     random_state : int, RandomState instance or None, default=None
-        Controls the start of 2-means in `fit`.
+        Controls the start of 2-means and the order of the samples in `fit`.
 
     Attributes
     ----------
@@ -79,7 +80,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         Number of samples learned. Each sample of positive weight counts in each pass.
     n_iter_ : int
         Number of passes of `fit`. Defined only after `fit`.
-    {n_features_in}
+    {features_seen}
 
     See Also
     --------
@@ -116,10 +117,10 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     _accepts_indicators = True
     _accepts_sparse = True
     _parameter_constraints: dict = {
+        **BaseOnlineClassifier._parameter_constraints,
         "max_children": [Interval(Integral, 2, 2**15, closed="both")],
         "alpha": [Interval(Real, 1 / MAX_SIZE, MAX_SIZE, closed="both")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -128,11 +129,13 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         max_children: int = 128,
         alpha: float = 0.2,
         max_iter: int = 1,
+        shuffle: bool = True,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.max_children = max_children
         self.alpha = alpha
         self.max_iter = max_iter
+        self.shuffle = shuffle
         self.random_state = random_state
 
     _learn_rounds = CompiledClassifier._learn_rounds
