@@ -160,7 +160,8 @@ def test_bad_batches_are_named_and_the_model_keeps_the_others():
     with pytest.raises(ValueError, match="batch 2, after 130 samples: .*NaN"):
         fit_batches(model, batches)
     np.testing.assert_array_equal(
-        model.predict_proba(X), OnlineLogisticRegression(shuffle=False).fit(X, Y[:, 0]).predict_proba(X)
+        model.predict_proba(X),
+        OnlineLogisticRegression(shuffle=False).fit(X, Y[:, 0]).predict_proba(X),
     )
     with pytest.raises(ValueError, match=r"batch 0 must be a tuple \(X, y\), or .*, got list"):
         fit_batches(model, [[X, Y]])

@@ -106,14 +106,16 @@ def test_rates_of_models(make, exploration):
 
 @pytest.mark.parametrize("rate", [0, 1.5, np.nan, "0.1", None])
 def test_rates_of_a_function_out_of_range(rate, fingerprint):
-    model = BanditronClassifier(exploration=lambda t: rate if t == 60 else 0.1, max_iter=1)
+    model = BanditronClassifier(
+        exploration=lambda t: rate if t == 60 else 0.1, max_iter=1, shuffle=False
+    )
     model.fit(X[:50], y[:50])
     before = fingerprint(model._rounds)
     with pytest.raises(ValueError, match=r"a number in \(0, 1\] for each round, got .* round 60"):
         model.partial_fit(X[30:50], y[30:50])
     assert fingerprint(model._rounds) == before
     with pytest.raises(ValueError, match="for round 1"):
-        BanditronClassifier(exploration=lambda t: rate).fit(X, y)
+        BanditronClassifier(exploration=lambda t: rate, shuffle=False).fit(X, y)
 
 
 def test_estimates_of_misses_are_upper_bounds():

@@ -214,7 +214,7 @@ def test_steps_that_do_not_fit_are_refused():
     "models",
     [
         [BanditronClassifier(random_state=seed) for seed in range(5)],
-        [PredtronClassifier(average=True)],
+        [PredtronClassifier(average=True, shuffle=False)],
     ],
 )
 def test_poor_score_tag(name, models):

@@ -52,7 +52,7 @@ def learned_samples(X, y, weights, n_classes, clip=3.0):
 def test_running_standardization(clip=3.0):
     """Predictions standardize by all samples learned, which excludes those of weight zero."""
     X, y, weights = stream()
-    model = OnlineRidgeClassifier()
+    model = OnlineRidgeClassifier(shuffle=False)
     for start, stop in ((0, 1), (1, 2), (2, 19), (19, 20), (20, 21), (21, 150)):
         model.partial_fit(X[start:stop], y[start:stop], [0, 1, 2], weights[start:stop])
         features = model._learner.feature_map.transform_rows(X)
@@ -60,7 +60,7 @@ def test_running_standardization(clip=3.0):
         before = X[:stop][weights[:stop] > 0]
         expected = [standardized(row, before, clip) for row in X]
         assert_allclose(features[:, :-1], expected, rtol=1e-9, atol=1e-9)
-    model = OnlineLogisticRegression().fit(X, y, weights)
+    model = OnlineLogisticRegression(shuffle=False).fit(X, y, weights)
     learned = X[weights > 0]
     assert_allclose(model.mean_, learned.mean(axis=0), rtol=1e-12)
     expected = np.where(np.ptp(learned, axis=0) > 0, learned.std(axis=0), 1.0)
@@ -209,7 +209,7 @@ def test_ridge_of_sparse_samples(n_dense, fingerprint):
 def test_ridge_probabilities():
     """max(0, 1 / m + v), normalized; v estimates the deviation from a uniform vote."""
     X, y, weights = stream(5)
-    model = OnlineRidgeClassifier().fit(X, y, weights)
+    model = OnlineRidgeClassifier(shuffle=False).fit(X, y, weights)
     solution = ridge_solution(list(learned_samples(X, y, weights, 3)), 1.0)
     learned = X[weights > 0]
     for row, actual in zip(X, model.predict_proba(X), strict=True):
@@ -222,7 +222,7 @@ def test_ridge_probabilities():
 def test_ridge_attributes_explain_the_prediction(n_classes):
     """decision_function is linear in the standardized features; probabilities follow from it."""
     X, y, weights = stream(9, n_classes=n_classes)
-    model = OnlineRidgeClassifier().fit(X, y, weights)
+    model = OnlineRidgeClassifier(shuffle=False).fit(X, y, weights)
     decision = model.decision_function(X)
     expected = np.clip((X - model.mean_) / model.scale_, -3, 3) @ model.coef_.T + model.intercept_
     assert decision.shape == ((len(X),) if n_classes == 2 else (len(X), n_classes))
@@ -258,7 +258,7 @@ def test_features_are_selected_by_the_weights():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 6))
     y = (X[:, 1] - X[:, 4] > 0).astype(int)
-    for model in (OnlineRidgeClassifier(), OnlineLogisticRegression()):
+    for model in (OnlineRidgeClassifier(shuffle=False), OnlineLogisticRegression(shuffle=False)):
         chosen = SelectFromModel(model, max_features=2).fit(X, y)
         assert np.flatnonzero(chosen.get_support()).tolist() == [1, 4]
 
@@ -277,8 +277,8 @@ def test_sample_weights_are_limited_by_the_penalty(fingerprint):
     """Beyond the limit rounding outweighs the penalty and the model is useless."""
     X, y, weights = stream(7)
     with pytest.raises(ValueError, match="'alpha' parameter"):
-        OnlineRidgeClassifier(alpha=1e-11).fit(X, y)
-    model = OnlineRidgeClassifier(alpha=1e-3)
+        OnlineRidgeClassifier(alpha=1e-11, shuffle=False).fit(X, y)
+    model = OnlineRidgeClassifier(alpha=1e-3, shuffle=False)
     for call in (model.fit, model.partial_fit, model.progressive_fit):
         with pytest.raises(ValueError, match="sample_weight must be 1e[+]10 times alpha=0.001"):
             call(X, y, sample_weight=1e8 * weights)
@@ -296,7 +296,7 @@ def test_ridge_stays_exact_on_long_streams():
     X = rng.normal(size=(20_000, 3))
     X[:, 2] = X[:, 0] + X[:, 1] + 1e-3 * rng.normal(size=20_000)
     y = (X[:, 0] + rng.normal(size=20_000) > 0).astype(int)
-    model = OnlineRidgeClassifier().fit(X, y)
+    model = OnlineRidgeClassifier(shuffle=False).fit(X, y)
     counts = np.arange(1, 20_001)[:, None]
     mean = np.cumsum(X, axis=0) / counts
     deviation = np.sqrt(np.cumsum(X**2, axis=0) / counts - mean**2)
@@ -341,7 +341,7 @@ LOGISTICS = [
 def test_logistic_takes_adagrad_steps(params, n_classes):
     """Weights, intercepts and probabilities, with sample weights and penalty."""
     X, y, weights = stream(8, n_classes=n_classes)
-    model = OnlineLogisticRegression(**params).fit(X, y, weights)
+    model = OnlineLogisticRegression(**params, shuffle=False).fit(X, y, weights)
     W = adagrad(learned_samples(X, y, weights, n_classes, 10.0), 6, n_classes, **params)
     shown = W[1:] - W[:1] if n_classes == 2 else W
     assert_allclose(model.coef_, shown[:, :-1] / np.sqrt(6), rtol=1e-10, atol=1e-10)
@@ -370,7 +370,7 @@ def test_first_step_by_hand():
 def test_attributes_explain_the_prediction(params, n_classes):
     """decision_function is linear in the standardized features; probabilities follow from it."""
     X, y, weights = stream(9, n_classes=n_classes)
-    model = OnlineLogisticRegression(**params).fit(X, y, weights)
+    model = OnlineLogisticRegression(**params, shuffle=False).fit(X, y, weights)
     decision, probabilities = model.decision_function(X), model.predict_proba(X)
     Z = np.clip((X - model.mean_) / model.scale_, -10, 10)
     expected = Z @ model.coef_.T + model.intercept_
@@ -393,7 +393,9 @@ def test_attributes_explain_the_prediction(params, n_classes):
 def test_predictions_if_probabilities_are_tied(params):
     """The scores decide among classes whose probabilities round to the same number."""
     X, y, _ = stream(9)
-    model = OnlineLogisticRegression(**params).set_params(learning_rate=1e3).fit(X, y)
+    model = (
+        OnlineLogisticRegression(**params, shuffle=False).set_params(learning_rate=1e3).fit(X, y)
+    )
     probabilities = np.sort(model.predict_proba(X), axis=1)
     if params["multi_class"] == "ovr":
         assert np.any(probabilities[:, -1] == probabilities[:, -2])
@@ -501,7 +503,7 @@ def test_memory_mapped_models_learn(name, mode, tmp_path, fingerprint):
 @pytest.mark.parametrize("multi_class", ["multinomial", "ovr"])
 def test_gradient_whose_square_is_zero(multi_class):
     """A gradient whose square underflows makes no infinite step."""
-    model = OnlineLogisticRegression(multi_class=multi_class)
+    model = OnlineLogisticRegression(multi_class=multi_class, shuffle=False)
     # The mean of the first two rows is 0, so the third is 1e-200 deviations from it.
     model.fit([[-1.0], [1.0], [1e-200], [0.5], [0.7]], [0, 1, 0, 1, 0])
     assert np.all(np.isfinite([model.coef_, model.intercept_[:, None]]))
@@ -514,7 +516,9 @@ def test_large_margins():
     X = np.tile([[-1.0], [1.0]], (200, 1))
     y = np.tile([0, 1], 200)
     for multi_class in ("multinomial", "ovr"):
-        model = OnlineLogisticRegression(multi_class=multi_class, learning_rate=1e4).fit(X, y)
+        model = OnlineLogisticRegression(
+            multi_class=multi_class, learning_rate=1e4, shuffle=False
+        ).fit(X, y)
         assert_allclose(model.predict_proba([[-1.0], [1.0]]), np.eye(2))
 
 
@@ -524,17 +528,24 @@ def test_accuracy():
     X = rng.normal(size=(2000, 2))
     line, ring = (X @ [1.0, -2.0] > 0.3).astype(int), (np.sum(X**2, axis=1) > 1.4).astype(int)
     rbf = OnlineRidgeClassifier(kernel="rbf", random_state=0)
-    for model in (OnlineLogisticRegression(), OnlineRidgeClassifier(), rbf):
+    for model in (
+        OnlineLogisticRegression(shuffle=False),
+        OnlineRidgeClassifier(shuffle=False),
+        rbf,
+    ):
         assert model.fit(X[:1500], line[:1500]).score(X[1500:], line[1500:]) > 0.93
     assert rbf.fit(X[:1500], ring[:1500]).score(X[1500:], ring[1500:]) > 0.9
-    assert OnlineRidgeClassifier().fit(X[:1500], ring[:1500]).score(X[1500:], ring[1500:]) < 0.7
+    assert (
+        OnlineRidgeClassifier(shuffle=False).fit(X[:1500], ring[:1500]).score(X[1500:], ring[1500:])
+        < 0.7
+    )
 
 
 def test_too_many_features_for_matrices():
     """Matrices of two hundred terabytes."""
     wide = sparse.csr_matrix((10, 5_000_000))
     with pytest.raises(ValueError, match="set sketch_size .* OnlineLogisticRegression"):
-        OnlineRidgeClassifier().fit(wide, np.arange(10) % 2)
-    model = OnlineRidgeClassifier(kernel="rbf", n_components=5_000_000)
+        OnlineRidgeClassifier(shuffle=False).fit(wide, np.arange(10) % 2)
+    model = OnlineRidgeClassifier(kernel="rbf", n_components=5_000_000, shuffle=False)
     with pytest.raises(ValueError, match="kernel='rbf': n_components"):
         model.fit(np.ones((10, 1)), np.arange(10) % 2)

@@ -178,7 +178,9 @@ def test_bound_is_attained(update):
     y = np.random.RandomState(0).randint(2, size=n)
     gamma = 2 / np.sqrt(n)
     rate, greatest = bound(list(zero_one(2)), 1.0, 1.0, gamma, update == "loss-driven")
-    model = PredtronClassifier(update=update, learning_rate=rate, fit_intercept=False, max_iter=5)
+    model = PredtronClassifier(
+        update=update, learning_rate=rate, fit_intercept=False, max_iter=5, shuffle=False
+    )
     model.fit(np.eye(n), y)
     assert model.n_mistakes_ == n
     np.testing.assert_allclose(greatest, n)

@@ -46,13 +46,13 @@ def check_mean(model, singles, log_shares):
 def test_ridge_with_several_penalties(options):
     """Shares E ** (-N / 2), E the weighted sum of squared errors before each sample was learned."""
     alphas = [0.5, 2.0, 20.0]
-    singles = [OnlineRidgeClassifier(alpha=alpha, **options) for alpha in alphas]
+    singles = [OnlineRidgeClassifier(alpha=alpha, **options, shuffle=False) for alpha in alphas]
     log_shares = []
     for single in singles:
         scores, labels, weights = progressive_scores(single)
         squares = (weights[:, np.newaxis] * (labels - 1 / 3 - scores) ** 2).sum()
         log_shares.append(-weights.sum() / 2 * np.log(squares))
-    model = OnlineRidgeClassifier(alpha=alphas, **options).fit(X, y, WEIGHTS)
+    model = OnlineRidgeClassifier(alpha=alphas, **options, shuffle=False).fit(X, y, WEIGHTS)
     check_mean(model, singles, log_shares)
 
 
@@ -60,7 +60,10 @@ def test_ridge_with_several_penalties(options):
 def test_logistic_with_several_learning_rates(multi_class):
     """Shares exp(-loss), the loss that of each sample before it was learned."""
     rates = [0.5, 0.6, 0.65]
-    singles = [OnlineLogisticRegression(multi_class=multi_class, learning_rate=r) for r in rates]
+    singles = [
+        OnlineLogisticRegression(multi_class=multi_class, learning_rate=r, shuffle=False)
+        for r in rates
+    ]
     log_shares = []
     for single in singles:
         scores, labels, weights = progressive_scores(single)
@@ -69,17 +72,20 @@ def test_logistic_with_several_learning_rates(multi_class):
         else:
             losses = -np.log(np.where(labels, expit(scores), expit(-scores))).sum(axis=1)
         log_shares.append(-(weights * losses).sum())
-    model = OnlineLogisticRegression(multi_class=multi_class, learning_rate=rates)
+    model = OnlineLogisticRegression(multi_class=multi_class, learning_rate=rates, shuffle=False)
     check_mean(model.fit(X, y, WEIGHTS), singles, log_shares)
 
 
 @pytest.mark.parametrize(
     "several, best",
     [
-        (OnlineRidgeClassifier(alpha=(1, 1e6)), OnlineRidgeClassifier()),
         (
-            OnlineLogisticRegression(learning_rate=(1e-4, 1)),
-            OnlineLogisticRegression(learning_rate=1),
+            OnlineRidgeClassifier(alpha=(1, 1e6), shuffle=False),
+            OnlineRidgeClassifier(shuffle=False),
+        ),
+        (
+            OnlineLogisticRegression(learning_rate=(1e-4, 1), shuffle=False),
+            OnlineLogisticRegression(learning_rate=1, shuffle=False),
         ),
     ],
 )
@@ -94,12 +100,16 @@ def test_models_with_a_negligible_share_are_dropped(several, best):
 
 
 MODELS = [
-    OnlineRidgeClassifier(alpha=[1, 10], normalize="l2", sketch_size=3, random_state=0),
     OnlineRidgeClassifier(
-        kernel="rbf", normalize="l2", sketch_size=2, n_components=4, random_state=0
+        alpha=[1, 10], normalize="l2", sketch_size=3, random_state=0, shuffle=False
     ),
-    OnlineLogisticRegression(learning_rate=[0.1, 1], normalize="l2", intercept_scaling=0.3),
-    OnlineLogisticRegression(standardize=False, normalize="l2", multi_class="ovr"),
+    OnlineRidgeClassifier(
+        kernel="rbf", normalize="l2", sketch_size=2, n_components=4, random_state=0, shuffle=False
+    ),
+    OnlineLogisticRegression(
+        learning_rate=[0.1, 1], normalize="l2", intercept_scaling=0.3, shuffle=False
+    ),
+    OnlineLogisticRegression(standardize=False, normalize="l2", multi_class="ovr", shuffle=False),
 ]
 
 
@@ -134,9 +144,9 @@ def slow_features(standardize, normalize, intercept, clip=3.0):
 @pytest.mark.parametrize("normalize", ["l2", None])
 def test_unit_norm_and_intercept(standardize, normalize):
     """Standardized samples, scaled to the norm one, and the value of the intercept."""
-    logistic = OnlineLogisticRegression(intercept_scaling=0.3).fit(X, y)
+    logistic = OnlineLogisticRegression(intercept_scaling=0.3, shuffle=False).fit(X, y)
     assert np.all(logistic._learner.feature_map.transform_rows(X)[:, -1] == 0.3)
-    model = OnlineRidgeClassifier(standardize=standardize, normalize=normalize)
+    model = OnlineRidgeClassifier(standardize=standardize, normalize=normalize, shuffle=False)
     for t, expected in enumerate(slow_features(standardize, normalize, 1.0)):
         if t:
             features = model._learner.feature_map.transform_rows(X[t : t + 1])[0]
@@ -193,8 +203,10 @@ def test_a_sketch_of_few_active_columns_is_exact():
     """
     rows = X[:, :4]
     wide = np.hstack([np.zeros((80, 30)), rows, np.zeros((80, 10))])
-    exact = OnlineRidgeClassifier(normalize="l2").fit(rows, y)
-    model = OnlineRidgeClassifier(normalize="l2", sketch_size=4, random_state=0).fit(wide, y)
+    exact = OnlineRidgeClassifier(normalize="l2", shuffle=False).fit(rows, y)
+    model = OnlineRidgeClassifier(normalize="l2", sketch_size=4, random_state=0, shuffle=False).fit(
+        wide, y
+    )
     assert_allclose(model.decision_function(wide), exact.decision_function(rows), atol=1e-9)
     assert_allclose(model.coef_[:, 30:34], exact.coef_, atol=1e-9)
 
@@ -221,8 +233,8 @@ def test_smooth_votes():
 def test_invalid_candidates(values, fingerprint):
     """The error names the parameter, and a fitted model does not change."""
     for model, name in (
-        (OnlineRidgeClassifier(), "alpha"),
-        (OnlineLogisticRegression(), "learning_rate"),
+        (OnlineRidgeClassifier(shuffle=False), "alpha"),
+        (OnlineLogisticRegression(shuffle=False), "learning_rate"),
     ):
         before = fingerprint(model.fit(X, y))
         with pytest.raises(ValueError, match=name):
@@ -230,4 +242,6 @@ def test_invalid_candidates(values, fingerprint):
         model.set_params(**{name: 1.0})
         assert fingerprint(model) == before
         with pytest.raises(ValueError, match=name):
-            AdaOLMR([model.set_params(**{name: values})]).fit(X, np.eye(3, dtype=int)[y])
+            AdaOLMR([model.set_params(**{name: values})], shuffle=False).fit(
+                X, np.eye(3, dtype=int)[y]
+            )

@@ -65,14 +65,18 @@ def test_standardization_of_sparse_samples():
 
 
 LEARNERS = [
-    OnlineLogisticRegression(normalize="l2", intercept_scaling=0.3, learning_rate=(0.3, 1)),
-    OnlineLogisticRegression(multi_class="ovr", standardize=False, normalize="l2"),
-    OnlineRidgeClassifier(normalize="l2", sketch_size=40, alpha=(1, 10), random_state=0),
-    OnlineRidgeClassifier(standardize=False, normalize="l2"),
-    OnlineRidgeClassifier(kernel="rbf", n_components=20, random_state=0),
-    AdaOLMR(random_state=0),
-    TopKAdaptive(k=2, random_state=0),
-    SemiBanditRanker(k=2, random_state=0),
+    OnlineLogisticRegression(
+        normalize="l2", intercept_scaling=0.3, learning_rate=(0.3, 1), shuffle=False
+    ),
+    OnlineLogisticRegression(multi_class="ovr", standardize=False, normalize="l2", shuffle=False),
+    OnlineRidgeClassifier(
+        normalize="l2", sketch_size=40, alpha=(1, 10), random_state=0, shuffle=False
+    ),
+    OnlineRidgeClassifier(standardize=False, normalize="l2", shuffle=False),
+    OnlineRidgeClassifier(kernel="rbf", n_components=20, random_state=0, shuffle=False),
+    AdaOLMR(random_state=0, shuffle=False),
+    TopKAdaptive(k=2, random_state=0, shuffle=False),
+    SemiBanditRanker(k=2, random_state=0, shuffle=False),
 ]
 
 
@@ -135,7 +139,7 @@ def test_weights_are_stored_for_columns_in_use():
     """The model of 20 samples with 5 entries each does not depend on the number of columns."""
     X = sparse.random(20, 10**5, density=5e-5, format="csr", random_state=0)
     y = np.arange(20)
-    model = OnlineLogisticRegression(standardize=False, normalize="l2").fit(X, y)
+    model = OnlineLogisticRegression(standardize=False, normalize="l2", shuffle=False).fit(X, y)
     table = model._learner.__getstate__()["table"]
     assert table.shape == (1 + len(np.unique(X.indices)), 2, 1, 20)
     # One index per column, and no weight of columns without entries.

@@ -35,7 +35,7 @@ QUERY_WEIGHTS = np.array([0, 2, 1, 0, 3, 1, 0, 2, 0, 0])[QID]
     ],
 )
 def test_samples(model, y, max_iter):
-    model.set_params(max_iter=max_iter)
+    model.set_params(max_iter=max_iter, random_state=0)
     expected = model.fit(X[ROWS], y[ROWS])
     scores, n_rounds = expected.decision_function(X), expected.n_rounds_
     model.fit(X, y, sample_weight=WEIGHTS)
@@ -55,7 +55,7 @@ def test_queries(max_iter):
     )
     copies = np.repeat(np.arange(len(rows) // 10), 10)
     y = (X[:, 0] > 0).astype(float)
-    ranker = PredtronQueryRanker(max_iter=max_iter, average=True)
+    ranker = PredtronQueryRanker(max_iter=max_iter, average=True, random_state=0)
     expected = ranker.fit(X[rows], y[rows], copies).predict(X)
     ranker.fit(X, y, QID, query_weight=QUERY_WEIGHTS)
     assert ranker.n_rounds_ == 9 * max_iter
@@ -78,7 +78,7 @@ def test_fractions_are_probabilities_of_one_more_round(scale):
 
 
 def test_equal_weights_are_no_weights():
-    model = PredtronClassifier(max_iter=3).fit(X, CLASSES)
+    model = PredtronClassifier(max_iter=3, random_state=0).fit(X, CLASSES)
     expected = model.decision_function(X)
     same = model.fit(X, CLASSES, sample_weight=np.full(60, 1 / 60))
     assert_array_equal(same.decision_function(X), expected)

@@ -37,8 +37,10 @@ def standardized(clip):
 
 def test_ridge_regresses_on_the_negative_costs():
     """Ridge regression in closed form; votes are clipped at zero."""
-    ridge = OnlineRidgeClassifier(alpha=2.0)
-    model = AdaOLMR(ridge, n_estimators=1, max_features=None, random_state=0).fit(X, Y)
+    ridge = OnlineRidgeClassifier(alpha=2.0, shuffle=False)
+    model = AdaOLMR(ridge, n_estimators=1, max_features=None, random_state=0, shuffle=False).fit(
+        X, Y
+    )
     F, target = standardized(3.0)[LEARNED], -first_costs()[LEARNED]
     penalty = np.diag([2.0, 2.0, 2.0, 1.0])
     weights = np.linalg.solve(F.T @ F + penalty, F.T @ target)
@@ -51,9 +53,9 @@ def test_ridge_regresses_on_the_negative_costs():
 
 def test_one_versus_rest_learns_all_labels_with_one_weight():
     """Twice Eq. 9, for relevant and irrelevant labels, times the sample weight."""
-    logistic = OnlineLogisticRegression(multi_class="ovr", learning_rate=0.7)
+    logistic = OnlineLogisticRegression(multi_class="ovr", learning_rate=0.7, shuffle=False)
     sample_weight = np.random.RandomState(1).choice([0.5, 1.0, 3.0], len(X))
-    model = AdaOLMR(logistic, n_estimators=1, max_features=None, random_state=0)
+    model = AdaOLMR(logistic, n_estimators=1, max_features=None, random_state=0, shuffle=False)
     model.fit(X, Y, sample_weight=sample_weight)
     W, squares = np.zeros((4, 4)), np.ones((4, 4))
     F = standardized(10.0)
@@ -68,8 +70,10 @@ def test_one_versus_rest_learns_all_labels_with_one_weight():
 
 def test_multinomial_learns_the_relevant_labels_by_their_importance():
     """sum over l in Y of (max(c) - c[l]) (p - e_l)."""
-    logistic = OnlineLogisticRegression(learning_rate=0.7)
-    model = AdaOLMR(logistic, n_estimators=1, max_features=None, random_state=0).fit(X, Y)
+    logistic = OnlineLogisticRegression(learning_rate=0.7, shuffle=False)
+    model = AdaOLMR(logistic, n_estimators=1, max_features=None, random_state=0, shuffle=False).fit(
+        X, Y
+    )
     W, squares = np.zeros((4, 4)), np.ones((4, 4))
     costs, F = first_costs(), standardized(10.0)
     F[:, :3] /= np.sqrt(3)

@@ -196,7 +196,9 @@ def test_tabulated_gradients_of_the_logistic_loss():
 def test_ada_olmr_with_any_loss(loss):
     """Costs, weights and Hedge of Algorithm 3 with another loss, by its definition."""
     X, Y = make_rows(m=4)
-    model = AdaOLMR(LEARNERS, loss=loss, expert_loss="loss", random_state=0).fit(X, Y)
+    model = AdaOLMR(LEARNERS, loss=loss, expert_loss="loss", random_state=0, shuffle=False).fit(
+        X, Y
+    )
     function = LOSSES[loss] if isinstance(loss, str) else loss
     slope = {
         "exponential": np.exp,
@@ -304,10 +306,12 @@ def test_learners_of_known_edge(make, loss):
 def test_empirical_edges_are_kept(fingerprint):
     """In chunks, with pickles, and before any pair is known."""
     X, Y = make_rows(m=5)
-    at_once = AdaOLMR("trees", n_estimators=4, random_state=0).fit(X, Y)
-    pieces = AdaOLMR("trees", n_estimators=4, random_state=0).partial_fit(X[3:4], Y[3:4])
+    at_once = AdaOLMR("trees", n_estimators=4, random_state=0, shuffle=False).fit(X, Y)
+    pieces = AdaOLMR("trees", n_estimators=4, random_state=0, shuffle=False).partial_fit(
+        X[3:4], Y[3:4]
+    )
     assert_array_equal(pieces.empirical_edges_, np.zeros(4))
-    pieces = AdaOLMR("trees", n_estimators=4, random_state=0)
+    pieces = AdaOLMR("trees", n_estimators=4, random_state=0, shuffle=False)
     for rows in np.array_split(np.arange(len(X)), 4):
         pieces = pickle.loads(pickle.dumps(pieces.partial_fit(X[rows], Y[rows])))
     assert fingerprint(pieces.empirical_edges_) == fingerprint(at_once.empirical_edges_)

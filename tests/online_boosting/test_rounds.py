@@ -263,7 +263,7 @@ def test_sample_weights_multiply_the_pairs():
     X, Y = make_rows(30)
     weight = np.random.RandomState(1).choice([0.0, 0.5, 2.0], 30)
     tilts = [0.5, -0.5]
-    model = AdaOLMR([Recorder(t) for t in tilts], n_estimators=2, random_state=0)
+    model = AdaOLMR([Recorder(t) for t in tilts], n_estimators=2, random_state=0, shuffle=False)
     model.fit(X, Y, sample_weight=weight)
     calls, alpha, log_v, _ = slow_rounds(X, Y, tilts, slow_logistic, True, True, weight=weight)
     check_calls(model, calls)

@@ -119,8 +119,8 @@ def test_ridge_regresses_on_the_relevance_of_the_labels_shown():
 
 def test_ridge_on_relevance_where_all_labels_are_known():
     """Ridge regression on the relevance minus 1/2, in closed form."""
-    model = semi_bandit(OnlineRidgeClassifier(alpha=2.0), k=M)
-    model.fit(X, Y, sample_weight=WEIGHT)
+    model = semi_bandit(OnlineRidgeClassifier(alpha=2.0, shuffle=False), k=M)
+    model.set_params(shuffle=False).fit(X, Y, sample_weight=WEIGHT)
     played = WEIGHT > 0
     rows = X[played]
     F = np.ones((len(rows), 4))

@@ -337,9 +337,11 @@ def test_tie_waits_for_tau():
     y = (X[:, 0] > 0).astype(int)
     # R = 1 bit, delta = e^-2: the bound is sqrt(1 / n), below .1 after 100 samples.
     params = {"grace_period": 1, "delta": math.exp(-2), "leaf_prediction": "mc"}
-    never = HoeffdingTreeClassifier(tau=0.0, **params).fit(X, y)
+    never = HoeffdingTreeClassifier(tau=0.0, **params, shuffle=False).fit(X, y)
     assert never.get_n_leaves() == 1
-    tree = HoeffdingTreeClassifier(tau=0.1, max_depth=1, **params).partial_fit(X[:100], y[:100])
+    tree = HoeffdingTreeClassifier(tau=0.1, max_depth=1, **params, shuffle=False).partial_fit(
+        X[:100], y[:100]
+    )
     assert tree.get_n_leaves() == 1
     assert tree.partial_fit(X[100:102], y[100:102]).get_n_leaves() == 2
 
@@ -404,10 +406,12 @@ def test_class_without_values_has_the_pooled_mean_and_variance():
     params = {"grace_period": 1e6, "leaf_prediction": "nb"}
     assert_agrees(X, y, np.ones(200), 2, **params)
     queries = np.array([[1000.0, 0.0], [1001.0, 1.0]])
-    shifted = HoeffdingTreeClassifier(**params).fit(X - [1000, 0], y)
+    shifted = HoeffdingTreeClassifier(**params, shuffle=False).fit(X - [1000, 0], y)
     expected = shifted.predict_proba(queries - [1000, 0])
     assert_allclose(
-        HoeffdingTreeClassifier(**params).fit(X, y).predict_proba(queries), expected, atol=1e-9
+        HoeffdingTreeClassifier(**params, shuffle=False).fit(X, y).predict_proba(queries),
+        expected,
+        atol=1e-9,
     )
 
 
@@ -428,7 +432,9 @@ def test_missing_value_follows_the_heavier_child():
 def test_split_keeps_the_samples_with_a_missing_value():
     """The child that later ones go to inherits their class weights."""
     X, y = np.array([[0.0], [1.0], [np.nan]] * 100), np.array([0, 1, 2] * 100)
-    tree = HoeffdingTreeClassifier(grace_period=300, leaf_prediction="mc", tau=1.0).fit(X, y)
+    tree = HoeffdingTreeClassifier(
+        grace_period=300, leaf_prediction="mc", tau=1.0, shuffle=False
+    ).fit(X, y)
     assert tree.get_n_leaves() == 2
     assert_allclose(
         tree.predict_proba([[0.0], [1.0], [np.nan]]), [[0.5, 0, 0.5], [0, 1, 0], [0.5, 0, 0.5]]
@@ -451,7 +457,9 @@ def test_feature_without_values(leaf_prediction):
 def test_nothing_but_missing_values():
     """Without any value the tree predicts the class weights."""
     y = np.arange(90) % 3
-    tree = HoeffdingTreeClassifier(grace_period=10, tau=1.0).fit(np.full((90, 4), np.nan), y)
+    tree = HoeffdingTreeClassifier(grace_period=10, tau=1.0, shuffle=False).fit(
+        np.full((90, 4), np.nan), y
+    )
     assert tree.get_n_leaves() == 1
     assert_allclose(tree.predict_proba(np.zeros((2, 4))), np.full((2, 3), 1 / 3))
 
@@ -463,7 +471,9 @@ def test_a_value_up_to_the_threshold_goes_left():
     """
     y = np.arange(400) % 2
     X = np.where(y == 1, 11.0, np.arange(400) // 2 % 2)[:, None]
-    tree = HoeffdingTreeClassifier(grace_period=50, max_depth=1, leaf_prediction="mc").fit(X, y)
+    tree = HoeffdingTreeClassifier(
+        grace_period=50, max_depth=1, leaf_prediction="mc", shuffle=False
+    ).fit(X, y)
     feature, threshold, *weights = parse(tree)
     assert (feature, threshold) == (0, 1.0)
     assert_allclose(weights, [200, 200])
@@ -490,7 +500,7 @@ def test_weights_are_relative_to_the_parameters(leaf_prediction):
 
 def test_weights_are_bounded(fingerprint):
     X, y, weights = stream(8)
-    tree = HoeffdingTreeClassifier(grace_period=20, delta=0.2, tau=0.3)
+    tree = HoeffdingTreeClassifier(grace_period=20, delta=0.2, tau=0.3, shuffle=False)
     tree.fit(X, y, 1e150 / weights.max() * weights)
     assert np.isfinite(tree.predict_proba(X)).all()
     before = fingerprint(tree)
@@ -505,8 +515,11 @@ def test_sum_of_weights_counts_towards_the_grace_period():
     y = np.arange(20) % 2
     X = y[:, None].astype(float)
     params = {"grace_period": 100, "delta": 0.5, "tau": 1.0}
-    assert HoeffdingTreeClassifier(**params).fit(X, y).get_n_leaves() == 1
-    assert HoeffdingTreeClassifier(**params).fit(X, y, np.full(20, 10.0)).get_n_leaves() == 2
+    assert HoeffdingTreeClassifier(**params, shuffle=False).fit(X, y).get_n_leaves() == 1
+    assert (
+        HoeffdingTreeClassifier(**params, shuffle=False).fit(X, y, np.full(20, 10.0)).get_n_leaves()
+        == 2
+    )
 
 
 # -- Limits.
@@ -517,8 +530,8 @@ def test_max_depth(max_depth):
     """The limit is reached, since the unlimited tree is deeper, and never exceeded."""
     X, y, _ = stream(10, n_samples=3000)
     params = {"grace_period": 10, "delta": 0.5, "tau": 1.0}
-    assert HoeffdingTreeClassifier(**params).fit(X, y).get_depth() > 4
-    tree = HoeffdingTreeClassifier(max_depth=max_depth, **params).fit(X, y)
+    assert HoeffdingTreeClassifier(**params, shuffle=False).fit(X, y).get_depth() > 4
+    tree = HoeffdingTreeClassifier(max_depth=max_depth, **params, shuffle=False).fit(X, y)
     assert tree.get_depth() == max_depth == depth_of(parse(tree))
 
 
@@ -543,7 +556,9 @@ def test_memory_of_a_small_tree(leaf_prediction):
     y = np.arange(120) % 6
 
     def grow():
-        return HoeffdingTreeClassifier(grace_period=1e6, leaf_prediction=leaf_prediction).fit(X, y)
+        return HoeffdingTreeClassifier(
+            grace_period=1e6, leaf_prediction=leaf_prediction, shuffle=False
+        ).fit(X, y)
 
     tree = grow()
     assert tree.get_n_leaves() == 1
@@ -563,7 +578,7 @@ def test_memory_is_freed():
     X, y, _ = stream(11, n_samples=150)
 
     def grow_and_delete():
-        tree = HoeffdingTreeClassifier(grace_period=10, delta=0.5, tau=1.0).fit(X, y)
+        tree = HoeffdingTreeClassifier(grace_period=10, delta=0.5, tau=1.0, shuffle=False).fit(X, y)
         assert tree.get_n_leaves() > 5
         pickle.loads(pickle.dumps(tree))
 
@@ -582,7 +597,7 @@ def test_memory_is_freed():
 def test_state_of_another_tree_is_refused():
     """Otherwise its blocks would be read past their ends."""
     X, y, _ = stream(11, n_samples=500)
-    tree = HoeffdingTreeClassifier(grace_period=10, delta=0.5, tau=1.0).fit(X, y)
+    tree = HoeffdingTreeClassifier(grace_period=10, delta=0.5, tau=1.0, shuffle=False).fit(X, y)
     before = tree.predict_proba(X)
     state = tree._learner.__getstate__()
     for name in ("nodes", "leaves", "observers", "stats"):
@@ -596,7 +611,12 @@ def test_memory_does_not_depend_on_the_number_of_samples(leaf_prediction):
     """Once all leaves have seen all classes, more samples need no more memory."""
     X, y, _ = stream(11, n_samples=2000)
     tree = HoeffdingTreeClassifier(
-        grace_period=10, delta=0.5, tau=1.0, max_leaves=8, leaf_prediction=leaf_prediction
+        grace_period=10,
+        delta=0.5,
+        tau=1.0,
+        max_leaves=8,
+        leaf_prediction=leaf_prediction,
+        shuffle=False,
     ).fit(X, y)
     assert tree.get_n_leaves() == 8
     # Every class into every leaf.
@@ -616,7 +636,9 @@ def test_memory_does_not_depend_on_the_number_of_samples(leaf_prediction):
 def test_reports_agree_with_each_other(seed):
     """Depth, leaves, features and predictions agree with the nodes."""
     X, y, weights = stream(seed, n_samples=1500)
-    tree = HoeffdingTreeClassifier(grace_period=20, delta=0.3, tau=0.5, leaf_prediction="mc")
+    tree = HoeffdingTreeClassifier(
+        grace_period=20, delta=0.3, tau=0.5, leaf_prediction="mc", shuffle=False
+    )
     tree.fit(X, y, weights)
     parsed = parse(tree)
     assert tree.get_n_leaves() == len(leaves_of(parsed)) > 3
@@ -658,7 +680,7 @@ def test_importance_is_gain_times_weight():
 
 def test_importances_of_a_single_leaf_are_zero():
     """Without splits there are no gains."""
-    tree = HoeffdingTreeClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    tree = HoeffdingTreeClassifier(shuffle=False).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
     assert tree.get_depth() == 0
     assert tree.get_n_leaves() == 1
     assert tree.feature_importances_.tolist() == [0.0, 0.0]

@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 
 from sklrank._checks import check_k, check_label_names, check_random_state, indices_of, names_of
 from sklrank._compiled import shared_call
-from sklrank._estimators import Interval, shares_text, unchanged_on_error
+from sklrank._estimators import Interval, unchanged_on_error
 from sklrank._online import (
     BATCH,
     BaseOnlineClassifier,
