@@ -260,18 +260,18 @@ class OnlineBooster(LabelSetRanker):
         n_used = len(self.estimators_) if logs is None else 1 + int(np.argmax(logs))
         blocks = slices(X.shape[0], SMALL_BATCH)
 
-        def predict(rows):
-            rounds = self._take_rounds(1)
-            scores = rounds.predict(rows, self.estimator_weights_, n_used)
-            self._memory.give(1, rounds)
-            return scores
-
         if len(blocks) == 1:
-            return predict(X)
-        blocks = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(part_of_call(predict))(X[batch]) for batch in blocks
-        )
-        return np.concatenate(blocks)
+            return self._scores_of(X, n_used)
+        predict = delayed(part_of_call(self._scores_of))
+        calls = (predict(X[batch], n_used) for batch in blocks)
+        return np.concatenate(Parallel(n_jobs=self.n_jobs, require="sharedmem")(calls))
+
+    def _scores_of(self, rows, n_used, draws=None):
+        """Return the scores by the first learners or, if there are draws, by the experts drawn."""
+        weights, rounds = self.estimator_weights_, self._take_rounds(1)
+        scores = rounds.predict(rows, weights, n_used, self._log_expert_weights, draws)
+        self._memory.give(1, rounds)
+        return scores
 
     @property
     def expert_weights_(self) -> np.ndarray:

@@ -25,14 +25,12 @@ import numpy as np
 from sklrank._compiled.rows cimport Row, Rows, find_column, select_entries
 from sklrank._compiled.thread_team cimport ThreadTeam
 from sklrank._online.learner cimport LabelFeedback, OnlineLearner, softmax
-from sklrank.feedback cimport TopKSampler, check_mask, mask_of
 from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, LabelPairs
 from sklrank.online_boosting._pair_feedback cimport PairFeedback
 
 cdef enum Phase:
     VOTE = 0            # the learners vote, and may cache results for learning the sample
-    VOTE_ONLY = 1       # the learners vote
-    LEARN = 2           # the learners learn the sample
+    LEARN = 1           # the learners learn the sample
 
 cdef enum:
     # Positions of the vectors (n_labels,) in the working memory of a thread in the phase LEARN: the
@@ -129,16 +127,24 @@ cdef class Rounds(ThreadTeam):
 
     def predict(
         self, X not None, const double[::1] weights not None, Py_ssize_t n_used,
+        const double[::1] log_expert_weights=None, const double[::1] draws=None,
     ):
-        """Return the scores `(n_samples, n_labels)` by the first `n_used` learners."""
-        cdef Rows rows = self.checked_rows(X, weights)
+        """Return the scores `(n_samples, n_labels)` by the first `n_used` learners.
+
+        If `draws` are given, as in `play`, they are those by the expert that is drawn instead.
+        """
+        cdef Rows rows = self.checked_rows(X, weights, log_expert_weights, draws)
         cdef double[:, ::1] out = np.zeros((rows.n_rows, self.n_labels))
         cdef Py_ssize_t t, i, l
         if not 0 <= n_used <= self.n_learners:
             raise ValueError(f"{n_used} of {self.n_learners} learners")
         with nogil:
+            if draws is not None:
+                softmax(&log_expert_weights[0], self.n_learners, &self.chances[0])
             for t in range(rows.n_rows):
                 rows.read(t, &self.x)
+                if draws is not None:
+                    n_used = 1 + draw_expert(self.chances, draws[t])
                 self.vote(0, n_used, False)
                 for i in range(n_used):
                     for l in range(self.n_labels):
@@ -217,7 +223,7 @@ cdef class Rounds(ThreadTeam):
             with self, nogil:
                 for t in range(n_samples):
                     rows.read(t, &self.x)
-                    scores = self.score(VOTE, weights, log_expert_weights, draws, t)
+                    scores = self.score(weights, log_expert_weights, draws, t)
                     if out is not None:
                         for l in range(self.n_labels):
                             out[t, l] = scores[l]
@@ -239,43 +245,6 @@ cdef class Rounds(ThreadTeam):
             if learn_sets is not None:
                 learn_sets(n_samples=n_played)
 
-    def explore(
-        self,
-        X not None,
-        TopKSampler sampler not None,
-        const double[:, ::1] uniforms not None,
-        const double[::1] weights not None,
-        const double[::1] log_expert_weights,
-        const double[::1] draws=None,
-        const char[:, :] available=None,
-    ):
-        """Draw the labels to show for each sample, without learning.
-
-        Labels outside of the mask `available` `(n_samples, n_labels)` are not shown.
-
-        Returns
-        -------
-        actions, propensities : ndarrays of shape (n_samples, k) and (n_samples, k, k)
-        """
-        cdef Rows rows = self.checked_rows(X, weights, log_expert_weights, draws)
-        cdef Py_ssize_t t, n_samples = rows.n_rows
-        cdef Py_ssize_t[:, ::1] actions = np.empty((n_samples, sampler.k), dtype=np.intp)
-        cdef double[:, :, ::1] propensities = np.empty((n_samples, sampler.k, sampler.k))
-        if sampler.n_labels != self.n_labels or (
-            uniforms.shape[0], uniforms.shape[1]
-        ) != (n_samples, sampler.n_uniforms):
-            raise ValueError("the sampler does not match the labels, or uniforms do not match X")
-        check_mask(available, n_samples, self.n_labels)
-        with self, nogil:
-            for t in range(n_samples):
-                rows.read(t, &self.x)
-                sampler.draw_labels(
-                    self.score(VOTE_ONLY, weights, log_expert_weights, draws, t), NULL,
-                    mask_of(available, t),
-                    &uniforms[t, 0], &actions[t, 0], &propensities[t, 0, 0],
-                )
-        return np.asarray(actions), np.asarray(propensities)
-
     cdef Rows checked_rows(
         self, X, const double[::1] weights, const double[::1] log_expert_weights=None,
         const double[::1] draws=None,
@@ -295,13 +264,13 @@ cdef class Rounds(ThreadTeam):
         return rows
 
     cdef const double* score(
-        self, int phase, const double[::1] weights, const double[::1] log_expert_weights,
+        self, const double[::1] weights, const double[::1] log_expert_weights,
         const double[::1] draws, Py_ssize_t t,
     ) except NULL nogil:
         # Algorithm 1, lines 4 to 7: gather the votes, compute the scores of all experts, and return
         # the scores (n_labels,) of the chosen expert.
         cdef Py_ssize_t expert = self.n_learners
-        self.run_phase(phase)
+        self.run_phase(VOTE)
         self.add_votes(weights)
         if draws is not None:
             softmax(&log_expert_weights[0], self.n_learners, &self.chances[0])
@@ -323,7 +292,7 @@ cdef class Rounds(ThreadTeam):
         cdef Py_ssize_t last = self.n_learners * (member + 1) // self.n_members
         if phase == LEARN:
             return self.learn(first, last, member)
-        return self.vote(first, last, phase == VOTE)
+        return self.vote(first, last, True)
 
     cdef int vote(self, Py_ssize_t first, Py_ssize_t last, bint to_learn) except -1 nogil:
         # Algorithm 1, line 4: gather the votes of learners first, ..., last - 1.

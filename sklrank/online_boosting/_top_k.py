@@ -56,12 +56,10 @@ class TopKBooster(ExploringMixin, OnlineBooster):
     )
 
     def _draw(self, rows, sampler, available, random_state):
-        expert_draws, uniforms = self._draw_numbers(sampler, rows.shape[0], random_state)
-        weights = self.estimator_weights_, self._log_expert_weights
-        rounds = self._take_rounds(1)
-        shown = rounds.explore(rows, sampler, uniforms, *weights, expert_draws, available)
-        self._memory.give(1, rounds)
-        return shown
+        draws, uniforms = self._draw_numbers(sampler, rows.shape[0], random_state)
+        return sampler.draw_rows(
+            self._scores_of(rows, len(self._learners), draws), uniforms, available
+        )
 
     def _propensities(self, X, available):
         if self._hedge and len(self.expert_weights_) > 1:
