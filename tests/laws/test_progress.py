@@ -200,7 +200,7 @@ def expected_tasks(fitted):
     if isinstance(fitted, Booster):
         return tasks("fit", ("round", len(fitted.estimators_)))
     if isinstance(fitted, StackedRanker):
-        n_fits = 3 * len(fitted.weights_)
+        n_fits = fitted.cv * len(fitted.weights_)
         last = [(("fit", 0), ("ranker", n_fits + i)) for i in range(len(fitted.estimators_))]
         return tasks("fit", ("ranker on a fold", n_fits)) + last
     if isinstance(fitted, ConformalRanks | ConformalTopLabels):
