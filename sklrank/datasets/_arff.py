@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -71,6 +72,8 @@ def load_arff_multilabel(
           A missing value (``?`` or ``nan``) is NaN.
         - ``target``: ndarray of shape (n_samples, n_labels), int64. Entries are 1 for relevant
           labels, otherwise 0.
+        - ``sample_weight``: ndarray of shape (n_samples,) of Weka's weights of the rows, 1 where
+          there is none; None if no row has a weight.
         - ``feature_names``, ``target_names``: lists of str.
         - ``categories``: dict that maps the name of each nominal feature to its declared values.
         - ``omitted_names``: list of str, the names of the string and date attributes. They have no
@@ -151,10 +154,18 @@ def load_arff_multilabel(
     feature_names = [feature.name for feature in features]
     target_names = [arff.attributes[i].name for i in label_columns]
     if return_X_y:
+        if arff.weights is not None:
+            warnings.warn(
+                f"{os.fspath(path)} has weights of rows, which return_X_y=True leaves out: pass "
+                "return_X_y=False, and sample_weight of the Bunch to fit",
+                UserWarning,
+                stacklevel=2,
+            )
         return data, target
     return Bunch(
         data=data,
         target=target,
+        sample_weight=arff.weights,
         feature_names=feature_names,
         target_names=target_names,
         categories={feature.name: list(feature.values) for feature in features if feature.values},
@@ -170,11 +181,18 @@ def _find_labels(
     if labels is not None and xml is not None:
         raise ValueError("labels and xml both name the labels: pass only one of them.")
     names = [attribute.name for attribute in arff.attributes]
+    option = _MEKA_OPTION.search(arff.relation)
     if xml is not None:
         source, labels = f"the file xml={os.fspath(xml)!r}", _names_in_xml(xml)
-        return sorted(_distinct(_columns_of(labels, source, names), source, labels))
+        columns = _distinct(_columns_of(labels, source, names), source, labels)
+        if option is not None and len(columns) < abs(int(option[1])):
+            raise ValueError(
+                f"{source} names {len(columns)} labels, and the relation {arff.relation!r} has "
+                f"{abs(int(option[1]))}: the others would become features. Correct one of the "
+                "files, or name the labels by the parameter labels"
+            )
+        return sorted(columns)
     if labels is None:
-        option = _MEKA_OPTION.search(arff.relation)
         if option is None:
             raise ValueError(
                 f"labels is None and the relation {arff.relation!r} has no option '-C': pass "

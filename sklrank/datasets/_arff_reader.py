@@ -1,7 +1,8 @@
 """Reader of the ARFF file format.
 
 An ARFF file has a header that declares the attributes. After ``@data``, each line contains one row.
-Rows are dense (``5.1,?,red``) or sparse (``{0 5.1, 2 red}``, where omitted values are zero). A
+Rows are dense (``5.1,?,red``) or sparse (``{0 5.1, 2 red}``, where omitted values are zero). In
+Weka's files, a row may end with its weight, as in ``5.1,?,red,{2}`` or ``{0 5.1, 2 red},{2}``. A
 nominal value is converted to its index, from 0, in the declaration of the attribute. So zero
 represents the first declared value, which is also the value that sparse rows omit.
 
@@ -69,13 +70,14 @@ class ArffFile:
 
     ``matrix`` has one column for each attribute and the dtype float64. It is an ndarray if the rows
     of the file are dense, and a CSR matrix if they are sparse. The columns of strings and dates
-    are 0.
+    are 0. ``weights`` are those of the rows, 1 where a row has none; None if no row has one.
     """
 
     relation: str
     comments: str
     attributes: tuple[Attribute, ...]
     matrix: np.ndarray | sparse.csr_matrix
+    weights: np.ndarray | None
 
 
 def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
@@ -83,8 +85,8 @@ def read_arff(path: str | os.PathLike, encoding: str) -> ArffFile:
     with open_lines(os.fspath(path), encoding) as lines:
         relation, attributes = _read_header(lines)
         comments = "\n".join(lines.comments)
-        matrix = _read_rows(lines, attributes)
-    return ArffFile(relation, comments, attributes, matrix)
+        matrix, weights = _read_rows(lines, attributes)
+    return ArffFile(relation, comments, attributes, matrix, weights)
 
 
 def _read_header(lines: Lines) -> tuple[str, tuple[Attribute, ...]]:
@@ -137,12 +139,16 @@ def _parse_attribute(declaration: str, lines: Lines) -> Attribute:
     return Attribute(name, keyword)
 
 
-def _read_rows(lines: Lines, attributes: tuple[Attribute, ...]) -> np.ndarray | sparse.csr_matrix:
+def _read_rows(
+    lines: Lines, attributes: tuple[Attribute, ...]
+) -> tuple[np.ndarray | sparse.csr_matrix, np.ndarray | None]:
     converters = [attribute.converter() for attribute in attributes]
     n_attributes = len(attributes)
     values, columns, row_ends = array("d"), array("q"), array("q", [0])
-    is_sparse = None
+    is_sparse, weights = None, {}
     for line in lines:
+        if line.endswith("}"):
+            line = _without_weight(line, weights, len(row_ends) - 1, lines)
         if is_sparse not in (None, line.startswith("{")):
             lines.fail("dense and sparse rows in one file: write them all in one form.")
         is_sparse = line.startswith("{")
@@ -163,12 +169,31 @@ def _read_rows(lines: Lines, attributes: tuple[Attribute, ...]) -> np.ndarray | 
             )
         row_ends.append(len(values))
     n_rows = len(row_ends) - 1
+    of_rows = np.ones(n_rows) if weights else None
+    if weights:
+        of_rows[list(weights)] = list(weights.values())
     if not is_sparse:
-        return np.array(values).reshape(n_rows, n_attributes)
+        return np.array(values).reshape(n_rows, n_attributes), of_rows
     parts = (np.array(values), np.array(columns), np.array(row_ends))
     matrix = sparse.csr_matrix(parts, shape=(n_rows, n_attributes))
     matrix.sort_indices()
-    return matrix
+    return matrix, of_rows
+
+
+def _without_weight(line: str, weights: dict[int, float], row: int, lines: Lines) -> str:
+    """Return a line without the weight at its end, which is added to `weights`."""
+    rest, _, weight = line[:-1].rpartition("{")
+    rest = rest.rstrip()
+    values = rest[:-1].rstrip()
+    if not rest.endswith(",") or (line.startswith("{") and not values.endswith("}")):
+        return line
+    try:
+        weights[row] = _finite_number(weight.strip())
+    except ValueError:
+        weights[row] = np.nan
+    if not weights[row] >= 0.0:
+        lines.fail(f"the weight {{{_shorten(weight)}}} of the row must be a number of 0 or more.")
+    return values
 
 
 def _split_values(line: str, lines: Lines) -> list[str]:
@@ -191,7 +216,7 @@ def _split_values(line: str, lines: Lines) -> list[str]:
 
 def _split_sparse(line: str, n_attributes: int, lines: Lines) -> tuple[list[int], list[str]]:
     if not line.endswith("}"):
-        lines.fail("a sparse row must end with '}' (row weights are not supported).")
+        lines.fail("a sparse row must end with '}', or with a weight, as in '{0 5.1},{2}'.")
     body = line[1:-1].strip()
     columns, strings, position = [], [], 0
     while position < len(body):

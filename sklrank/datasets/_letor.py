@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
 from array import array
-from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from numbers import Integral
-from typing import IO, TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse as sp
-from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
 from sklrank._checks import check_scalar
-from sklrank.datasets._text_files import is_mostly_empty, open_binary
+from sklrank.datasets._text_files import is_mostly_empty, read_svmlight
 
 if TYPE_CHECKING:
     from sklrank._typing import Loaded
+
+# A query id that is no number.
+_NAME = re.compile(rb"(?=.*[A-Za-z])[!-~]+")
 
 
 def load_letor(
@@ -60,9 +62,10 @@ def load_letor(
         Data set with the following attributes:
 
         - ``data``: ndarray or CSR matrix of shape (n_samples, n_features), float64. Missing values
-          (``nan``) are NaN.
+          (``nan``, and ``NULL`` in LETOR 4.0) are NaN.
         - ``target``: ndarray of shape (n_samples,), float64, the relevance grades.
-        - ``qid``: ndarray of shape (n_samples,), int64, the query ids.
+        - ``qid``: ndarray of shape (n_samples,), the query ids: int64, or str if one of them is a
+          name, such as ``WT04-170`` in LETOR 3.0.
 
         If `path` is a sequence, a list with one Bunch for each file is returned.
     (data, target, qid) : tuple if ``return_X_y_qid`` is True
@@ -137,54 +140,50 @@ def load_letor(
 
 
 def _load(path: str, zero_based: bool) -> tuple[sp.csr_matrix, np.ndarray, np.ndarray]:
-    with open_binary(path) as stream:
-        documents = _Documents(stream)
-        try:
-            X, y = load_svmlight_file(documents, zero_based=zero_based)
-        except (ValueError, OverflowError) as error:
-            raise ValueError(
-                f"{path}, line {documents.number}: {error}. A line has a grade, a query id and "
-                "pairs of a feature index and a value, as in '2 qid:10 1:0.3 5:1'."
-            ) from error
-    if np.isinf(X.data).any():
-        row = np.searchsorted(X.indptr, np.isinf(X.data).argmax(), side="right") - 1
-        raise ValueError(
-            f"{path}: a feature of document {row} (from 0) is infinite; write nan if it is missing."
-        )
-    return sp.csr_matrix(X), y, np.array(documents.qid, dtype=np.int64)
+    documents = _Documents()
+    hint = (
+        "A line has a grade, a query id and pairs of a feature index and a value, as in "
+        "'2 qid:10 1:0.3 5:1'."
+    )
+    X, y = read_svmlight(path, documents.convert, zero_based, hint)
+    return X, y, np.array(documents.qid)
 
 
 class _Documents:
-    """Lines of a file for :func:`load_svmlight_file`, which is slow if it reads the query ids.
+    """Query ids of the lines, as scikit-learn reads no names and takes quadratic time for ids."""
 
-    Its time is quadratic in the number of ids. The ids are therefore read here.
-    """
+    def __init__(self) -> None:
+        self.qid: array | list[str] = array("q")
 
-    def __init__(self, stream: IO[bytes]) -> None:
-        self.stream = stream
-        self.number = 0
-        self.qid = array("q")
+    def convert(self, line: bytes) -> bytes:
+        """Return a line that scikit-learn reads."""
+        text = line.partition(b"#")[0]
+        fields = text.split(None, 2)
+        if not fields:
+            return line
+        if len(fields) < 2 or not fields[1].startswith(b"qid:"):
+            raise ValueError("there is no query id after the grade")
+        grade, _, features = (*fields, b"")[:3]
+        if b"_" in grade + features:
+            raise ValueError("numbers cannot have underscores")
+        if not 0 <= float(grade) < np.inf:
+            raise ValueError(
+                "the grade must be a finite number of 0 or more: remove documents that "
+                f"were not judged (grade -1), got {float(grade):g}"
+            )
+        self._append(fields[1][4:])
+        # LETOR 4.0 has NULL where the logarithm of a probability of 0 would be.
+        return b"%b qid:0 %b\n" % (grade, features.replace(b":NULL", b":nan"))
 
-    def __iter__(self) -> Iterator[bytes]:
-        for line in self.stream:
-            self.number += 1
-            if self.number == 1:
-                line = line.removeprefix(BOM_UTF8)
-            text = line.partition(b"#")[0]
-            fields = text.split(None, 2)
-            if fields:
-                if len(fields) < 2 or not fields[1].startswith(b"qid:"):
-                    raise ValueError("there is no query id after the grade")
-                if b"_" in text:
-                    raise ValueError("numbers cannot have underscores")
-                if not 0 <= float(fields[0]) < np.inf:
-                    raise ValueError(
-                        "the grade must be a finite number of 0 or more: remove documents that "
-                        f"were not judged (grade -1), got {float(fields[0]):g}"
-                    )
-                self.qid.append(int(fields[1][4:]))
-            yield line
-
-    def read(self) -> NoReturn:
-        """Exist, as scikit-learn takes objects with this method for open files."""
-        raise NotImplementedError
+    def _append(self, name: bytes) -> None:
+        try:
+            number = int(name)
+        except ValueError:
+            if not _NAME.fullmatch(name):
+                raise ValueError("the query id must be an integer or a name") from None
+            if isinstance(self.qid, array):
+                self.qid = [str(each) for each in self.qid]
+        else:
+            if b"_" in name:
+                raise ValueError("numbers cannot have underscores")
+        self.qid.append(number if isinstance(self.qid, array) else name.decode())

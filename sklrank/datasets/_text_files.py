@@ -1,4 +1,4 @@
-"""Helper functions for readers of text files: decompression and numbered lines."""
+"""Helper functions for readers of text files: decompression, numbered lines, svmlight format."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import bz2
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, NoReturn
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 # A dense array of more entries than this, of which fewer than one in `MIN_DENSITY` is in the files,
 # is rather due to a wrong index than intended.
@@ -87,6 +92,45 @@ def open_lines(path: str, encoding: str) -> Iterator[Lines]:
                 f"{path} is not encoded in {encoding!r} after line {lines.number} "
                 f"({getattr(error, 'reason', error)}): pass its encoding, e.g. encoding='latin-1'."
             ) from error
+
+
+class _ConvertedLines:
+    """Lines of a file for :func:`load_svmlight_file`, which `convert` reads first."""
+
+    def __init__(self, stream: IO[bytes], convert: Callable[[bytes], bytes]) -> None:
+        self.stream = stream
+        self.convert = convert
+        self.number = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        for line in self.stream:
+            self.number += 1
+            yield self.convert(line.removeprefix(BOM_UTF8) if self.number == 1 else line)
+
+    def read(self) -> NoReturn:
+        """Exist, as scikit-learn takes objects with this method for open files."""
+        raise NotImplementedError
+
+
+def read_svmlight(
+    path: str, convert: Callable[[bytes], bytes], zero_based: bool, hint: str
+) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Read a file of which `convert` changes each line to svmlight format, or raises a ValueError.
+
+    Errors state the file and the line, and end with the `hint`.
+    """
+    with open_binary(path) as stream:
+        lines = _ConvertedLines(stream, convert)
+        try:
+            X, y = load_svmlight_file(lines, zero_based=zero_based)
+        except (ValueError, OverflowError) as error:
+            raise ValueError(f"{path}, line {lines.number}: {error}. {hint}") from error
+    if np.isinf(X.data).any():
+        row = np.searchsorted(X.indptr, np.isinf(X.data).argmax(), side="right") - 1
+        raise ValueError(
+            f"{path}: a feature of document {row} (from 0) is infinite; write nan if it is missing."
+        )
+    return sparse.csr_matrix(X), y
 
 
 def is_mostly_empty(n_entries: int, n_stored: int) -> bool:

@@ -84,6 +84,12 @@ def positions_from_orderings(
             f"orderings has {orderings.shape[1]} places but only {len(found)} different label(s): "
             "name all labels in classes."
         )
+    torn = [name for name in map(str, found.tolist()) if name.count("{") != name.count("}")]
+    if torn:
+        raise ValueError(
+            f"orderings has the label {torn[0]!r}, a part of a tie that was split at its commas: "
+            "read PrefLib files by sklrank.datasets.load_preflib, and pass other ties as positions"
+        )
     return invert_orderings(orderings, found)
 
 

@@ -54,6 +54,39 @@ def test_dense(write):
     assert bunch.DESCR == "songs\nSongs and their moods.\nSecond line."
 
 
+@pytest.mark.parametrize("text", [DENSE, SPARSE])
+def test_weights_of_rows(write, text):
+    """Weka writes them in braces at the ends of rows."""
+    lines = text.splitlines()
+    lines[-1] += " , { 0.5}"
+    lines[10] += ",{3}"
+    bunch = load_arff_multilabel(write("\n".join(lines)), labels=-2)
+    plain = load_arff_multilabel(write(text), labels=-2)
+    n_rows = len(plain.target)
+    assert_array_equal(bunch.sample_weight, [3, *[1] * (n_rows - 2), 0.5])
+    assert plain.sample_weight is None
+    assert_array_equal(*(each.target for each in (bunch, plain)))
+    assert_array_equal(
+        *(each.data.toarray() if text is SPARSE else each.data for each in (bunch, plain))
+    )
+    with pytest.warns(UserWarning, match="data.arff has weights of rows, which return_X_y=True"):
+        load_arff_multilabel(write("\n".join(lines)), labels=-2, return_X_y=True)
+    for weight in ("-1", "x", "nan", "inf", ""):
+        lines[10] = text.splitlines()[10] + f",{{{weight}}}"
+        with pytest.raises(ValueError, match=r"data.arff, line 11: the weight .* 0 or more"):
+            load_arff_multilabel(write("\n".join(lines)), labels=-2)
+
+
+def test_xml_with_fewer_labels_than_the_relation(write):
+    """The others would be features, which tell the labels."""
+    xml = write("<labels><label name='sad'/></labels>", "labels.xml")
+    for option in ("-C -2", "-C 2"):
+        relation = DENSE.replace("@relation songs", f"@relation 'songs: {option}'")
+        with pytest.raises(ValueError, match=r"labels.xml' names 1 labels, and the relation .* 2"):
+            load_arff_multilabel(write(relation), xml=xml)
+    assert load_arff_multilabel(write(relation), labels=["sad"]).target_names == ["sad"]
+
+
 def test_sparse(write):
     bunch = load_arff_multilabel(write(SPARSE), labels=["calm", "sad"])
     assert sparse.issparse(bunch.data) and bunch.data.format == "csr"
@@ -184,7 +217,7 @@ def test_sparse_row_without_a_label_means_its_first_value(write):
         ("{4 1}", 11, "index 4 but only 4 attributes"),
         ("{0 1, 0 2}", 11, "an index is given twice"),
         ("{0 1, x 2}", 11, "expected 'index value' pairs, got 'x 2'"),
-        ("{0 1}, {5}", 11, "expected 'index value' pairs, got '{5'"),
+        ("{0 1}, {x}", 11, "the weight {x} of the row must be a number"),
         ("{0 1", 11, "must end with '}'"),
         ("1e999,soft,0,1", 11, "got '1e999': numbers must be finite, or ? if they are missing"),
         ("1,soft,0,1\n\n-inf,soft,0,1\n2,soft,0,1", 13, "numbers must be finite"),

@@ -56,6 +56,18 @@ def test_files_of_a_fold_have_the_same_features(write):
     assert_array_equal(qid, train.qid)
 
 
+def test_names_of_queries_in_letor_3(write):
+    text = "1 qid:WT04-170 1:0.25 2:5 # G00-01\n0 qid:12 1:0.1\n0 qid:WT_04 2:1\n"
+    found = load_letor(write("np.txt", text))
+    assert found.qid.tolist() == ["WT04-170", "12", "WT_04"]
+    assert_array_equal(found.data, [[0.25, 5], [0.1, 0], [0, 1]])
+
+
+def test_missing_values_in_letor_4(write):
+    found = load_letor(write("train.txt", "2 qid:10 1:0.3 2:NULL 3:1\n0 qid:10 1:NULL 2:-4.5\n"))
+    assert_array_equal(found.data, [[0.3, np.nan, 1], [np.nan, -4.5, 0]])
+
+
 @pytest.mark.parametrize("zero_based", [False, True])
 def test_round_trip(tmp_path, zero_based):
     rng = np.random.RandomState(0)

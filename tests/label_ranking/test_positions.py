@@ -304,6 +304,13 @@ def test_a_row_for_each_answer():
     assert named["water"].isna().all()
 
 
+def test_orderings_whose_ties_were_split():
+    with pytest.raises(ValueError, match="the label '3}', a part of a tie .*load_preflib"):
+        positions_from_orderings([["1", "{2", "3}"], ["3", "2", "1"]])
+    found = positions_from_orderings([["{1, 2}", "a"]])  # the name of a set
+    assert_array_equal(found, [[2, 1]])
+
+
 def test_a_row_for_each_answer_in_a_sparse_matrix():
     """An answer of 0 is stored, and NaN is not."""
     columns = LONG["person"], LONG["drink"], LONG["rank"] - 1
