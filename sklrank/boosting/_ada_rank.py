@@ -97,7 +97,7 @@ class QueryObjective(Objective):
         self.scores = scores
         losses = self._shares * np.exp(-self.performance(scores))
         self.value = losses.sum()
-        self.query_weights = losses / self.value
+        self.query_weights = losses / self.value if scores.any() else self._shares
         weights = np.zeros(self._queries.n_queries)
         weights[self._is_counted] = self.query_weights / self._queries.sizes[self._is_counted]
         self.weights = weights[self._queries.codes]
@@ -188,8 +188,9 @@ class AdaRank(SupervisedDocumentRanker):
 
     The loss is the mean of :math:`\exp(-E(q, F))` over queries, where :math:`E(q, F)` is a metric
     from 0 to 1 of the ranking of query q by the scores F. The weight :math:`p_q` of a query is the
-    proportion of the loss that is due to it ([1]_; Algorithm 4 of [2]_). In each round, a weak
-    ranker f that performs well under these weights is added with the step
+    proportion of the loss that is due to it, in the first round 1/n for n queries ([1]_; Algorithm
+    4 of [2]_). In each round, a weak ranker f that performs well under these weights is added with
+    the step
 
     .. math:: \alpha = \frac{1}{2} \ln \frac{\sum_q p_q (1 + E(q, f))}{\sum_q p_q (1 - E(q, f))}.
 

@@ -170,12 +170,15 @@ def rank_boost(F):
 
 
 def ada_rank(F):
-    """Return the labels, weights and step weights of Algorithm 4, with Xu & Li's step."""
+    """Return the labels, weights and step weights of Algorithm 4, with Xu & Li's step.
+
+    Its first line is p_1(q) = 1/n: the weights do not depend on the order of tied documents.
+    """
 
     def performance(scores):
         return {q: ndcg_score(Y[QID == q], scores[QID == q]) for q in set(QID) - {2}}
 
-    losses = {q: np.exp(-E) for q, E in performance(F).items()}
+    losses = {q: np.exp(-E) if F.any() else 1.0 for q, E in performance(F).items()}
     p = {q: loss / sum(losses.values()) for q, loss in losses.items()}
 
     def step_weights(f):
@@ -233,6 +236,30 @@ def test_weak_learners_get_the_labels_and_weights_of_the_algorithm(
     assert_allclose(fitted.estimator_weights_, steps)
     assert_allclose(fitted.predict(X), F, atol=1e-10)
     assert len(fitted.loss_curve_) == 1 + len(steps) == 1 + len(fitted.estimators_)
+
+
+@pytest.mark.parametrize("rule", ["printed", "xu-li"])
+def test_features_and_steps_of_adarank(rule):
+    """Algorithm 4 line by line: the first features and their steps on 5 data sets."""
+    for seed in range(5):
+        random = np.random.RandomState(seed)
+        X, y, qid = random.rand(30, 4), random.randint(3, size=30), random.randint(4, size=30)
+        queries = [qid == q for q in np.unique(qid) if y[qid == q].any()]
+
+        def performance(scores, y=y, queries=queries):
+            return np.array([ndcg_score(y[rows], scores[rows]) for rows in queries])
+
+        ranker = AdaRank(rule=rule, n_estimators=3).fit(X, y, qid=qid)
+        p, F = np.full(len(queries), 1 / len(queries)), np.zeros(30)
+        for weak, step in zip(ranker.estimators_, ranker.estimator_weights_, strict=True):
+            candidates = [sign * column for column in X.T for sign in (1, -1)]
+            f = max(candidates, key=lambda f, p=p, E=performance: p @ E(f))
+            assert_allclose(weak.predict(X), f)
+            eta = p @ performance(f)
+            ratio = eta / (1 - eta) if rule == "printed" else (1 + eta) / (1 - eta)
+            assert_allclose(step, np.log(ratio) / 2)
+            F += step * f
+            p = np.exp(-performance(F)) / np.exp(-performance(F)).sum()
 
 
 @pytest.mark.parametrize("booster", [AssembleClassifier, MCSSBClassifier])
