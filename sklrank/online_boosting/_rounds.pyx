@@ -381,10 +381,12 @@ cdef class Rounds(ThreadTeam):
             (<OnlineLearner><void*>self.addresses[i]).learn_cached(self.seen + i, &feedback)
             if self.rule.learns_weights:
                 # The costs at s_i are the gradient for alpha_i and the costs of the next learner.
+                # They sum to 0. With differences of votes, an untrained learner, whose vote is
+                # uniform, has the gradient 0 exactly, and rounding errors rank no labels.
                 self.rule.costs(i, &self.scores[i + 1, 0], pairs, costs, scratch)
                 self.gradients[i] = 0.0
-                for l in range(self.n_labels):
-                    self.gradients[i] += costs[l] * self.votes[i, l]
+                for l in range(1, self.n_labels):
+                    self.gradients[i] += costs[l] * (self.votes[i, l] - self.votes[i, 0])
             if self.hedge:
                 self.losses[i] = self.rule.expert_loss(&self.scores[i + 1, 0], pairs, scratch)
         return 0

@@ -57,7 +57,9 @@ def slow_rounds(X, Y, tilts, cost_of, learns_weights, hedge, one_hot=False, weig
             np.add.at(totals[i], relevant, weights)
         for i in range(n_learners):
             if learns_weights:
-                slope = w * cost_of(i, s[i + 1], relevant, irrelevant) @ h[i]
+                # The costs sum to 0; a uniform vote must not move alpha by a rounding error.
+                votes = h[i] - h[i, 0]
+                slope = w * cost_of(i, s[i + 1], relevant, irrelevant) @ votes
                 alpha[i] = np.clip(alpha[i] - slope / np.sqrt(t), -2, 2)
             if hedge:
                 log_v[i] -= w * rank_loss(y[None], s[i + 1][None])
@@ -113,6 +115,17 @@ def test_ada_olmr_is_algorithm_3():
     assert model.n_rounds_ == len(Y)
     # Each sample was scored by one of the experts before it was learned.
     assert_allclose(np.abs(experts - scores[:, None]).max(axis=2).min(axis=1), 0, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_labels", range(3, 9))
+def test_untrained_learners_keep_the_weight_zero(n_labels):
+    """Uniform votes rank no label: alpha stays 0, and each expert loses 1/2 in the next round."""
+    for n_relevant in range(1, n_labels):
+        Y = np.tile(np.arange(n_labels) < n_relevant, (2, 1)).astype(int)
+        model = AdaOLMR([Recorder(0.0)] * 2, n_estimators=2, random_state=0)
+        model.partial_fit(np.ones((1, 2)), Y[:1], classes=np.arange(n_labels))
+        assert_array_equal(model.estimator_weights_, 0)
+        assert_array_equal(model.decision_function(np.ones((1, 2))), 0)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "rank"])
