@@ -8,8 +8,8 @@ is good for one may be bad for the other.
 
 - Chapter 5: Banditron, Banditron with positive weights and exponential gradient, each with its best
   fixed exploration rate in hindsight (Figure 5.1), and by rate (Figures 5.2 and 6.1). The models
-  have no intercept, as in the papers. Exponential gradient uses the step sizes of Eq. 5.12; the
-  factor of 1e-5 of the experiments there is not needed.
+  have no intercept, as in the papers. The step size of exponential gradient is that of Eq. 5.12
+  times 1e-5, as in the experiments there; "full steps" are those without this factor.
 - Chapter 6: schedules that tune the exploration rate, beside the best and the worst fixed rate
   (Figure 6.2).
 - In addition: LinUCBClassifier with its default parameters, which standardizes the samples itself.
@@ -39,9 +39,10 @@ GENERATED = {"SynSep": 0.0, "SynNonSep": 0.05}
 SETS = (*FILES, "digits", *GENERATED)
 RATES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 MAPS = {
-    "Banditron": "euclidean",
-    "positive weights": "positive",
-    "exponential gradient": "entropy",
+    "Banditron": {},
+    "positive weights": {"mirror_map": "positive"},
+    "exponential gradient": {"mirror_map": "entropy"},
+    "EG, full steps": {"mirror_map": "entropy", "learning_rate": "theory"},
 }
 SCHEDULES = ("ag0", "ag1", "ag2", "ag3")
 COVARIANCES = ("full", "diagonal")
@@ -90,8 +91,8 @@ def error_curves(models, X, y, arguments):
     return {name: np.array(runs) for name, runs in curves.items()}
 
 
-def banditron(exploration, mirror_map="euclidean"):
-    return BanditronClassifier(exploration=exploration, mirror_map=mirror_map, fit_intercept=False)
+def banditron(exploration, **parameters):
+    return BanditronClassifier(exploration=exploration, fit_intercept=False, **parameters)
 
 
 def run(name, arguments):
@@ -101,8 +102,8 @@ def run(name, arguments):
     """
     X, y = load(name, arguments.generated)
     models = {
-        (title, rate): banditron(rate, mirror_map)
-        for title, mirror_map in MAPS.items()
+        (title, rate): banditron(rate, **parameters)
+        for title, parameters in MAPS.items()
         for rate in RATES
     }
     models |= {schedule: banditron(schedule) for schedule in SCHEDULES}

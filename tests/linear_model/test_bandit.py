@@ -43,6 +43,9 @@ MODELS = {
     ),
     "p-norm": BanditronClassifier(mirror_map="p-norm", random_state=0, shuffle=False),
     "entropy": BanditronClassifier(mirror_map="entropy", random_state=0, shuffle=False),
+    "entropy, theory": BanditronClassifier(
+        mirror_map="entropy", learning_rate="theory", random_state=0, shuffle=False
+    ),
     "entropy, fast": BanditronClassifier(
         mirror_map="entropy", learning_rate=0.5, exploration="ag3", random_state=0, shuffle=False
     ),
@@ -108,11 +111,12 @@ class SlowBanditron:
         x = self.extend(x)
         self.t, self.largest = self.t + 1, max(self.largest, np.abs(x).max())
         size = self.model.learning_rate
-        if size == "auto":
+        if isinstance(size, str):
             size = 1.0
-            if self.model.mirror_map == "entropy":  # Eq. 5.12
+            if self.model.mirror_map == "entropy":  # Eq. 5.12, and the factor of section 5.4
                 K, T = self.n_classes, self.t
                 size = np.sqrt(K * (1 - rate) * np.log(K) / (T * rate)) / self.largest
+                size *= {"auto": 1e-5, "theory": 1}[self.model.learning_rate]
         delta = np.zeros(self.n_classes)
         delta[best] += 1
         delta[action] -= reward / propensity

@@ -46,6 +46,22 @@ def test_entropy_learns_if_every_round_explores():
     assert model.partial_fit(X, y).score(X, y) > 0.5
 
 
+def test_small_steps_of_the_entropic_map_are_those_of_banditron_on_centered_samples():
+    """To first order, d W = 1 + Theta - mean(Theta): the scores of a row are those of its residual.
+
+    The first-order scores differ by O(Theta^2), and only orders that are close could change.
+    """
+    X, y = stream(n_classes=5, n_rows=300, n_features=8)
+    model = BanditronClassifier(mirror_map="entropy", fit_intercept=False, random_state=0)
+    model.partial_fit(X, y)
+    theta, weights = model._rounds.model.mirror_map.dual_weights, model.coef_
+    assert 0 < np.abs(theta).max() < 0.01
+    centered = X - X.mean(axis=1, keepdims=True)
+    scores = X.mean(axis=1, keepdims=True) + centered @ theta.T / 8
+    bound = 2 * np.abs(theta).max() ** 2 * np.abs(X).max() * 8
+    assert_allclose(X @ weights.T, scores, atol=bound, rtol=0)
+
+
 @pytest.mark.parametrize("name", sorted(set(MIRROR_MAPS) - {"entropy"}))
 def test_maps_scale_with_the_learning_rate(name):
     """Predictions do not depend on it."""

@@ -56,7 +56,8 @@ cdef Py_ssize_t first_largest_available(
 
 cdef class MirrorDescent(BanditModel):
     cdef readonly MirrorMap mirror_map
-    cdef readonly double learning_rate      # NaN for the learning rate of Eq. 5.12
+    cdef readonly double learning_rate
+    cdef readonly bint is_factor            # of the learning rate of Eq. 5.12
     cdef double n_seen                      # number of samples learned
     cdef double largest                     # largest absolute entry of these samples
 

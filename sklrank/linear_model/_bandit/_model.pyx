@@ -12,7 +12,7 @@ unknown. (Eq. 5.4 is printed with the propensity of y-hat. Correct is the propen
 in Algorithms 7 and 10.)
 """
 
-from libc.math cimport NAN, fabs, isnan, log, sqrt
+from libc.math cimport fabs, log, sqrt
 
 import numpy as np
 
@@ -68,22 +68,26 @@ cdef class BanditModel:
 cdef class MirrorDescent(BanditModel):
     """Banditron with an arbitrary mirror map.
 
-    If `learning_rate` is NaN, the learning rate is that of Eq. 5.12, sqrt(K (1 - g) ln K / (g t)),
-    with the number of classes K and the exploration rate g. The current number t of rounds replaces
-    the total number T, which is unknown. The samples are divided by their largest absolute entry so
-    far, as Theorem 13 assumes.
+    With `is_factor`, `learning_rate` multiplies the learning rate of Eq. 5.12,
+    sqrt(K (1 - g) ln K / (g t)), with the number of classes K and the exploration rate g. The
+    current number t of rounds replaces the total number T, which is unknown. The samples are
+    divided by their largest absolute entry so far, as Theorem 13 assumes.
     """
 
-    def __init__(self, Py_ssize_t n_features, MirrorMap mirror_map, double learning_rate=NAN):
+    def __init__(
+        self, Py_ssize_t n_features, MirrorMap mirror_map, double learning_rate=1.0,
+        bint is_factor=False,
+    ):
         self.n_features, self.mirror_map = n_features, mirror_map
-        self.learning_rate = learning_rate
+        self.learning_rate, self.is_factor = learning_rate, is_factor
         self.start()
 
     cdef int exchange(self, Archive archive) except -1:
         cdef MirrorDescent saved = archive.source
         self.n_features = archive.count("n_features", saved.n_features)
         self.mirror_map = archive.part("mirror_map", saved.mirror_map, MirrorMap)
-        self.learning_rate = archive.any_number("learning_rate", saved.learning_rate)
+        self.learning_rate = archive.number("learning_rate", saved.learning_rate, 0.0)
+        self.is_factor = archive.flag("is_factor", saved.is_factor)
         self.n_seen = archive.number("n_seen", saved.n_seen, 0.0)
         self.largest = archive.number("largest", saved.largest, 0.0)
         self.n_classes, self.width = self.mirror_map.n_classes, self.mirror_map.width
@@ -109,8 +113,8 @@ cdef class MirrorDescent(BanditModel):
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
         cdef double eta = self.learning_rate
-        if isnan(eta):
-            eta = self.theoretical_rate(row, feedback.rate)
+        if self.is_factor:
+            eta *= self.theoretical_rate(row, feedback.rate)
         if not feedback.reward:
             self.mirror_map.step(feedback.greedy, -eta, row)
         elif feedback.action == feedback.greedy:
