@@ -15,6 +15,8 @@ For document ranking, :func:`load_letor` reads files of relevance grades, featur
 :func:`make_recommender` draws users who rated few items, with the scores of a collaborative filter,
 :func:`make_subset_ranking` draws queries whose documents are ranked perfectly by a linear score,
 and :func:`make_clicks` simulates the clicks of users on ranked documents.
+
+For bandits, :func:`load_vowpal_wabbit` reads logs of actions, costs and probabilities.
 """
 
 from sklrank.datasets._arff import load_arff_multilabel
@@ -33,6 +35,7 @@ from sklrank.datasets._recommender import make_recommender
 from sklrank.datasets._sparse_label_ranking import make_sparse_label_ranking
 from sklrank.datasets._streams import make_multilabel_ranking_stream
 from sklrank.datasets._subset_ranking import make_subset_ranking
+from sklrank.datasets._vowpal_wabbit import load_vowpal_wabbit
 
 __all__ = [
     "fetch_multilabel",
@@ -43,6 +46,7 @@ __all__ = [
     "load_extreme_multilabel",
     "load_letor",
     "load_preflib",
+    "load_vowpal_wabbit",
     "make_clicks",
     "make_multilabel_ranking_stream",
     "make_recommender",
