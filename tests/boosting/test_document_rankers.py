@@ -73,9 +73,17 @@ DRAWN = {
 }
 
 
+# Each of their parameters, or kinds of trees, is also that of another ranker.
+LONG = {"ndcg-options", "rank-tree", "rank-binned"}
+
+
 def with_each(configurations):
     return pytest.mark.parametrize(
-        "ranker", [pytest.param(ranker, id=name) for name, ranker in configurations.items()]
+        "ranker",
+        [
+            pytest.param(ranker, id=name, marks=pytest.mark.slow if name in LONG else ())
+            for name, ranker in configurations.items()
+        ],
     )
 
 

@@ -79,7 +79,11 @@ KERNEL = {
     "documents, kernel": PredtronQueryRanker(kernel="linear", update="loss-driven", shuffle=False),
 }
 MODELS = LINEAR | KERNEL
-each_model = pytest.mark.parametrize("name", MODELS)
+# Each of their parameters is also that of another model.
+LONG = {"classes, p-norm", "classes, positive", "documents", "rejections, rbf", "documents, kernel"}
+each_model = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in MODELS]
+)
 
 
 def partial_fit(model, X, targets, chosen=slice(None)):
