@@ -46,9 +46,10 @@ X = RANDOM.normal(size=(120, 4))
 UTILITY = X @ RANDOM.normal(size=(4, 5)) + 0.3 * RANDOM.normal(size=(120, 5))
 Y = np.argsort(np.argsort(-UTILITY, axis=1), axis=1) + 1
 INCOMPLETE = np.where(RANDOM.uniform(size=Y.shape) < 0.3, np.nan, Y)
-LINEAR = LabelwiseRanker(Ridge(), incomplete="relative")
-TREE = LabelwiseRanker(DecisionTreeRegressor(max_depth=4, random_state=0), incomplete="relative")
-RIDGE = LabelwiseRanker(Ridge(100.0), incomplete="relative")
+LINEAR, RIDGE, TREE = (
+    LabelwiseRanker(regressor, multi_output="auto", incomplete="relative")
+    for regressor in (Ridge(), Ridge(100.0), DecisionTreeRegressor(max_depth=4, random_state=0))
+)
 LOGISTIC = PairwiseRanker(LogisticRegression(), voting="soft")
 SAME_FOR_ALL = LabelwiseRanker(DummyRegressor())
 
@@ -150,8 +151,8 @@ def slow_logistic_factor(scores, Y):
 
 def test_pair_probabilities_are_calibrated_on_held_out_samples():
     """The scale is that of a logistic model of the stacked held-out scores."""
-    ranker = stacked(tree=TREE, logistic=LOGISTIC).fit(X, Y)
-    held_out = held_out_scores([TREE, LOGISTIC])
+    ranker = stacked(tree=TREE, linear=LINEAR).fit(X, Y)
+    held_out = held_out_scores([TREE, LINEAR])
     combined = np.tensordot([*ranker.weights_.values()], held_out, axes=1)
     assert ranker.pair_scale_ == pytest.approx(slow_logistic_factor(combined, Y), rel=1e-3)
     probabilities = ranker.predict_pair_proba(X)
@@ -338,7 +339,7 @@ def test_a_single_ranker_keeps_its_predictions():
 
 
 def test_only_the_order_of_the_positions_counts():
-    ranker = stacked(tree=TREE, logistic=LOGISTIC)
+    ranker = stacked(tree=TREE, linear=LINEAR)
     expected = ranker.fit(X, Y).decision_function(X)
     assert_allclose(clone(ranker).fit(X, Y**3 - 7).decision_function(X), expected)
 
@@ -441,7 +442,7 @@ def test_a_label_that_no_sample_ranks():
 
 
 def test_sparse_samples_if_all_rankers_accept_them():
-    ranker = stacked(linear=LINEAR, logistic=LOGISTIC)
+    ranker = stacked(linear=LINEAR, tree=TREE)
     expected = ranker.fit(X, Y).decision_function(X)
     found = clone(ranker).fit(sparse.csr_matrix(X), Y).decision_function(sparse.csr_matrix(X))
     assert_allclose(found, expected, atol=1e-3)
@@ -451,7 +452,7 @@ def test_sparse_samples_if_all_rankers_accept_them():
 
 def test_data_frames():
     frame = pd.DataFrame(X, columns=list("abcd"))
-    ranker = stacked(linear=LINEAR, logistic=LOGISTIC).fit(frame, pd.DataFrame(Y))
+    ranker = stacked(linear=LINEAR, tree=TREE).fit(frame, pd.DataFrame(Y))
     assert_array_equal(ranker.feature_names_in_, list("abcd"))
     assert_array_equal(ranker.predict(frame), clone(ranker).fit(X, Y).predict(X))
 
@@ -459,9 +460,9 @@ def test_data_frames():
 def test_rankers_select_columns_of_a_data_frame_by_name():
     frame = pd.DataFrame(X, columns=list("abcd")).assign(text="not a number")
     chosen = make_column_transformer(("passthrough", ["b", "d"]))
-    by_name = [make_pipeline(chosen, ranker) for ranker in (LINEAR, LOGISTIC)]
-    ranker = stacked(linear=by_name[0], logistic=by_name[1]).fit(frame, Y)
-    expected = stacked(linear=LINEAR, logistic=LOGISTIC).fit(X[:, [1, 3]], Y)
+    by_name = [make_pipeline(chosen, ranker) for ranker in (LINEAR, TREE)]
+    ranker = stacked(linear=by_name[0], tree=by_name[1]).fit(frame, Y)
+    expected = stacked(linear=LINEAR, tree=TREE).fit(X[:, [1, 3]], Y)
     assert ranker.weights_ == expected.weights_
     assert_array_equal(ranker.predict(frame), expected.predict(X[:, [1, 3]]))
 
@@ -478,7 +479,7 @@ def test_parameters_of_the_rankers_by_name():
 
 
 def test_in_a_pipeline_and_pickled():
-    ranker = stacked(linear=LINEAR, logistic=LOGISTIC)
+    ranker = stacked(linear=LINEAR, tree=TREE)
     assert cross_val_score(make_pipeline(StandardScaler(), ranker), X, Y, cv=2).mean() > 0.8
     ranker.fit(X, Y)
     assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
@@ -500,7 +501,7 @@ def test_bad_names_of_rankers(estimators, message):
 
 
 def test_bad_data_leave_the_fitted_ranker_unchanged():
-    ranker = stacked(linear=LINEAR, logistic=LOGISTIC)
+    ranker = stacked(linear=LINEAR, tree=TREE)
     with pytest.raises(NotFittedError):
         ranker.predict(X)
     expected = ranker.fit(X, Y).decision_function(X)
@@ -577,7 +578,7 @@ def test_folds_may_be_masks():
     held_out = np.arange(120) < 40
     masks = [(~held_out, held_out), (held_out, ~held_out)]
     indices = [tuple(np.flatnonzero(mask) for mask in fold) for fold in masks]
-    rankers = [("tree", TREE), ("logistic", LOGISTIC)]
+    rankers = [("tree", TREE), ("linear", LINEAR)]
     by_mask, by_index = (StackedRanker(rankers, cv=cv).fit(X, Y) for cv in (masks, indices))
     assert by_mask.weights_ == by_index.weights_
 
