@@ -18,7 +18,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._checks import check_outputs
-from sklrank._estimators import one_blas_thread, set_random_states
+from sklrank._estimators import has_method, one_blas_thread, set_random_states
 
 
 def is_own(model):
@@ -115,7 +115,7 @@ class ClassifierLearner(Learner):
     """
 
     def __init__(self, estimator, X, weighting="auto", n_classes=None, response_method="predict"):
-        if not hasattr(estimator, response_method):
+        if not has_method(estimator, response_method):
             raise ValueError(
                 f"response_method={response_method!r}, but {estimator!r} has no "
                 f"{response_method}; use response_method='predict', or another classifier, such as "

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from joblib.parallel import get_active_backend
 from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils._param_validation import HasMethods as _HasMethods
 from sklearn.utils._param_validation import Interval as _Interval
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils._set_output import ADAPTERS_MANAGER
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, _threadpool_controller_decorator
@@ -43,6 +44,7 @@ __all__ = [
     "_num_samples",
     "_safe_indexing",
     "available_if",
+    "has_method",
     "one_blas_thread",
     "parallel",
     "runs_on_dask",
@@ -66,6 +68,24 @@ class Interval(_Interval):
 
     def is_satisfied_by(self, val):
         return not isinstance(val, bool) and super().is_satisfied_by(val)
+
+
+class HasMethods(_HasMethods):
+    """Constraint of an object with methods, which a stack may have once it is fitted."""
+
+    def is_satisfied_by(self, val):
+        return all(has_method(val, name) for name in self.methods)
+
+
+def has_method(estimator, name):
+    """Return whether an estimator has a method, now or, if it is a stack, once it is fitted.
+
+    The methods of scikit-learn's `StackingClassifier` and `StackingRegressor` are those of
+    `final_estimator_`.
+    """
+    return callable(getattr(estimator, name, None)) or (
+        hasattr(estimator, "final_estimator") and hasattr(type(estimator), name)
+    )
 
 
 # Constraints of all parameters `n_jobs`.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from copy import deepcopy
 from functools import wraps
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from joblib import parallel_config
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
+from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import (
@@ -35,6 +37,7 @@ from sklrank._estimators import (
     _fit_context,
     _num_samples,
     _safe_indexing,
+    available_if,
     draw_seed,
     fit_weighted,
     one_blas_thread,
@@ -131,13 +134,21 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
 
     def _fit(self, X, y, sample_weight=None, **options):
         """Check the data, fit the ranker and return it."""
-        X = self._check_rows(X, reset=True)
-        positions = whole_positions(self._check_rankings(y, _num_samples(X)))
-        if sample_weight is not None:
-            sample_weight = check_weights(sample_weight, positions.shape[0], positive=True)
-        self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
-        self._fit_rankings(X, positions, sample_weight, **options)
+        self._fit_rankings(*self._check_data(X, y, sample_weight, reset=True), **options)
         return self
+
+    def _check_data(self, X, y, sample_weight, *, reset, positive=True):
+        """Check the data, set `classes_` if `reset`, and return X, positions and weights."""
+        X = self._check_rows(X, reset=reset)
+        if not reset:
+            check_columns(column_names(y), self.classes_)
+        y_checked = self._check_rankings(y, _num_samples(X), None if reset else len(self.classes_))
+        positions = whole_positions(y_checked)
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, positions.shape[0], positive=positive)
+        if reset:
+            self.classes_ = labels_of_columns(column_names(y), positions.shape[1])
+        return X, positions, sample_weight
 
     @with_names
     def predict(self, X: ArrayLike) -> np.ndarray:
@@ -364,7 +375,8 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
 class DecompositionRanker(MetaLabelRanker):
     """Base class of label rankers that fit clones of `estimator`.
 
-    A subclass defines `_default_estimator`, `_fit_rankings` and `_label_scores`.
+    A subclass defines `_default_estimator`, `_fit_rankings`, `_update_rankings` with the same
+    arguments, and `_label_scores`.
     """
 
     _parameter_constraints: dict = {
@@ -372,6 +384,75 @@ class DecompositionRanker(MetaLabelRanker):
         "estimator": [HasMethods(["fit", "predict"]), None],
         "multi_output": [StrOptions({"auto"}), "boolean"],
     }
+
+    @available_if(lambda self: hasattr(self._template(), "partial_fit"))
+    @_fit_context(prefer_skip_nested_validation=False)
+    @of_rankers
+    def partial_fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> Self:
+        """Continue training with `partial_fit` of each model; a joint one is not fitted.
+
+        It exists if `estimator` has this method. Each model learns the samples that concern it, in
+        their order, so that several calls give the same model as one call if this is true of
+        `estimator`. The first call sets the labels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Samples, as in `fit`.
+        y : array-like of shape (n_samples, n_labels)
+            Positions of the labels, as in `fit`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Sample weights, which are passed to the models. If None, all samples have the same
+            weight.
+
+        {returns_self}
+
+        Raises
+        ------
+        ValueError
+            If the data are malformed, or if `multi_output` is True or `fit` has fitted a joint
+            model. The model does not change.
+        """
+        with unchanged_on_error(self):
+            reset = not hasattr(self, "classes_")
+            self._update_rankings(
+                *self._check_data(X, y, sample_weight, reset=reset, positive=False)
+            )
+        return self
+
+    def _update(self, models, X, targets, masks, sample_weight, **options):
+        """Return the models, each updated by its column of the targets in its mask of samples.
+
+        A model that has not learned yet is None, or an estimator without `partial_fit`.
+        """
+        if self.multi_output is True or len(models) != targets.shape[1]:
+            raise ValueError(
+                "partial_fit updates a model for each target, and no joint one: use "
+                "multi_output=False"
+            )
+        if sample_weight is not None:
+            masks = masks & (sample_weight > 0)[:, np.newaxis]
+        learning = np.flatnonzero(masks.any(axis=0))
+        calls = [
+            delayed(update_selected)(
+                # After an error, the old model is the same.
+                deepcopy(models[i]) if hasattr(models[i], "partial_fit") else clone(self.estimator),
+                X,
+                targets[:, i],
+                masks[:, i],
+                sample_weight,
+                **options,
+            )
+            for i in learning
+        ]
+        updated = dict(zip(learning, self._fit_in_parallel(calls, "update")))
+        return [updated.get(i, model) for i, model in enumerate(models)]
+
+    @abstractmethod
+    def _update_rankings(self, X, positions, sample_weight):
+        """Continue training with checked samples and positions."""
 
     @abstractmethod
     def _default_estimator(self, random_state, n_jobs):
@@ -426,11 +507,16 @@ class DecompositionRanker(MetaLabelRanker):
 
 def fit_selected(estimator, X, y, mask, sample_weight):
     """Fit an estimator to the samples in a mask, which may have weights, and return it."""
-    if not mask.all():
-        rows = np.flatnonzero(mask)
-        X, y = _safe_indexing(X, rows), y[rows]
-        sample_weight = None if sample_weight is None else sample_weight[rows]
-    return fit_weighted(estimator, X, y, sample_weight)
+    return fit_weighted(estimator, *selected(X, y, mask, sample_weight))
+
+
+def selected(X, y, mask, sample_weight):
+    """Return the samples in a mask, their targets and their weights, which may be None."""
+    if mask.all():
+        return X, y, sample_weight
+    rows = np.flatnonzero(mask)
+    weights = None if sample_weight is None else sample_weight[rows]
+    return _safe_indexing(X, rows), y[rows], weights
 
 
 def in_one_process(fit):
@@ -450,3 +536,12 @@ def in_one_process(fit):
             return fit(*args, **options)
 
     return run
+
+
+@in_one_process
+def update_selected(estimator, X, y, mask, sample_weight, **options):
+    """Let an estimator learn the samples in a mask by `partial_fit`, and return it."""
+    X, y, sample_weight = selected(X, y, mask, sample_weight)
+    if sample_weight is not None:
+        options["sample_weight"] = sample_weight
+    return estimator.partial_fit(X, y, **options)

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import delayed
 
 from sklrank._checks import check_outputs
-from sklrank._estimators import StrOptions, _safe_indexing, parallel
+from sklrank._estimators import StrOptions, _num_samples, _safe_indexing, parallel
 from sklrank.label_ranking._label_ranker import (
     DecompositionRanker,
     fit_selected,
@@ -60,9 +60,11 @@ class LabelwiseRanker(DecompositionRanker):
 
     Attributes
     ----------
-    estimators_ : list of estimators
+    estimators_ : list of estimators, or of None
         The fitted regressors: one for each label, or a single joint one. If only one of several
-        samples ranks a label, the regressor of this label is a `DummyRegressor`.
+        samples ranks a label, the regressor of this label is a `DummyRegressor`. After
+        `partial_fit`, the entry of a label that no sample has ranked is None, and the label is
+        predicted in the middle.
     oob_decision_function_ : ndarray of shape (n_samples, n_labels)
         Scores of the training samples, each from the trees that were fitted without the sample.
         They are from all trees if no tree was fitted without it, or if only this sample ranks the
@@ -124,12 +126,13 @@ class LabelwiseRanker(DecompositionRanker):
         return LeafSizeForest(random_state=random_state, n_jobs=n_jobs)
 
     def _fit_rankings(self, X, positions, sample_weight):
-        if is_classifier(self._template()):
-            raise ValueError(
-                "estimator must be a regressor, which learns positions; got the classifier "
-                f"{self.estimator!r}: use PairwiseRanker for classifiers"
-            )
         targets = self._targets(positions)
+        never = np.flatnonzero(np.isnan(targets).all(axis=0))
+        if len(never):
+            raise ValueError(
+                f"y ranks the labels {never.tolist()} in no row (of this training fold, if any), "
+                "so their positions cannot be learned: leave them out, or use PairwiseRanker"
+            )
         missing = "not ranked (NaN)" if np.isnan(targets).any() else ""
         jointly = self._fits_jointly(targets.shape[1], missing)
         if sample_weight is not None and not jointly:
@@ -156,18 +159,24 @@ class LabelwiseRanker(DecompositionRanker):
             ]
             self.oob_decision_function_ = -np.column_stack(predicted)
 
+    def _update_rankings(self, X, positions, sample_weight):
+        targets = self._targets(positions)
+        models = getattr(self, "estimators_", [None] * targets.shape[1])
+        ranked = ~np.isnan(targets)
+        self.estimators_ = self._update(models, X, targets, ranked, sample_weight)
+
     def _targets(self, positions):
+        """Return the targets `(n_samples, n_labels)`, NaN for labels that are not ranked."""
+        if is_classifier(self._template()):
+            raise ValueError(
+                "estimator must be a regressor, which learns positions; got the classifier "
+                f"{self.estimator!r}: use PairwiseRanker for classifiers"
+            )
         missing = np.isnan(positions)
         if missing.any() and self.incomplete == "raise":
             raise ValueError(
                 "y has labels that are not ranked (NaN): use PairwiseRanker, which learns from "
                 "incomplete rankings, or incomplete='relative' for positions among ranked labels"
-            )
-        never = np.flatnonzero(missing.all(axis=0))
-        if len(never):
-            raise ValueError(
-                f"y ranks the labels {never.tolist()} in no row (of this training fold, if any), "
-                "so their positions cannot be learned: leave them out, or use PairwiseRanker"
             )
         n_labels = positions.shape[1]
         if self.incomplete == "absolute":
@@ -183,7 +192,9 @@ class LabelwiseRanker(DecompositionRanker):
 
     def _label_scores(self, X):
         X = self._check_fitted_rows(X)
-        calls = (delayed(model.predict)(X) for model in self.estimators_)
+        n_labels = len(self.classes_)
+        middle = (n_labels + 1) / (2 * n_labels)
+        calls = (delayed(predict_label)(model, X, middle) for model in self.estimators_)
         predicted = parallel(n_jobs=self.n_jobs)(calls)
         return -check_outputs(np.column_stack(predicted), self.estimators_[0])
 
@@ -199,6 +210,11 @@ def fit_label(estimator, X, target, sample_weight):
         # A regressor that holds out samples, if fitted to a single sample, would predict NaN.
         estimator = DummyRegressor()
     return fit_selected(estimator, X, target, ranked, sample_weight)
+
+
+def predict_label(model, X, default):
+    """Return the predictions of a model; without one, the default."""
+    return np.full(_num_samples(X), default) if model is None else model.predict(X)
 
 
 def with_oob_score(estimator):

@@ -50,8 +50,9 @@ class PairwiseRanker(DecompositionRanker):
     ----------
     estimators_ : list of estimators, or of None
         The fitted classifiers: one for each pair, or a single joint one. The entry of a pair is
-        None if no sample compares its labels or if all samples rank them in the same order. Class 1
-        means that the first label of the pair comes before the second, class 0 that it comes after.
+        None if no sample compares its labels or if `fit` found them in the same order in all
+        samples; `partial_fit` continues without a model of such a pair then. Class 1 means that
+        the first label of the pair comes before the second, class 0 that it comes after.
     pairs_ : ndarray of shape (n_pairs, 2)
         The two labels of each pair, as column indices of `y`.
     frequencies_ : ndarray of shape (n_pairs,)
@@ -121,15 +122,8 @@ class PairwiseRanker(DecompositionRanker):
         return RandomForestClassifier(random_state=random_state, n_jobs=n_jobs)
 
     def _fit_rankings(self, X, positions, sample_weight):
-        if is_regressor(self._template()):
-            raise ValueError(
-                "estimator must be a classifier, which learns comparisons; got the regressor "
-                f"{self.estimator!r}: use LabelwiseRanker for regressors"
-            )
-        pairs = pairs_of_labels(positions.shape[1])
-        wins, compared, frequencies, learned = compare_pairs(positions, pairs, sample_weight)
-        # Wins are stored as integers because some classifiers misread boolean indicator matrices.
-        wins = wins.astype(np.intp)
+        wins, compared = self._compare(positions, sample_weight, restart=True)
+        learned = self._learned_pairs
         missing = "" if compared[:, learned].all() else "not ranked (NaN) or tied"
         self._jointly = self._fits_jointly(learned.sum(), missing)
         template = self._template_of_fit(self._jointly)
@@ -148,12 +142,42 @@ class PairwiseRanker(DecompositionRanker):
                 )
             )
             self.estimators_ = [next(models) if has_model else None for has_model in learned]
-        self.pairs_ = pairs
-        self.frequencies_ = frequencies
-        self._learned_pairs = learned
-        # Other rules do not advance a generator; the rule may be set after `fit`.
-        is_random = self.voting == "copeland-random"
-        self._tie_seed = draw_seed(self.random_state) if is_random else 0
+
+    def _update_rankings(self, X, positions, sample_weight):
+        restart = not hasattr(self, "estimators_")
+        before = 0.0 if restart else self._counts[1]
+        wins, compared = self._compare(positions, sample_weight, restart=restart)
+        models = [None] * len(self.pairs_) if restart else self.estimators_
+        # If `fit` saw a pair in one order only, it has no model, which cannot be made up for.
+        has_none = np.array([model is None for model in models])
+        compared &= ~(has_none & (before > 0)) if len(models) == len(self.pairs_) else True
+        options = {"classes": np.arange(2)}
+        self.estimators_ = self._update(models, X, wins, compared, sample_weight, **options)
+        self._jointly = False
+        self._learned_pairs &= [model is not None for model in self.estimators_]
+
+    def _compare(self, positions, sample_weight, *, restart):
+        """Count comparisons; return which labels of pairs win, and which pairs are compared.
+
+        Both arrays have the shape `(n_samples, n_pairs)`.
+        """
+        if is_regressor(self._template()):
+            raise ValueError(
+                "estimator must be a classifier, which learns comparisons; got the regressor "
+                f"{self.estimator!r}: use LabelwiseRanker for regressors"
+            )
+        self.pairs_ = pairs_of_labels(positions.shape[1])
+        wins, compared = compare_pairs(positions, self.pairs_)
+        weights = weights_or_ones(sample_weight, len(positions))
+        counts = np.array([weights @ wins, weights @ compared])
+        self._counts = counts if restart else self._counts + counts
+        self.frequencies_, self._learned_pairs = win_frequencies(*self._counts)
+        if restart:
+            # Other rules do not advance a generator; the rule may be set after `fit`.
+            is_random = self.voting == "copeland-random"
+            self._tie_seed = draw_seed(self.random_state) if is_random else 0
+        # Wins are integers because some classifiers misread boolean indicator matrices.
+        return wins.astype(np.intp), compared
 
     def _pair_probabilities(self, X):
         """Return the probabilities that the first label of a pair comes before the second.
@@ -169,8 +193,8 @@ class PairwiseRanker(DecompositionRanker):
             probabilities[:, self._learned_pairs] = np.column_stack(
                 parallel(n_jobs=self.n_jobs)(
                     delayed(positive_probability)(model, X)
-                    for model in self.estimators_
-                    if model is not None
+                    for model, is_learned in zip(self.estimators_, self._learned_pairs)
+                    if is_learned
                 )
             )
         return check_outputs(probabilities, self._template())
@@ -228,21 +252,25 @@ def pairs_of_labels(n_labels):
     return np.array(list(combinations(range(n_labels), 2)), dtype=np.intp).reshape(-1, 2)
 
 
-def compare_pairs(positions, pairs, sample_weight=None):
-    """Return which label of each pair comes first in rankings, which may have weights.
+def compare_pairs(positions, pairs):
+    """Return whether the first label of each pair comes first, and whether one of the two does.
 
-    These are masks `(n_samples, n_pairs)` of the samples that rank the first label before the
-    second, and of those that rank one before the other; the frequency of the first among the
-    second, 1/2 if there are none; and a mask of the pairs that occur in both orders, of which there
-    is something to learn.
+    Both masks have the shape `(n_samples, n_pairs)`.
     """
     first, second = positions[:, pairs[:, 0]], positions[:, pairs[:, 1]]
     wins = first < second
-    compared = wins | (first > second)
-    weights = weights_or_ones(sample_weight, len(positions))
-    total = weights @ compared
-    frequencies = np.divide(weights @ wins, total, np.full(len(pairs), 0.5), where=total > 0)
-    return wins, compared, frequencies, (total > 0) & (frequencies > 0) & (frequencies < 1)
+    return wins, wins | (first > second)
+
+
+def win_frequencies(n_wins, n_compared):
+    """Return the frequencies of wins among comparisons, `(n_pairs,)`; 1/2 if there are none.
+
+    Return also whether there is something to learn: the order of other pairs is constant or
+    unknown.
+    """
+    half = np.full(len(n_wins), 0.5)
+    frequencies = np.divide(n_wins, n_compared, half, where=n_compared > 0)
+    return frequencies, (n_compared > 0) & (frequencies > 0) & (frequencies < 1)
 
 
 def weights_or_ones(sample_weight, n_samples):

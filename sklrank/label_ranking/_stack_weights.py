@@ -12,6 +12,7 @@ from sklrank.label_ranking._pairwise import (
     pairs_of_labels,
     sum_votes,
     weights_or_ones,
+    win_frequencies,
 )
 
 
@@ -69,9 +70,9 @@ class PairCorrection:
         """Fit the models to scores and positions, each of shape `(n_samples, n_labels)`."""
         sample_weight = weights_or_ones(sample_weight, len(positions))
         self.pairs = pairs_of_labels(scores.shape[1])
-        wins, compared, self.frequencies, in_both_orders = compare_pairs(
-            positions, self.pairs, sample_weight
-        )
+        wins, compared = compare_pairs(positions, self.pairs)
+        counts = sample_weight @ wins, sample_weight @ compared
+        self.frequencies, in_both_orders = win_frequencies(*counts)
         self.models = {}
         for pair in np.flatnonzero(in_both_orders):
             rows = compared[:, pair]

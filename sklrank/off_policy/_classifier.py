@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import (
     check_given,
@@ -26,6 +26,7 @@ from sklrank._estimators import (
     _fit_context,
     _num_samples,
     _safe_indexing,
+    fit_weighted,
 )
 from sklrank.feedback import Exploration
 from sklrank.off_policy._log import check_log
@@ -47,7 +48,9 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator
-        Classifier whose `fit` accepts `sample_weight`.
+        Classifier whose `fit` accepts `sample_weight`, or a pipeline or a search of one. A pipeline
+        is fitted to the weighted samples, which are repetitions: transformers that need the samples
+        themselves are put before `OffPolicyClassifier`.
     method : {"ips", "snips", "dm", "dr"}, default="ips"
         Estimate :math:`\hat r`; see Notes.
     reward_model : estimator, default=None
@@ -165,11 +168,6 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _fit_log(self, X, rewards, exploration, classes):
-        if not has_fit_parameter(self.estimator, "sample_weight"):
-            raise ValueError(
-                f"estimator={self.estimator!r} must accept sample_weight in `fit`. A Pipeline does "
-                "not: put it around OffPolicyClassifier, as its last step"
-            )
         even = np.broadcast_to(1 / len(classes), (_num_samples(X), len(classes)))
         log = check_log(rewards, exploration, even, classes=classes)
         known_X = _safe_indexing(X.tocsr() if sparse.issparse(X) else X, np.flatnonzero(log.known))
@@ -211,7 +209,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise ValueError("rewards must differ: no label is better than another one")
         # The mean weight is 1, so that a penalty does not depend on the unit of the rewards.
         weights = weights / weights.mean()
-        return clone(self.estimator).fit(_safe_indexing(X, rows), labels, sample_weight=weights)
+        return fit_weighted(clone(self.estimator), _safe_indexing(X, rows), labels, weights)
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the label to show for each sample.

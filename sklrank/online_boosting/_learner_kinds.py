@@ -26,6 +26,7 @@ from inspect import signature
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.validation import has_fit_parameter
 
@@ -36,9 +37,11 @@ def kind_of(estimator):
         return "costs"
     if not hasattr(estimator, "partial_fit"):
         return None
-    if is_tagged(estimator):
-        is_ranker = not is_classifier(estimator) and hasattr(estimator, "predict_ranks")
-        if is_ranker or not get_tags(estimator).target_tags.single_output:
+    # The tags of a pipeline do not tell which targets its last step takes.
+    last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    if is_tagged(last):
+        is_ranker = not is_classifier(last) and hasattr(last, "predict_ranks")
+        if is_ranker or not get_tags(last).target_tags.single_output:
             return "rows"
     return "labels" if accepts_parameter(estimator, "classes") else None
 
@@ -59,8 +62,11 @@ def is_tagged(estimator):
 def accepts_parameter(estimator, name):
     """Return True if `partial_fit` has this parameter.
 
-    A meta-estimator accepts `sample_weight` only if its inner estimator does.
+    A meta-estimator accepts `sample_weight` only if its inner estimator does, and a pipeline has
+    the parameters of its last step.
     """
+    if isinstance(estimator, Pipeline):
+        return hasattr(estimator, "partial_fit") and accepts_parameter(estimator[-1], name)
     learn = getattr(estimator, "partial_fit", None)
     if learn is None or name not in parameters_of(getattr(learn, "__func__", learn)):
         return False

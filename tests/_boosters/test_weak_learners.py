@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import StackingClassifier, StackingRegressor
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -21,6 +22,8 @@ from sklrank._boosters.weak_learners import (
     hypothesis_of,
     make_classifier_learner,
 )
+from sklrank.boosting import NDCGBoost, RankingRefiner
+from sklrank.label_ranking import LabelwiseRanker, PairwiseRanker
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier
 from sklrank.tree import HistogramTreeClassifier
 
@@ -195,3 +198,26 @@ def test_predictions_that_are_no_classes_are_refused(booster, value):
     y = np.where(np.arange(30) % 2, np.arange(30) % 3, -1)
     with pytest.raises(ValueError, match="Constant predicts labels that it was not fitted to"):
         booster(Constant(value), n_estimators=3, random_state=0).fit(X, y)
+
+
+STACK = StackingClassifier([("tree", DecisionTreeClassifier(max_depth=2))], cv=2)
+
+
+@pytest.mark.parametrize(
+    ("model", "y"),
+    [
+        (AssembleClassifier(STACK, 2), LABELS),
+        (NDCGBoost(STACK, 2), LABELS),
+        (RankingRefiner(0, STACK, 2, response_method="predict_proba"), LABELS),
+        (PairwiseRanker(STACK), np.column_stack([LABELS, 1 - LABELS])),
+        (
+            LabelwiseRanker(StackingRegressor([("ridge", Ridge())], cv=2)),
+            np.column_stack([LABELS, 1 - LABELS]),
+        ),
+    ],
+)
+def test_stacks_have_predict_once_they_are_fitted(model, y):
+    assert not hasattr(STACK, "predict")
+    model.fit(X, y)
+    assert {type(one) for one in model.estimators_} <= {StackingClassifier, StackingRegressor}
+    assert len(np.unique(np.asarray(model.predict(X)), axis=0)) > 1

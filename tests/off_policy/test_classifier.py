@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_digits
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from sklrank.feedback import Exploration
@@ -135,7 +135,7 @@ def test_errors_leave_the_model_unchanged(fingerprint):
         with pytest.raises(ValueError, match=message):
             model.fit(X, target, exploration=exploration, **options)
     assert fingerprint(model.predict(X)) == before
-    with pytest.raises(ValueError, match="must accept sample_weight"):
+    with pytest.raises(ValueError, match="sample_weight cannot be used"):
         OffPolicyClassifier(KNeighborsClassifier()).fit(X, rewards, exploration=log)
     with pytest.raises(ValueError, match="method"):
         OffPolicyClassifier(DecisionTreeClassifier(), method="sndr").fit(X, rewards, log)
@@ -169,11 +169,24 @@ def test_without_metadata_routing_a_search_reaches_fit_but_not_score():
 
 
 @pytest.mark.filterwarnings("ignore::sklrank.off_policy.OffPolicyWarning")
+@pytest.mark.parametrize("method", ["ips", "dr"])
+def test_weights_reach_the_last_step_of_pipelines_and_searches(method):
+    X, rewards, log, _ = make_log(300)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    expected = OffPolicyClassifier(tree, method=method).fit(X, rewards, exploration=log)
+    pipeline = make_pipeline(FunctionTransformer(), tree)
+    grid = {"decisiontreeclassifier__max_depth": [2]}
+    for estimator in pipeline, GridSearchCV(tree, {"max_depth": [2]}), GridSearchCV(pipeline, grid):
+        model = OffPolicyClassifier(estimator, method=method).fit(X, rewards, exploration=log)
+        assert_array_equal(model.predict(X), expected.predict(X))
+    unweighted = clone(tree).fit(X, log.actions)
+    assert np.mean(unweighted.predict(X) != expected.predict(X)) > 0.1
+
+
+@pytest.mark.filterwarnings("ignore::sklrank.off_policy.OffPolicyWarning")
 def test_a_pipeline_goes_around_the_classifier():
     X, rewards, log, _ = make_log(300)
     scaler, tree = StandardScaler(), DecisionTreeClassifier(max_depth=2, random_state=0)
-    with pytest.raises(ValueError, match="Pipeline does not: put it around OffPolicyClassifier"):
-        OffPolicyClassifier(make_pipeline(scaler, tree)).fit(X, rewards, exploration=log)
     pipeline = make_pipeline(scaler, OffPolicyClassifier(tree))
     expected = clone(pipeline[-1]).fit(scaler.fit_transform(X), rewards, exploration=log)
     pipeline.fit(X, rewards, offpolicyclassifier__exploration=log)

@@ -21,6 +21,7 @@ from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 from sklrank.online_boosting._learner_kinds import CostSensitiveOneVsAll, copies_of
+from sklrank.pipeline import OnlinePipeline
 
 SGD = SGDClassifier(loss="log_loss", random_state=0)
 
@@ -427,3 +428,16 @@ def test_river():
     scores = model.progressive_fit(X, Y)
     assert rank_loss(Y[60:], scores[60:]) < 0.4
     assert len(model.estimators_[2].estimators_) == 4
+
+
+@pytest.mark.parametrize(
+    "last", [SGD, GaussianNB(), PredtronClassifier(), MultiOutputClassifier(SGD)]
+)
+def test_a_pipeline_is_a_weak_learner_as_its_last_step(last):
+    boosters = [
+        AdaOLMR(each, n_estimators=2, random_state=0).fit(X, Y)
+        for each in (last, OnlinePipeline([("none", "passthrough"), ("last", last)]))
+    ]
+    scores, expected = [booster.decision_function(X) for booster in boosters]
+    assert_array_equal(scores, expected)
+    assert np.ptp(scores) > 0
