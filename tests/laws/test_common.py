@@ -382,6 +382,7 @@ def test_scikit_learn_checks(estimator):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("estimator", [*OTHERS, *SLOW_ESTIMATORS], ids=repr)
 def test_scikit_learn_checks_of_other_configurations(estimator):
     run_scikit_learn_checks(estimator, expected_failed_checks(estimator))

@@ -89,7 +89,7 @@ def test_threads_may_read_one_model(model):
     """The model comes from a pickle, so that nothing that it computes on demand is known yet."""
     rng = np.random.RandomState(0)
     # Learners in Python need a millisecond for each sample.
-    n_samples, n_copies = (60, 1) if "GaussianNB" in repr(model) else (100, 5)
+    n_samples, n_copies = (20, 1) if "GaussianNB" in repr(model) else (100, 5)
     X = rng.normal(size=(n_samples, 5))
     scores = X @ rng.normal(size=(5, N_CLASSES))
     by_rankings = isinstance(model, PairwiseRanker | PredtronLabelRanker)
