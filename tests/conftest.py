@@ -1,5 +1,6 @@
 """Fixtures of several test files: data, outcomes of exploration, comparison of models; markers."""
 
+import gc
 import os
 import sys
 from collections import defaultdict
@@ -45,6 +46,17 @@ NOT_FOR_THREADS = {
     "recorder": "it records the calls of all threads",
     "routing": "the configuration of scikit-learn is that of one thread",
 }
+
+
+def pytest_collection():
+    """Stop the garbage collector: it takes a quarter of the time in which the tests are found."""
+    gc.disable()
+
+
+def pytest_collection_finish():
+    """Let the garbage collector visit only what the tests make, not the tests and modules."""
+    gc.enable()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items):

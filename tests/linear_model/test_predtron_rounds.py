@@ -299,14 +299,14 @@ def test_many_classes(mirror_map, rate):
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("loss", COSTS)
 def test_classes(loss, update, mirror_map):
-    """Two classes with an intercept, four without; with two rates."""
-    for m, rate, intercept in zip([2, 4], RATES, [True, False]):
+    """Two and four classes, with two rates; each with an intercept for one of the updates."""
+    for m, rate, update_with_intercept in zip([2, 4], RATES, UPDATES):
         model = PredtronClassifier(
             loss=LOSS_ARGUMENTS.get(loss, lambda m: loss)(m),
             update=update,
             mirror_map=mirror_map,
             learning_rate=rate,
-            fit_intercept=intercept,
+            fit_intercept=update == update_with_intercept,
             shuffle=False,
         )
         y = labels(m, seed=m)
