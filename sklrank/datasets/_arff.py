@@ -85,10 +85,8 @@ def load_arff_multilabel(
     Raises
     ------
     ValueError
-        If the labels are specified neither by a parameter nor by the file, or by both parameters;
-        if a label is not an attribute of the file; if a label is not binary, that is, not declared
-        as ``{0, 1}``, ``{false, true}`` or ``{no, yes}`` and not a numeric attribute with the
-        values 0 and 1; or if the file is not valid ARFF, in which case the message states the line.
+        If the file is not valid ARFF, in which case the message states the line, or if a label is
+        not declared as ``{0, 1}``, ``{false, true}`` or ``{no, yes}`` and has other values.
 
     See Also
     --------

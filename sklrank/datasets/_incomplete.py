@@ -32,15 +32,12 @@ def hide_labels(
     Y : array-like of shape (n_samples, n_labels)
         Positions of the labels; a smaller position is better. NaN, for labels that are not ranked,
         and ties are allowed.
-
     survival : float or array-like that broadcasts to (n_samples, n_labels), default=0.7
         Probability that a label is kept. Pass a number for all labels, an array with one
         probability for each label, or an array with one probability for each label of each sample.
-
     keep_positions : bool, default=False
         If True, the remaining labels keep their positions, which reveal how many labels before them
         are hidden. If False, the remaining labels are renumbered.
-
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of hidden labels. Pass an int for reproducible output. With the
         same int, a smaller `survival` hides all labels that a larger one hides.
@@ -92,21 +89,18 @@ def tie_labels(
     Y : array-like of shape (n_samples, n_labels)
         Positions of the labels; a smaller position is better. NaN, for labels that are not ranked,
         and ties are allowed and are kept.
-
     probability : float or array-like that broadcasts to (n_samples, n_labels - 1), default=0.3
         Probability that there is no cut after a label, so that it is tied with the next label. Pass
         a number for all positions, an array with one probability for each position from the best
         one to the last but one, or an array with one probability for each position of each sample.
         Cuts are drawn independently. With 0 no labels are tied, and with 1 all labels are tied. It
         is not used if `partitions` is given.
-
     partitions : dict from tuple of int to float or array-like of shape (n_samples,), or None, \
             default=None
         Any law of the partitions of the positions. Each key is a partition: the sizes of its
         intervals, from the best positions to the last ones, which sum to n_labels. Each value is
         its probability, a number for all samples or an array with one number for each sample. The
         probabilities of a sample sum to 1. If None, cuts are drawn independently.
-
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of cuts. Pass an int for reproducible output. With the same int,
         a larger `probability` ties all labels that a smaller one ties.

@@ -75,9 +75,7 @@ def load_letor(
     Raises
     ------
     ValueError
-        If a line cannot be read or has no query id, if a grade is negative or not finite, or if
-        feature indices do not increase, in which case the message states the file and the line; if
-        a feature is infinite; or if a feature index is out of range.
+        If a line cannot be read, in which case the message states the file and the line.
 
     See Also
     --------

@@ -38,7 +38,6 @@ def positions_from_orderings(
         The label at each place, from best to worst. Labels may be names or integers, and the
         integers may start at any number. Labels that are not ranked do not occur, and the end of
         such a row is filled with NaN or None.
-
     classes : array-like of shape (n_labels,), default=None
         The labels in the order of the columns of the result. If None, they are all labels that
         occur in `orderings`, sorted. Pass `classes` if a label may not occur in any row.
@@ -319,10 +318,8 @@ def orderings_from_positions(
     positions : array-like of shape (n_samples, n_labels)
         Positions of the labels. A smaller position is better, and only the order of the positions
         matters. NaN marks a label that is not ranked.
-
     classes : array-like of shape (n_labels,), default=None
         Labels of the columns. If None, the labels are 0, ..., n_labels - 1.
-
     ties : {"raise", "first"}, default="raise"
         Treatment of tied labels, which an ordering cannot express. If "raise", an error is raised.
         If "first", the label of the smaller column is listed first.

@@ -23,14 +23,15 @@ from sklrank._checks import (
 )
 from sklrank._estimators import shares_text
 from sklrank.metrics._averaging import check_weight, weighted_mean
-from sklrank.metrics._document_values.lists import expected_values, list_documents
 from sklrank.metrics._document_values.values import (
     NoRelevantDocumentError,
     average_precision_of_queries,
     check_cutoff,
     count_relevant,
     dcg_of_queries,
+    expected_values,
     last_place,
+    list_documents,
     metric_options,
     ndcg_of_queries,
     with_empty,
@@ -84,12 +85,6 @@ score : float or ndarray of float64, shape (n_queries,)
     Mean score or, if `average` is False, the score of each query, which is NaN for dropped
     queries. The queries are in the order of the sorted ids (``np.unique(qid)``) or, for 2-d
     `y_true`, in the order of the rows.
-
-Raises
-------
-ValueError
-    If shapes differ, if `y_true` or `y_score` is not finite, if a grade is not in the domain of the
-    metric, if an option is unknown, or if no query is left to average.
 """
 
 of_documents = shares_text(

@@ -63,12 +63,6 @@ Returns
 -------
 loss : float or ndarray of float64, shape (n_samples,)
     Mean loss, or the loss of each sample if `average` is False.
-
-Raises
-------
-ValueError
-    If `y_score` is not finite, if shapes differ, if `labels` does not fit the columns of
-    `y_score` or the classes of `y_true`, if a 2-d `y_true` is not 0/1, or if `ties` is unknown.
 """,
 )
 

@@ -119,14 +119,10 @@ def progressive_val_score(
     Raises
     ------
     ValueError
-        If `scoring` is unknown or does not fit `y`, if `chunk_size` is not a positive integer, if
-        lengths differ or there are no samples, if `y` has a class that is neither in `classes` nor
-        known to a fitted estimator, if `classes` adds labels to a fitted estimator and `chunk_size`
-        is not 1, or if `X` is an iterator and `scoring` needs all samples, as the F1 measures do.
-        In these cases, the estimator does not change; with an iterator, it keeps earlier batches.
+        If an argument is malformed, or `X` is an iterator and `scoring` needs all samples, as the
+        F1 measures do. The estimator does not change; with an iterator, it keeps earlier batches.
     TypeError
-        If the estimator cannot learn incrementally, or if `classes` or `sample_weight` is passed
-        and the estimator does not accept it.
+        If the estimator cannot learn incrementally, or does not accept an argument.
 
     See Also
     --------

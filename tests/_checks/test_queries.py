@@ -19,7 +19,7 @@ from sklrank.boosting import (
 )
 from sklrank.linear_model import PredtronQueryRanker
 from sklrank.metrics import ndcg_scorer
-from sklrank.metrics._document_values.lists import TIES, list_documents
+from sklrank.metrics._document_values.values import TIES, list_documents
 from sklrank.model_selection import QueryKFold
 
 

@@ -96,10 +96,6 @@ class FeatureBlocks:
         encoded.codes = np.asarray(codes, dtype=np.uint8)
         return encoded
 
-    def take(self, samples):
-        """Return the same bins with the codes of some samples only."""
-        return self.with_codes(np.ascontiguousarray(self.codes[:, samples]))
-
     def thresholds_of_codes(self):
         """Return the largest value with a code up to each code, of all features in succession.
 
