@@ -228,7 +228,6 @@ class AdaRank(SupervisedDocumentRanker):
     See Also
     --------
     NDCGBoost : Document ranker that weights documents; single features need not rank well.
-    sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
 
     Notes
     -----

@@ -69,7 +69,6 @@ class NDCGBoost(SupervisedDocumentRanker):
     HistGradientBoostingRanker : Boosted trees, which usually rank better.
     AdaRank : Document ranker that weights queries.
     RankBoost : Document ranker that weights pairs of documents, independently of their ranks.
-    sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
 
     References
     ----------

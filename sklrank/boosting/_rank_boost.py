@@ -88,7 +88,6 @@ class RankBoost(SupervisedDocumentRanker):
     --------
     NDCGBoost : Document ranker whose weights of documents depend on their ranks.
     RankingRefiner : Document ranker whose loss also includes the order of a base ranker.
-    sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
 
     References
     ----------

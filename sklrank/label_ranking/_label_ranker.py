@@ -184,23 +184,8 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
         Notes
         -----
         scikit-learn's `cross_val_predict` with ``method="decision_function"`` changes the rankings
-        without a warning: it takes the columns of `y` as class labels, and renumbers them. The loop
-        of the example is safe, and so are other methods, `cross_val_score` and searches.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from sklearn.base import clone
-        >>> from sklearn.linear_model import Ridge
-        >>> from sklearn.model_selection import KFold
-        >>> from sklrank.label_ranking import LabelwiseRanker
-        >>> X = np.random.RandomState(0).normal(size=(60, 3))
-        >>> Y = np.argsort(np.argsort(X + [0, 2, 4], axis=1), axis=1) + 1
-        >>> ranker, scores = LabelwiseRanker(Ridge()), np.empty(Y.shape)
-        >>> for train, test in KFold(5).split(X):
-        ...     scores[test] = clone(ranker).fit(X[train], Y[train]).decision_function(X[test])
-        >>> bool((scores.argmax(axis=1) == Y.argmin(axis=1)).mean() > 0.9)
-        True
+        without a warning: it takes the columns of `y` as class labels, and renumbers them. A loop
+        over folds is safe, and so are other methods, `cross_val_score` and searches.
         """
         return self._label_scores(X)
 

@@ -189,7 +189,6 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     --------
     sklrank.datasets.make_clicks : Simulates clicks.
     NDCGBoost : Boosting of any classifier for NDCG.
-    sklrank.model_selection.QueryKFold : Cross-validation whose folds consist of whole queries.
 
     Notes
     -----

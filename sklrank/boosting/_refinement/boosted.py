@@ -163,13 +163,9 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     Notes
     -----
     The option ``response_method="predict_proba"`` is an extension of the dissertation. The weak
-    learner then raises document i with the predicted probability :math:`h_i \in [0, 1]`,
-    independently of the other documents. The weights of the pairs that are ranked correctly and
-    incorrectly, from which the step is computed, are replaced by their expected values
-    :math:`\sum \gamma_{ij} h_i (1 - h_j)` and :math:`\sum \gamma_{ij} (1 - h_i) h_j`. If all
-    :math:`h_i` are 0 or 1, these are the weights of Algorithm 6. The bound holds because the
-    exponential is convex, so that the objective never increases. The copies for which the weight of
-    a document stands are raised together.
+    learner then raises document i with the predicted probability, independently of the other
+    documents, and the step is computed from expected values. The objective never increases, as the
+    exponential is convex. The copies for which the weight of a document stands are raised together.
 
     In a hyperparameter search, do not set `scoring`. The default, :meth:`score`, considers judged
     documents only, while :data:`~sklrank.metrics.ndcg_scorer` raises an error for NaN.

@@ -2,17 +2,17 @@
 """A decision tree that grows with a stream: VFDT (Domingos & Hulten 2000).
 
 Each leaf keeps the weight of each class (in `leaves`) and, for each class that has occurred in it,
-Gaussian observers of the features (in `stats`, see _gaussian_observers). Whenever its weight has
+Gaussian observers of the features (in `stats`, see `observers.pyx`). Whenever its weight has
 increased by `grace_period`, the leaf searches for its best split. It is split if the gain exceeds
 the gain of the best split on any other feature by more than the Hoeffding bound
 
     epsilon = sqrt(R^2 ln(1 / delta) / (2 n)).
 
-Here n is the weight of the leaf, and R is the range of the gain: log2 of the number of classes
-that have occurred in the leaf for "entropy", and 1 for "gini". To break ties, the leaf is also
-split if epsilon < tau. Not splitting is treated as a split with gain 0. Each child inherits the
-class weights that the observers expect on its side; the heavier child also inherits the weights of
-the samples whose value is missing. The observers of the children start empty.
+Here n is the weight of the leaf, and R is the range of the gain: log2 of the number of classes that
+have occurred in the leaf. To break ties, the leaf is also split if epsilon < tau. Not splitting is
+treated as a split with gain 0. Each child inherits the class weights that the observers expect on
+its side; the heavier child also inherits the weights of the samples whose value is missing. The
+observers of the children start empty.
 
 A leaf predicts by its class weights ("mc", majority class), by naive Bayes ("nb"), or by the one of
 the two that has predicted the larger weight of samples correctly in this leaf ("nba", adaptive; in
