@@ -32,6 +32,7 @@ from sklrank._estimators.sklearn import (
     has_method,
     one_blas_thread,
     parallel,
+    parallel_results,
     runs_on_dask,
 )
 from sklrank._estimators.texts import of_labels, shares_text
@@ -63,6 +64,7 @@ __all__ = [
     "of_labels",
     "one_blas_thread",
     "parallel",
+    "parallel_results",
     "print_progress",
     "runs_on_dask",
     "seed_parameters",

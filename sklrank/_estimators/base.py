@@ -9,7 +9,7 @@ import sklearn.base
 import sklearn.utils
 
 from sklrank._compiled import with_format, without_format
-from sklrank._estimators.sklearn import CallbackSupportMixin, parallel
+from sklrank._estimators.sklearn import CallbackSupportMixin, parallel, parallel_results
 
 # The address is also that of the documentation in pyproject.toml.
 DOCUMENTATION = "https://sklrank.readthedocs.io/en/latest/"
@@ -108,7 +108,7 @@ class BaseEstimator(CallbackSupportMixin, sklearn.base.BaseEstimator, metaclass=
         if self._task_tree is None:
             return parallel(**options)(calls)
         results, stopped = [], False
-        arriving = parallel(**options, return_as="generator")(call for call in calls if not stopped)
+        arriving = parallel_results((call for call in calls if not stopped), **options)
         try:
             for _ in self._track(
                 calls,

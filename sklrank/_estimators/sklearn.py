@@ -47,6 +47,7 @@ __all__ = [
     "has_method",
     "one_blas_thread",
     "parallel",
+    "parallel_results",
     "runs_on_dask",
 ]
 
@@ -122,3 +123,15 @@ def parallel(**options):
             get_worker()
             options["backend"] = "threading"
     return Parallel(**options)
+
+
+def parallel_results(calls, **options):
+    """Return an iterator over the results of delayed calls, in their order, as they arrive.
+
+    With a backend that returns no generators, such as multiprocessing or that of Ray, all results
+    arrive at the end.
+    """
+    backend, _ = get_active_backend(**{key: options[key] for key in ("prefer",) if key in options})
+    if backend.supports_return_generator:
+        return parallel(**options, return_as="generator")(calls)
+    return iter(parallel(**options)(calls))

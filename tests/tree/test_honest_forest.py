@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from joblib import Parallel, parallel_config, register_parallel_backend
+from joblib.parallel import ThreadingBackend
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import make_friedman1
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.parallel import delayed
 
+from sklrank._estimators import parallel_results
 from sklrank.label_ranking import PairwiseRanker
 from sklrank.metrics import kendall_tau_score
 from sklrank.tree import (
@@ -356,3 +360,21 @@ def test_targets_that_would_overflow(make):
     with pytest.raises((TypeError, ValueError), match="[Ss]parse"):
         make().fit(X, sparse.csr_array(np.eye(8)))
     assert np.isfinite(make(random_state=0).fit(X, 1e149 * (X > 3).ravel()).predict(X)).all()
+
+
+class ListBackend(ThreadingBackend):
+    """A backend as that of Ray: joblib raises if it is asked for a generator."""
+
+    supports_return_generator = False
+
+
+def test_backends_that_return_no_generator():
+    expected = HonestForestRegressor(3, random_state=0).fit(X, Y).predict(X)
+    register_parallel_backend("lists", ListBackend)
+    with parallel_config(backend="lists"):
+        with pytest.raises(ValueError, match="return_as"):
+            Parallel(return_as="generator")
+        forest = HonestForestRegressor(3, random_state=0).fit(X, Y)
+        assert_array_equal(forest.predict(X), expected)
+        squares = parallel_results(map(delayed(np.square), range(5)), n_jobs=2)
+        assert list(squares) == [0, 1, 4, 9, 16]

@@ -9,7 +9,14 @@ import numpy as np
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._estimators import N_JOBS, Interval, StrOptions, draw_seed, parallel, shares_text
+from sklrank._estimators import (
+    N_JOBS,
+    Interval,
+    StrOptions,
+    draw_seed,
+    parallel_results,
+    shares_text,
+)
 from sklrank.tree._honest.base import (
     TEXTS,
     HonestClassifier,
@@ -162,10 +169,9 @@ class HonestForest(HonestEstimator):
     def _predict(self, X):
         # The predictions are added as they arrive, in the order of the trees, so that few of them
         # are in memory and the result does not depend on n_jobs.
-        run = parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
-        return sum(run(delayed(tree._predict)(X) for tree in self.estimators_)) / len(
-            self.estimators_
-        )
+        calls = (delayed(tree._predict)(X) for tree in self.estimators_)
+        predicted = parallel_results(calls, n_jobs=self.n_jobs, prefer="threads")
+        return sum(predicted) / len(self.estimators_)
 
 
 @SHARED
