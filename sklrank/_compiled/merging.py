@@ -102,9 +102,13 @@ def precision_of(covariance):
     return (precision + precision.T) / 2.0
 
 
-def merge_models(models, base, shares):
-    """Return a model that is merged from several models of one class."""
-    return _merged(models, base, shares, {}, None)
+def merge_models(models, base, shares, replaced):
+    """Return a model that is merged from several models of one class.
+
+    `replaced` has the parts of the result that are not merged, by the ids of those of the first
+    model.
+    """
+    return _merged(models, base, shares, dict(replaced), None)
 
 
 def check_alike(model, other, name):

@@ -141,7 +141,8 @@ class BaseOnline(LockedModel, BaseEstimator):
         merged = models[0]
         if len(models) > 1:
             shares = [n / sum(n_rounds) for n in n_rounds]
-            merged = merge_models(models, base, shares)
+            most = models[shares.index(max(shares))]
+            merged = merge_models(models, base, shares, models[0]._parts_of(most))
         self._take_attributes(merged)
 
     def _take_attributes(self, merged):
@@ -150,6 +151,14 @@ class BaseOnline(LockedModel, BaseEstimator):
         own = {*self.get_params(deep=False), *({"_random_state"} & vars(self).keys())}
         # Ctrl-C cannot interrupt an update whose keys are strings.
         vars(self).update({name: v for name, v in vars(merged).items() if name not in own})
+
+    def _parts_of(self, model):
+        """Return parts of another model that replace those of this one, by the id of the latter.
+
+        These are parts that do not add up, and that a merged model takes from the model that has
+        learned most.
+        """
+        return {}
 
     def _finish_merge(self):
         """Compute what follows from merged entries."""

@@ -13,8 +13,9 @@ differ in the costs of votes (`_costs`) and in the choice of the expert:
 :class:`TopKAdaptive` and :class:`TopKBBM` are the variants of these two algorithms that observe
 only the relevance of the k labels shown (`_pair_feedback`).
 
-By default, all boosters use the linear and kernel models of :func:`recommended_learners`. Weak
-learners of different kinds vote together. The parameter `estimator` accepts
+By default, all boosters use the linear and kernel models of :func:`recommended_learners`, and
+:class:`AdaOLMR` also trees if `y` has one class a sample. Weak learners of different kinds vote
+together. The parameter `estimator` accepts
 
 - classifiers with ``partial_fit(X, y, classes, sample_weight)``. They learn one copy of a sample
   for each relevant label l, with the weight ``max(c) - c[l]``, where c are the costs of votes.

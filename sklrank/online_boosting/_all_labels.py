@@ -180,6 +180,11 @@ class AdaOLMR(OnlineBooster):
     """
 
     _hedge = True
+
+    @property
+    def _feedback(self):
+        return "full" if self._has_label_columns else "class"
+
     _parameter_constraints: dict = {
         **OnlineBooster._parameter_constraints,
         "loss": [StrOptions(SLOPED_LOSSES), callable],

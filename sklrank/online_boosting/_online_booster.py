@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import deepcopy
 from functools import partial
 from numbers import Integral
 from typing import ClassVar
@@ -40,6 +41,7 @@ from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES, describe_loss
 from sklrank.online_boosting._pair_feedback import FullInformation
 from sklrank.online_boosting._rounds import Rounds
 from sklrank.online_boosting._weak_learners import (
+    EarlyTree,
     allow_nan,
     compiled_learners,
     make_weak_learners,
@@ -52,7 +54,8 @@ of_boosters = shares_text(
 estimator : estimator, list of estimators, "trees" or None, default=None
     Weak learners.
 
-    - If None, the linear and kernel models of :func:`recommended_learners` are used.
+    - If None, the models of :func:`recommended_learners` are used: linear and kernel models, in
+      :class:`AdaOLMR` with 1-d `y` also trees.
     - If "trees", Hoeffding trees are used. Their parameters are drawn at random so that they
       split early. Each tree has at most 256 leaves.
     - If a classifier with ``partial_fit(X, y, classes, sample_weight)``, clones of it are used.
@@ -335,6 +338,14 @@ class OnlineBooster(LabelSetRanker):
         rounds = self._memory.take(n_threads, lambda: Rounds(*parts, n_threads))
         rounds.n_rounds = self.n_rounds_
         return rounds
+
+    def _parts_of(self, model):
+        pairs = zip(self.estimators_, model.estimators_)
+        return {
+            id(own._learner): deepcopy(other._learner)
+            for own, other in pairs
+            if isinstance(own, EarlyTree)
+        }
 
     @staticmethod
     def _merge_entries(merging):

@@ -7,6 +7,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_digits, make_multilabel_classification
 from sklearn.naive_bayes import GaussianNB
@@ -264,6 +265,26 @@ RANKERS = [
     TopKBBM(random_state=0),
     TopKAdaptive(random_state=0),
 ]
+
+
+def test_default_trees_are_those_of_the_model_that_learned_most():
+    models = [
+        AdaOLMR(random_state=0).partial_fit(X[rows], y[rows], CLASSES)
+        for rows in (np.arange(50), np.arange(50, 300), np.arange(300, 350))
+    ]
+    trees = models[1].estimators_[-8:]
+    expected = [tree.predict_proba(X) for tree in trees]
+    merged = deepcopy(models[0]).merge(deepcopy(models[1:]))
+    for tree, probabilities in zip(merged.estimators_[-8:], expected, strict=True):
+        assert_array_equal(tree.predict_proba(X), probabilities)
+    # Both attributes have the same trees, which are not those of the other model.
+    merged.partial_fit(X, y)
+    for tree, learner, probabilities in zip(
+        merged.estimators_[-8:], merged._learners[-8:], expected, strict=True
+    ):
+        assert tree._learner is learner
+        assert np.abs(tree.predict_proba(X) - probabilities).max() > 0.01
+    assert_array_equal(trees[0].predict_proba(X), expected[0])
 
 
 @pytest.mark.parametrize("model", RANKERS, ids=lambda model: type(model).__name__)

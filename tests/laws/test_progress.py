@@ -663,7 +663,7 @@ def test_verbose_of_online_boosters(booster, method, target, capsys):
     """The loss is that of the samples before they are learned, over the batches so far."""
 
     def make(verbose):
-        return booster("trees", n_estimators=3, random_state=0, verbose=verbose)
+        return booster("trees", n_estimators=3, shuffle=False, random_state=0, verbose=verbose)
 
     scores = make(0).progressive_fit(IRIS, target)
     losses = rank_loss(target, scores, average=False)

@@ -14,6 +14,13 @@ from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM, r
 from sklrank.tree import HoeffdingTreeClassifier
 
 X, Y = make_multilabel_classification(120, n_features=30, n_classes=5, random_state=0)
+
+
+def feedback_of(booster):
+    """Feedback on the indicator matrix Y."""
+    return "full" if booster in (OnlineBMR, AdaOLMR) else "top-k"
+
+
 BOOSTERS = [AdaOLMR, OnlineBMR, TopKBBM, TopKAdaptive]
 LIST = [GaussianNB(), OnlineLogisticRegression(), HoeffdingTreeClassifier()]
 
@@ -32,17 +39,47 @@ def test_none_means_the_recommended_learners(booster, n_estimators):
     """As many as asked for, each on all features."""
     model = booster(n_estimators=n_estimators, random_state=0).fit(X, Y)
     length = None if n_estimators == "auto" else n_estimators
-    expected = recommended_learners(length, feedback=booster._feedback)
+    expected = recommended_learners(length, feedback=feedback_of(booster))
     assert settings(model.estimators_) == settings(expected)
     assert model.n_estimators_ == len(expected) == len(model.estimators_)
     assert model.max_features_ is None
     assert all(len(seen) == 30 for seen in model.estimators_features_)
 
 
+def test_trees_join_the_list_for_streams_of_classes():
+    y = Y.argmax(axis=1)
+    model = AdaOLMR(random_state=0).fit(X, y)
+    assert settings(model.estimators_) == settings(recommended_learners(feedback="class"))
+    assert sum(isinstance(each, HoeffdingTreeClassifier) for each in model.estimators_) == 8
+    equal_weights = OnlineBMR(random_state=0).fit(X, y)
+    assert settings(equal_weights.estimators_) == settings(recommended_learners())
+    # The longer the list, the more regressions of random Fourier features.
+    assert settings(recommended_learners(15)[:7]) == settings(recommended_learners())
+    longer = recommended_learners(17, feedback="class")
+    assert settings(longer[:15]) == settings(recommended_learners(feedback="class"))
+    assert settings(longer[15:]) == settings(longer[3:5])
+
+
+@pytest.mark.slow
+def test_trees_win_where_concepts_depend_on_few_features():
+    """A concept of two of ten features, which changes once."""
+    random = np.random.RandomState(0)
+    rows = random.uniform(size=(6000, 10))
+    first, second = rows[:3000], rows[3000:]
+    y = np.concatenate(
+        [(first[:, 0] > 0.5) ^ (first[:, 1] > 0.5), (second[:, 2] > 0.5) ^ (second[:, 3] > 0.5)]
+    )
+    right = []
+    for learners in (None, recommended_learners()):
+        scores = AdaOLMR(learners, random_state=0).progressive_fit(rows, y, classes=[False, True])
+        right.append((scores.argmax(axis=1) == y).mean())
+    assert right[0] > right[1] + 0.1
+
+
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_none_is_the_list_by_hand(booster):
     """Bit by bit, and with other numbers of features too."""
-    learners = recommended_learners(feedback=booster._feedback)
+    learners = recommended_learners(feedback=feedback_of(booster))
     for max_features in ("auto", None, 4):
         by_hand = None if max_features == "auto" else max_features
         expected = booster(learners, len(learners), max_features=by_hand, random_state=0).fit(X, Y)
