@@ -312,11 +312,13 @@ class DocumentRankerMixin:
         Returns
         -------
         float
-            Mean NDCG, from 0 to 1; NDCG@k if the ranker has a parameter `k` that is not None. The
-            gain is that of the parameter `gain`. If the ranker has no such parameter, the gain is
-            exponential; if `y` has grades so large that it would overflow (about 1000), the gain of
-            a document is the number of distinct lower grades in `y`. See
-            :func:`sklrank.metrics.ndcg_score` for other conventions.
+            Mean NDCG, from 0 to 1; NDCG@k if the ranker has a parameter `k` that is not None. Then
+            rankers of different k have different metrics: a search over k needs a scorer with a k
+            of its own, ``scoring=clone(ndcg_scorer).set_params(k=10)``. The gain is that of the
+            parameter `gain`. If the ranker has no such parameter, the gain is exponential; if `y`
+            has grades so large that it would overflow (about 1000), the gain of a document is the
+            number of distinct lower grades in `y`. See :func:`sklrank.metrics.ndcg_score` for other
+            conventions.
 
         Raises
         ------

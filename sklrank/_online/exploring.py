@@ -61,7 +61,8 @@ exploration : float, str or callable, default=0.05
     suitable if users see the labels, since exploration shows them less relevant labels. Larger
     values such as 0.5 are suitable if many labels are rare and showing irrelevant labels does no
     harm; they require many samples or passes. `score` evaluates the ranking without exploration, so
-    a parameter search that maximizes it ignores the cost of showing less relevant labels. "decay"
+    a parameter search that maximizes it ignores the cost of showing less relevant labels; with
+    ``scoring=progressive_reward_score`` (:mod:`sklrank.model_selection`) it counts them. "decay"
     is ``t ** -0.25`` in round t = 1, 2, ..., for which the bounds of Raman et al. (2020) decrease
     fastest, and "ag0" is ``t ** (-1 / 3) / 2``. A callable, such as a
     :class:`~sklrank.feedback.DecayingExploration`, maps t to the amount. `explore` uses the amount

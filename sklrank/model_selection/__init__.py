@@ -2,7 +2,8 @@
 
 In *progressive validation*, also known as prequential evaluation, a model predicts each sample
 before it learns the sample. Papers on online boosting report the mean loss of these predictions;
-see :func:`progressive_val_score` and :class:`ProgressiveValidationDisplay`.
+see :func:`progressive_val_score` and :class:`ProgressiveValidationDisplay`. The score of a model
+that learns from what it shows is the reward of what it showed: :func:`progressive_reward_score`.
 
 The documents of a *query* are ranked against each other, so they must be in the same part of a
 split; see :class:`QueryKFold` and :func:`query_train_test_split`.
@@ -19,7 +20,10 @@ from sklrank.model_selection._label_ranking_displays import (
     PreferenceDisplay,
     RankingDisplay,
 )
-from sklrank.model_selection._progressive import progressive_val_score
+from sklrank.model_selection._progressive import (
+    progressive_reward_score,
+    progressive_val_score,
+)
 from sklrank.model_selection._progressive_display import ProgressiveValidationDisplay
 from sklrank.model_selection._query_splits import QueryKFold, query_train_test_split
 
@@ -29,6 +33,7 @@ __all__ = [
     "ProgressiveValidationDisplay",
     "QueryKFold",
     "RankingDisplay",
+    "progressive_reward_score",
     "progressive_val_score",
     "query_permutation_importance",
     "query_train_test_split",

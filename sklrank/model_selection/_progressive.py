@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from reprlib import repr as shortened
 from time import perf_counter
 from typing import Any, overload
@@ -16,6 +17,7 @@ from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 
 from sklrank._checks import (
     as_label_columns,
+    check_columns,
     check_no_collections,
     check_sparse,
     check_weights,
@@ -23,9 +25,10 @@ from sklrank._checks import (
     indices_of,
     is_integer,
     label_scores,
+    labels_of_columns,
     names_of,
 )
-from sklrank._estimators import _num_samples
+from sklrank._estimators import _num_samples, _safe_indexing
 from sklrank.model_selection._evaluators import make_evaluators, scoring_name
 
 
@@ -202,6 +205,108 @@ def progressive_val_score(
         for name, (method, values_of) in evaluators.items()
     }
     return _result(values, scoring, verbose)
+
+
+def progressive_reward_score(
+    estimator: Any, X: ArrayLike, y: ArrayLike, *, chunk_size: int = 1
+) -> float:
+    """Return the mean reward a round of what an online model shows while it learns.
+
+    A copy of the estimator plays the samples in their order: it shows labels by `explore`, collects
+    their relevance, and learns from it by `partial_fit_feedback`. So the score counts what
+    exploring costs as well as what it teaches. The estimator itself does not change.
+
+    The function is itself a value of the parameter `scoring` of scikit-learn's tools. In a search
+    over the exploration rate, `score` would evaluate the ranking without exploration, and prefer
+    rates that users do not like.
+
+    Parameters
+    ----------
+    estimator : object
+        Model with `explore` and `partial_fit_feedback`, such as
+        :class:`~sklrank.online_boosting.TopKBBM` or
+        :class:`~sklrank.linear_model.BanditronClassifier`. If it is fitted, it continues to learn.
+    X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        Samples in the order of the rounds.
+    y : array-like of shape (n_samples,) or (n_samples, n_labels)
+        Class labels, or the relevance of the labels, from 0 to 1.
+    chunk_size : int, default=1
+        Number of samples for which labels are shown before their rewards arrive.
+
+    Returns
+    -------
+    float
+        Sum of the rewards of the labels shown for a sample, averaged over the samples. For models
+        that show a single class, the share of rounds in which the class shown was correct.
+
+    Raises
+    ------
+    TypeError
+        If the estimator cannot explore.
+    ValueError
+        If `chunk_size` is not a positive integer, or `y` does not fit the labels of the model.
+
+    See Also
+    --------
+    progressive_val_score : Losses of the scores before each sample is learned.
+    sklrank.off_policy.policy_value : Rewards of a policy, from the log of another policy.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklrank.datasets import make_multilabel_ranking_stream
+    >>> from sklrank.linear_model import SemiBanditRanker
+    >>> from sklrank.model_selection import progressive_reward_score
+    >>> X, Y = make_multilabel_ranking_stream(600, n_labels=10, random_state=0)
+    >>> first, others = range(100), range(100, 600)
+    >>> search = GridSearchCV(
+    ...     SemiBanditRanker(random_state=0),
+    ...     {"exploration": [0.05, 1.0]},
+    ...     scoring=progressive_reward_score,
+    ...     cv=[(first, others)],
+    ... )
+    >>> search.fit(X, Y).best_params_
+    {'exploration': 0.05}
+    """
+    for method in ("explore", "partial_fit_feedback"):
+        if not hasattr(estimator, method):
+            raise TypeError(f"estimator must have {method}, which {estimator!r} lacks")
+    if not is_integer(chunk_size) or chunk_size < 1:
+        raise ValueError(f"chunk_size must be a positive number of samples, got {chunk_size!r}.")
+    X, target = indexable(X, _as_target(y))
+    known = _labels_to_explore(estimator, column_names(y), target)
+    model, total = deepcopy(estimator), 0.0
+    for rows in gen_batches(target.shape[0], chunk_size):
+        samples = _safe_indexing(X, rows)
+        shown = model.explore(samples, **known)
+        rewards = _rewards_of(target[rows], shown.actions, model.classes_)
+        model.partial_fit_feedback(samples, shown, rewards)
+        total, known = total + rewards.sum(), {}
+    return float(total / target.shape[0])
+
+
+def _labels_to_explore(estimator, names, target):
+    """Return the argument that names the labels of a model without any; check the others."""
+    n_labels = None if target.ndim == 1 else target.shape[1]
+    if not hasattr(estimator, "classes_"):
+        return {"classes": labels_of_columns(names, n_labels) if n_labels else np.unique(target)}
+    if n_labels:
+        check_columns(names, estimator.classes_)
+        if n_labels != len(estimator.classes_):
+            raise ValueError(
+                f"y must have a column for each of the {len(estimator.classes_)} labels of the "
+                f"model, got {n_labels}"
+            )
+    return {}
+
+
+def _rewards_of(target, actions, classes):
+    """Return the relevance of the labels shown, in the shape of the actions."""
+    if target.ndim == 1:
+        return (classes[actions].T == target).T.astype(np.float64)
+    target = target.toarray() if sparse.issparse(target) else target
+    columns = actions if actions.ndim == 2 else actions[:, np.newaxis]
+    return np.take_along_axis(target, columns, axis=1).reshape(actions.shape).astype(np.float64)
 
 
 def _score_batches(estimator, batches, scoring, classes, chunk_size, verbose):

@@ -168,8 +168,8 @@ the probability of the steps in potentials. What was learned with another m rema
     shown="""
 k : int, default=3
     Number of labels to show, from 2 to the number of labels, or from 1 with
-    ``cost_estimate="labels"``. A record of a single label forms no pair; then only weak learners
-    that use the relevance itself, such as the default learners, learn from it. If the target
+    ``cost_estimate="labels"``. A record of a single label forms no pair: with "pairs" its reward
+    does not change the scores, with "doubly-robust" the direct model learns it. If the target
     consists of class labels and there are fewer than `k` classes, all classes are shown.
 {exploration}
 randomization : str, default="uniform"

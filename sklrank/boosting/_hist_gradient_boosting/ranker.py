@@ -547,7 +547,9 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
         Returns
         -------
         float
-            Mean over the queries of NDCG@k by `gain`; with ``loss="spearman"``, of the rank
+            Mean over the queries of NDCG@k by `gain`, with `k` and `gain` of this ranker; a search
+            over one of them needs a scorer with its own, such as
+            ``scoring=clone(ndcg_scorer).set_params(k=10)``. With ``loss="spearman"``, the mean rank
             correlation of Spearman, from -1 to 1. Queries for which it is not defined are left out.
         """
         scores = self._scores_by_query(X, qid)
