@@ -9,10 +9,9 @@ samples.
 
 The parameters of the paper's algorithms, over trees, were chosen by the test loss, as in the paper.
 With --paper-parameters they are those of its Table 5, with the best of its four edges. "default"
-models have the recommended weak learners, the same on all data sets, which learn the relevance of
-the labels shown without importance weights; exploration and passes follow their name. The test file
-of scene is sorted by label, which helps learners of recent label frequencies; a last table has its
-test samples shuffled.
+models have the recommended weak learners, the same on all data sets, which learn from the estimated
+costs; exploration and passes follow their name. The test file of scene is sorted by label, which
+helps learners of recent label frequencies; a last table has its test samples shuffled.
 
 `SKLRANK_DATA` names a folder with files `multilabel/NAME.npz`, which have the original MULAN split
 as X_train, Y_train, X_test and Y_test. If it is not set, emotions, scene and yeast are fetched from
