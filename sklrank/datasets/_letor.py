@@ -144,7 +144,11 @@ def _load(path: str, zero_based: bool) -> tuple[sp.csr_matrix, np.ndarray, np.nd
         "'2 qid:10 1:0.3 5:1'."
     )
     X, y = read_svmlight(path, documents.convert, zero_based, hint)
-    return X, y, np.array(documents.qid)
+    return (
+        X,
+        y,
+        np.array(documents.qid, dtype=np.int64 if isinstance(documents.qid, array) else None),
+    )
 
 
 class _Documents:
