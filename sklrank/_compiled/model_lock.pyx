@@ -16,16 +16,35 @@ An estimator or a compiled learner inherits from `LockedModel`. While an estimat
 compiled learners are locked, too: they may be pickled, or be learners of another estimator. The
 lock is no attribute in the sense of Python: copies and pickles of an object do not contain it. Its
 state is protected by the GIL or, in a free-threaded build, by a critical section.
+
+In a process that was forked, calls of the other threads of its parent will never end, so they are
+forgotten. A model that one of them was changing is half changed: its calls raise RuntimeError.
 """
 
 cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
 
+import os
 from _thread import allocate_lock
 from functools import wraps
 
 # The thread that waits for each worker thread which runs part of its call.
 cdef dict CALLERS = {}
+
+# Number of forks between the first process and this one.
+cdef Py_ssize_t N_FORKS = 0
+# The thread that forked, which alone lives on.
+cdef unsigned long FORKING_THREAD = 0
+
+
+def count_fork():
+    global N_FORKS, FORKING_THREAD
+    N_FORKS += 1
+    FORKING_THREAD = PyThread_get_thread_ident()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=count_fork)
 
 
 @cython.auto_pickle(False)
@@ -46,6 +65,23 @@ cdef class LockedModel:
             raise
         return 0
 
+    cdef int enter(self) except -1:
+        if self.readers is None:
+            self.readers = {}
+        if self.n_forks != N_FORKS:
+            self.n_forks, self.waiting = N_FORKS, None
+            self.n_learners = self.n_waiting = self.n_turns = 0
+            self.readers = {key: n for key, n in self.readers.items() if key == FORKING_THREAD}
+            self.is_torn = self.is_torn or (
+                self.n_exclusive > 0 and self.owner != FORKING_THREAD
+            )
+        if self.is_torn:
+            raise RuntimeError(
+                f"another thread was changing this {type(self).__name__} when the process was "
+                "forked: load the model anew, or start processes by spawn or forkserver"
+            )
+        return 0
+
     cdef void leave_queue(self) noexcept:
         self.n_waiting -= 1
         self.n_turns = max(self.n_turns - 1, 0)
@@ -54,8 +90,7 @@ cdef class LockedModel:
         cdef bint blocks_itself = False
         wait = None
         with cython.critical_section(self):
-            if self.readers is None:
-                self.readers = {}
+            self.enter()
             if self.n_exclusive > 0 and self.owner == thread:
                 # Nothing else runs, so a single count is enough. See `end_shared`.
                 self.n_exclusive += 1
@@ -113,8 +148,7 @@ cdef class LockedModel:
         cdef bint reads = False, blocks_itself = False
         wait = None
         with cython.critical_section(self):
-            if self.readers is None:
-                self.readers = {}
+            self.enter()
             if self.n_exclusive > 0 and self.owner == thread:
                 self.n_exclusive += 1
             elif self.n_exclusive == 0 and not self.readers and self.n_turns == 0:

@@ -1,5 +1,7 @@
 """Random seeds, random subsets of the features, and random Fourier features."""
 
+import os
+import pickle
 from numbers import Integral, Real
 
 import numpy as np
@@ -39,6 +41,32 @@ def check_random_source(random_state):
             "random_state must be an integer from 0 to 2**32 - 1, a sequence of such integers, a "
             f"SeedSequence, a RandomState instance or None; got {random_state!r}"
         ) from error
+
+
+def _at_fork():
+    global _state_at_fork
+    _state_at_fork = _state()
+
+
+def _state():
+    # Without the lock of the generator, which a thread of the parent may have held.
+    return pickle.dumps(np.random.mtrand._rand._bit_generator.state)
+
+
+# State of NumPy's global generator in a process that was forked, as it is in all its siblings.
+_state_at_fork = None
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_at_fork)
+
+
+def apart_from_siblings(generator):
+    """Return the generator. Seed NumPy's global one if it is as it was when the process began."""
+    global _state_at_fork
+    if _state_at_fork is not None and generator is np.random.mtrand._rand:
+        if _state() == _state_at_fork:
+            generator.seed()
+        _state_at_fork = None
+    return generator
 
 
 def draw_features(max_features, n_features: int, random_state) -> np.ndarray:

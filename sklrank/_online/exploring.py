@@ -21,6 +21,7 @@ from sklrank._compiled import ExclusiveCalls, exclusive_call, shared_call
 from sklrank._estimators import (
     Interval,
     StrOptions,
+    apart_from_siblings,
     check_random_source,
     of_labels,
     shares_text,
@@ -191,7 +192,7 @@ class ExploringMixin(metaclass=ABCMeta):
     @shared_call
     def _explore(self, X, available, generator):
         available = self._check_available(available, X.shape[0])
-        generator = self._random_state if generator is None else generator
+        generator = apart_from_siblings(self._random_state) if generator is None else generator
         sampler = self._memory.take("sampler", self._make_sampler)
         sampler.change_exploration(self._next_rate())
         shown = [
