@@ -7,7 +7,13 @@ below are what other rooms may take; compiled modules declare theirs in the `.px
 """
 
 from sklrank._compiled.label_axes import LABELS, LabelAxis, Relabeling
-from sklrank._compiled.merging import check_alike, check_kept, merge_models, precision_of
+from sklrank._compiled.merging import (
+    check_alike,
+    check_kept,
+    is_learned,
+    merge_models,
+    precision_of,
+)
 from sklrank._compiled.model_lock import (
     ExclusiveCalls,
     LockedModel,
@@ -29,6 +35,7 @@ __all__ = [
     "check_alike",
     "check_kept",
     "exclusive_call",
+    "is_learned",
     "make_items",
     "merge_models",
     "part_of_call",

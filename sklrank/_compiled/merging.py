@@ -24,6 +24,8 @@ from sklearn.base import BaseEstimator
 
 from sklrank._compiled.state import Persistent, with_format, without_format
 
+# Attributes that scikit-learn sets for the user.
+OF_SKLEARN = {"_metadata_request", "_skl_callbacks", "_sklearn_output_config"}
 # Of an estimated variance.
 ROUNDING = np.finfo(np.float64).eps
 
@@ -135,9 +137,12 @@ def check_alike(model, other, name):
 
 def check_kept(model, base, name):
     """Raise if a model, which is called `name`, dropped a class of the base and added it again."""
-    before, drops = getattr(base, "_drops", {}), getattr(model, "_drops", {})
-    again = [label for label, n in drops.items() if n > before.get(label, 0)]
-    again = [label for label in again if label in model.classes_ and label in base.classes_]
+    if model._births is None:
+        return
+    # A label of `base` was added before the drops of `base`, and one that is added again, after.
+    known = set(base.classes_.tolist()) if hasattr(base, "classes_") else set()
+    births = zip(model.classes_.tolist(), model._births.tolist())
+    again = [label for label, n in births if n > base._n_drops and label in known]
     if again:
         raise ValueError(
             f"{name} dropped {again} of the classes of base, and added them again, so that what "
@@ -158,6 +163,11 @@ def _state_of(thing):
     return vars(thing)
 
 
+def is_learned(name):
+    """Return whether an attribute of an estimator is neither a parameter nor the user's."""
+    return (name.startswith("_") or name.endswith("_")) and name not in OF_SKLEARN
+
+
 def _is_part(value):
     if isinstance(value, list):
         return any(map(_is_part, value))
@@ -171,11 +181,11 @@ def _merged(things, base, shares, memo, owner):
     name of the estimator that has the objects.
     """
     first, kind = things[0], type(things[0])
+    if not _is_part(first) or id(first) in memo:
+        return memo.get(id(first), first)
     if kind is list:
         items = zip(*things, [None] * len(first) if base is None else base, strict=True)
         return [_merged(of, start, shares, memo, owner) for *of, start in items]
-    if not _is_part(first) or id(first) in memo:
-        return memo.get(id(first), first)
     owner = kind.__name__ if isinstance(first, BaseEstimator) else owner
     if getattr(kind, "_merge_rules", None) is None:
         raise ValueError(
@@ -188,7 +198,11 @@ def _merged(things, base, shares, memo, owner):
     if hasattr(kind, "_merge_entries"):
         entries |= kind._merge_entries(merging)
     for name in states[0].keys() - entries.keys():
-        values = [state[name] for state in states]
+        values = [state[name] for state in states if name in state]
+        if isinstance(first, BaseEstimator) and not (
+            is_learned(name) and len(values) == len(states)
+        ):
+            continue
         if (
             isinstance(first, Persistent)
             and not _is_part(values[0])
@@ -198,7 +212,7 @@ def _merged(things, base, shares, memo, owner):
                 f"{name} of {kind.__name__} differs: start the models with the same parameters and "
                 "random_state, or as copies of one model"
             )
-        of_base = None if base is None else start[name]
+        of_base = None if base is None else start.get(name)
         entries[name] = _merged(values, of_base, shares, memo, owner)
     result = kind.__new__(kind) if isinstance(first, Persistent) else copy(first)
     if isinstance(first, Persistent):

@@ -63,7 +63,8 @@ class BaseEstimator(CallbackSupportMixin, sklearn.base.BaseEstimator, metaclass=
         memo = {} if memo is None else memo
         # One call of deepcopy, since attributes may refer to the same objects. If an attribute is
         # the object of a parameter, such as a generator of random numbers, the copy is it, too.
-        memo.update({id(value): value for value in parameters.values()})
+        # Likewise for this object, to which metadata requests of scikit-learn refer.
+        memo.update({id(value): value for value in (*parameters.values(), self)})
         return deepcopy(
             {
                 name: value

@@ -28,6 +28,7 @@ from sklrank._compiled import (
     check_alike,
     check_kept,
     exclusive_call,
+    is_learned,
     merge_models,
     shared_call,
 )
@@ -81,6 +82,8 @@ class BaseOnline(LockedModel, BaseEstimator):
         return {**state, **self._copied_attributes()} if self._pickles_copies else state
 
     _merge_rules: ClassVar[dict] = {}
+    # How often classes were dropped, and how often before each class was added, for `check_kept`.
+    _n_drops, _births = 0, None
 
     def merge(self, others: BaseOnline | list[BaseOnline], base: BaseOnline | None = None) -> Self:
         """Add what other models have learned from their samples.
@@ -148,9 +151,11 @@ class BaseOnline(LockedModel, BaseEstimator):
     def _take_attributes(self, merged):
         """Replace the attributes by those of a merged model, in one step."""
         merged._finish_merge()
-        own = {*self.get_params(deep=False), *({"_random_state"} & vars(self).keys())}
-        # Ctrl-C cannot interrupt an update whose keys are strings.
-        vars(self).update({name: v for name, v in vars(merged).items() if name not in own})
+        own = {"_random_state"} & vars(self).keys()
+        learned = {n: v for n, v in vars(merged).items() if is_learned(n) and n not in own}
+        births = {"_n_drops": 0, "_births": None} if "_births" in vars(self) else {}
+        # A single assignment, which Ctrl-C cannot interrupt halfway.
+        self.__dict__ = vars(self) | births | learned
 
     def _parts_of(self, model):
         """Return parts of another model that replace those of this one, by the id of the latter.
@@ -264,10 +269,12 @@ class BaseOnline(LockedModel, BaseEstimator):
         memo[id(shared)] = shared  # NumPy's global generator, if random_state is None.
         attributes = self._copied_attributes(memo)
         attributes["classes_"] = classes
-        if dropped := np.delete(self.classes_, labels[labels >= 0]).tolist():
-            # How often each class was dropped, for `check_kept`.
-            drops = getattr(self, "_drops", {})
-            attributes["_drops"] = drops | {name: drops.get(name, 0) + 1 for name in dropped}
+        drops = (labels >= 0).sum() < len(self.classes_)
+        if drops or self._births is not None:
+            n_drops, old = self._n_drops + int(drops), self._births
+            old = np.zeros(len(self.classes_), np.intp) if old is None else old
+            births = np.where(labels < 0, n_drops, old[labels])
+            attributes |= {"_n_drops": n_drops, "_births": births}
         for estimator in attributes.get("estimators_", ()):
             if isinstance(estimator, BaseOnline):
                 estimator.classes_ = np.arange(len(classes))

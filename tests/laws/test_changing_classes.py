@@ -539,3 +539,14 @@ def test_another_random_state_takes_effect_on_the_next_draw(model, fingerprint):
     with pytest.raises(ValueError, match="random_state must be"):
         loaded.set_params(random_state=-1)
     assert fingerprint(loaded) == before
+
+
+@rankers
+def test_memory_does_not_depend_on_labels_of_the_past(model):
+    ranker = started(model, NAMES, indicators=True)
+    sizes = []
+    for i in range(20):
+        ranker._change_classes(np.append(ranker.classes_, f"label {i:04}"))
+        ranker.drop_classes(ranker.classes_[:1])
+        sizes.append(len(pickle.dumps(ranker)))
+    assert sizes[-1] == sizes[9]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
+from sklearn import config_context
 from sklearn.datasets import load_digits, make_multilabel_classification
 from sklearn.naive_bayes import GaussianNB
 
@@ -580,3 +581,38 @@ def test_models_of_a_stream_are_merged_again_and_again():
     assert np.isneginf(np.concatenate(shares, axis=None)).any()
     assert base.n_rounds_ == 6000
     assert rank_loss(Y, base.decision_function(X)) < 0.1
+
+
+WITHOUT_ITEMS = [model for name, model in EXACT.items() if name != "linucb-items"]
+MERGED = [*WITHOUT_ITEMS, *RANKERS, BanditronClassifier(random_state=0), PredtronClassifier()]
+
+
+@pytest.mark.parametrize("which", [0, 1, "base"])
+@pytest.mark.parametrize("model", MERGED, ids=lambda model: type(model).__name__)
+def test_attributes_that_only_one_model_has(model, which):
+    """Those of the user and of scikit-learn remain; others are no matter of the order of models."""
+    data = (LABELED_X, LABELED_Y) if model in RANKERS else (X, y)
+    base = deepcopy(model).partial_fit(*(each[:200] for each in data))
+    models = [deepcopy(base).partial_fit(*(each[i:600:2] for each in data)) for i in (200, 201)]
+    one = base if which == "base" else models[which]
+    names = [*base.classes_.tolist(), 99]
+    one._change_classes(np.array(names))
+    one.drop_classes([99])
+    one.server, one.history, one.backup = "north", [1, 2], deepcopy(base)
+    with config_context(enable_metadata_routing=True):
+        one.set_score_request(sample_weight=True)
+    one.set_output(predict="pandas") if hasattr(one, "set_output") else None
+    one._sklearn_output_config = {}
+    merged = models[0].merge(models[1], base=base)
+    assert hasattr(merged, "server") == hasattr(merged, "backup") == (which == 0)
+    assert ("_metadata_request" in vars(merged)) == (which == 0)
+    merged.drop_classes(names[:1])
+    merged.merge(deepcopy(merged).partial_fit(*(each[-9:] for each in keep(data, names[0]))))
+
+
+def keep(data, dropped):
+    """Return the data without a class, or without the first column of an indicator matrix."""
+    samples, target = data
+    if target.ndim == 2:
+        return samples, target[:, 1:]
+    return samples[target != dropped], target[target != dropped]
