@@ -39,7 +39,7 @@ from sklrank._online import (
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES, describe_losses
 from sklrank.online_boosting._pair_feedback import FullInformation
-from sklrank.online_boosting._rounds import Rounds
+from sklrank.online_boosting._rounds import RoundCounter, Rounds
 from sklrank.online_boosting._weak_learners import (
     EarlyTree,
     allow_nan,
@@ -227,10 +227,7 @@ class OnlineBooster(LabelSetRanker):
     _feedback = "full"
     # One-versus-rest model of the relevance of labels, for estimates of costs.
     _direct_model = None
-    # Whether the last round ended when some learners had learned its sample and others had not.
-    _is_in_round = False
     _merge_rules: ClassVar = {
-        "n_rounds_": "total",
         "_edge_sums": "total",
         "estimator_weights_": "mean",
         "_cost_rule": "first",  # parameters and tables
@@ -275,6 +272,12 @@ class OnlineBooster(LabelSetRanker):
         scores = rounds.predict(rows, weights, n_used, self._log_expert_weights, draws)
         self._memory.give(1, rounds)
         return scores
+
+    @property
+    def n_rounds_(self) -> int:
+        """Number of rounds."""
+        self._check_fitted()
+        return self._counter.n_rounds
 
     @property
     def expert_weights_(self) -> np.ndarray:
@@ -330,14 +333,12 @@ class OnlineBooster(LabelSetRanker):
         self.estimator_weights_ = np.full(self.n_estimators_, self._cost_rule.initial_weight)
         self._log_expert_weights = np.zeros(self.n_estimators_) if self._hedge else None
         self._edge_sums = np.zeros((2, self.n_estimators_))
-        self.n_rounds_, self._is_in_round = 0, False
+        self._counter = RoundCounter()
 
     def _take_rounds(self, n_threads):
         """Return the rounds of this model for `n_threads` threads; give them back by this key."""
-        parts = self._learners, self.estimators_features_, self._cost_rule
-        rounds = self._memory.take(n_threads, lambda: Rounds(*parts, n_threads))
-        rounds.n_rounds = self.n_rounds_
-        return rounds
+        parts = self._learners, self.estimators_features_, self._cost_rule, self._counter
+        return self._memory.take(n_threads, lambda: Rounds(*parts, n_threads))
 
     def _parts_of(self, model):
         pairs = zip(self.estimators_, model.estimators_)
@@ -373,7 +374,7 @@ class OnlineBooster(LabelSetRanker):
         `batch` in the order, random numbers that draw the experts, or None if the last expert is
         used, and the relevance that is known, as arguments of `rank_losses`.
         """
-        if self._is_in_round:
+        if self._counter.is_in_round:
             raise NotFittedError(
                 f"round {self.n_rounds_} of this {type(self).__name__} ended when some of its weak "
                 "learners had learned the sample and others had not: call fit to start anew, or "
@@ -414,10 +415,7 @@ class OnlineBooster(LabelSetRanker):
         learn_sets = partial(self._label_sets.play, best, weights, **of_sets)
         of_learners = self.estimator_weights_, self._log_expert_weights
         outputs = scores, self._edge_sums, best
-        try:
-            rounds.play(rows, feedback, weights, *of_learners, draws, *outputs, learn_sets)
-        finally:
-            self.n_rounds_, self._is_in_round = rounds.n_rounds, rounds.is_in_round
+        rounds.play(rows, feedback, weights, *of_learners, draws, *outputs, learn_sets)
         return scores
 
 

@@ -23,6 +23,7 @@ without the GIL; a learner written in Python acquires it for its own calls.
 import numpy as np
 
 from sklrank._compiled.rows cimport Row, Rows, find_column, select_entries
+from sklrank._compiled.state cimport Archive, Persistent
 from sklrank._compiled.thread_team cimport ThreadTeam
 from sklrank._online.learner cimport LabelFeedback, OnlineLearner, softmax
 from sklrank.online_boosting._costs cimport COST_SCRATCH, CostRule, LabelPairs
@@ -41,11 +42,29 @@ cdef enum:
     N_VECTORS = RULE_SCRATCH + COST_SCRATCH
 
 
+cdef class RoundCounter(Persistent):
+    """Number of rounds of a model. A handler of signals may save a model before `play` returns."""
+
+    cdef readonly Py_ssize_t n_rounds
+    cdef readonly bint is_in_round          # whether some learners may have learned the last sample
+
+    def __init__(self):
+        self.start()
+
+    cdef int exchange(self, Archive archive) except -1:
+        cdef RoundCounter saved = archive.source
+        self.n_rounds = archive.count("n_rounds", saved.n_rounds)
+        self.is_in_round = archive.flag("is_in_round", saved.is_in_round)
+        return 0
+
+    _merge_rules = {"n_rounds": "total", "is_in_round": "first"}
+
+
 cdef class Rounds(ThreadTeam):
     """The loop over the rounds of a booster.
 
     The state of a model is stored in the learners and in the arguments of the methods. This object
-    stores only `n_rounds` and working memory.
+    stores only working memory.
 
     Parameters
     ----------
@@ -55,14 +74,13 @@ cdef class Rounds(ThreadTeam):
         Columns of X used by each learner, in increasing order.
     rule : CostRule
         Costs of votes, weights of learners and losses of experts.
+    counter : RoundCounter
+        Counts the rounds of the model.
     n_threads : int
         Number of threads, which work on the learners in parallel.
-    n_rounds : int
-        Number of rounds that the model has already played.
     """
 
-    cdef public Py_ssize_t n_rounds
-    cdef readonly bint is_in_round          # whether some learners may have learned the last sample
+    cdef RoundCounter counter
     cdef list learners
     cdef CostRule rule
     cdef Py_ssize_t n_learners, n_labels, n_columns
@@ -89,13 +107,14 @@ cdef class Rounds(ThreadTeam):
 
     def __init__(
         self, list learners not None, list columns not None, CostRule rule not None,
-        Py_ssize_t n_threads=1, Py_ssize_t n_rounds=0,
+        RoundCounter counter not None, Py_ssize_t n_threads=1,
     ):
         cdef Py_ssize_t i
         rule.require_ready()
+        counter.require_ready()
         self.allocate(max(1, min(n_threads, len(learners))))
         self.learners = list(learners)
-        self.n_rounds = n_rounds
+        self.counter = counter
         self.rule = rule
         self.n_labels = rule.n_labels
         self.addresses = np.empty(len(learners), dtype=np.intp)
@@ -166,8 +185,6 @@ cdef class Rounds(ThreadTeam):
     ):
         """Play one round for each sample.
 
-        The attribute `n_rounds` counts all rounds, including the rounds before this call.
-
         Parameters
         ----------
         X : ndarray or CSR matrix of shape (n_samples, n_features)
@@ -232,14 +249,14 @@ cdef class Rounds(ThreadTeam):
                         for l in range(self.n_labels):
                             best_out[t, l] = self.scores[best, l]
                     if sample_weight[t] != 0.0:
-                        self.n_rounds += 1
-                        self.is_in_round = True
+                        self.counter.n_rounds += 1
+                        self.counter.is_in_round = True
                         self.sample_weight = sample_weight[t]
                         if pair_feedback.reveal(t, scores, sample_weight[t], &self.pairs):
                             self.rule.start_round(&self.pairs)
                             self.run_phase(LEARN)
                             self.update(weights, log_expert_weights)
-                        self.is_in_round = False
+                        self.counter.is_in_round = False
                     n_played = t + 1
         finally:
             if learn_sets is not None:
@@ -398,7 +415,9 @@ cdef class Rounds(ThreadTeam):
         cdef Py_ssize_t i
         for i in range(self.n_learners):
             if self.rule.learns_weights:
-                weights[i] = self.rule.next_weight(weights[i], self.gradients[i], self.n_rounds)
+                weights[i] = self.rule.next_weight(
+                    weights[i], self.gradients[i], self.counter.n_rounds
+                )
             if self.hedge:
                 log_expert_weights[i] -= self.losses[i]
 

@@ -5,6 +5,7 @@ call had received only these; the random numbers of the next ones may have been 
 """
 
 import gc
+import pickle
 import signal
 import sys
 import threading
@@ -272,7 +273,7 @@ def test_half_a_round(make_booster, method, error, monkeypatch):
         n_learned = {weak.n_learned_ for weak in model.estimators_}
         found.add(len(n_learned) == 1)
         ranks = model.predict_ranks(data[0])
-        if model._is_in_round:
+        if model._counter.is_in_round:
             for one in (model, deepcopy(model)):
                 with pytest.raises(NotFittedError, match="call fit"):
                     getattr(one, method)(*data)
@@ -483,3 +484,57 @@ def test_results_do_not_depend_on_the_time(name, set_constant):
         scores += [learned.decision_function(X), learned.progressive_fit(X, y)]
     np.testing.assert_array_equal(scores[0], scores[2])
     np.testing.assert_array_equal(scores[1], scores[3])
+
+
+def learn_rows(model, X, Y, rows):
+    """Learn some rows, by class labels, by the relevance of all labels, or of two of them."""
+    if hasattr(model, "partial_fit_feedback") and model._shows_lists:
+        record = Exploration(np.tile([0, 2], (len(rows), 1)), np.ones((len(rows), 2, 2)))
+        return model.partial_fit_feedback(X[rows], record, Y[rows][:, [0, 2]], classes=range(4))
+    y = Y[rows] if model._accepts_indicators else Y[rows].argmax(axis=1)
+    if hasattr(model, "partial_fit_feedback"):
+        record = Exploration(np.zeros(len(rows), dtype=int), np.ones(len(rows)))
+        return model.partial_fit_feedback(X[rows], record, y == 0, classes=range(4))
+    return model.partial_fit(X[rows], y, classes=range(4))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        HoeffdingTreeClassifier(leaf_prediction="mc"),
+        OnlineLogisticRegression(),
+        OnlineRidgeClassifier(),
+        LinUCBClassifier(random_state=0),
+        AdaOLMR(n_estimators=2, random_state=0),
+        OnlineBMR(n_estimators=2, random_state=0),
+        TopKAdaptive(k=2, n_estimators=2, random_state=0),
+        SemiBanditRanker(k=2, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_what_a_signal_handler_saves_has_learned_its_rounds(model):
+    """The model goes on at `n_rounds_`, as it does after Ctrl-C."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 5))
+    Y = np.eye(4, dtype=int)[(X[:, :4] + rng.normal(size=(3000, 4))).argmax(axis=1)]
+    rows, saved, begin = np.arange(len(X)), [], time.perf_counter()
+    whole = learn_rows(clone(model), X, Y, rows)
+    seconds = time.perf_counter() - begin
+    for _ in range(20):
+        running = learn_rows(clone(model), X, Y, rows[:1])
+
+        def save(*_, running=running):
+            saved.append(pickle.loads(pickle.dumps(running)))
+
+        before = signal.signal(signal.SIGALRM, save)
+        signal.setitimer(signal.ITIMER_REAL, seconds * rng.uniform(0.2, 0.8))
+        learn_rows(running, X, Y, rows[1:])
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        if saved and 1 < saved[-1].n_rounds_ < len(X):
+            break
+    resumed = learn_rows(saved[-1], X, Y, rows[saved[-1].n_rounds_ :])
+    assert resumed.n_rounds_ == whole.n_rounds_ == len(X)
+    method = "decision_function" if hasattr(whole, "decision_function") else "predict_proba"
+    found, expected = (getattr(each, method)(X[:50]) for each in (resumed, whole))
+    np.testing.assert_array_equal(found, expected)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from sklrank.online_boosting._adapter import EstimatorLearner
 from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
 from sklrank.online_boosting._pair_feedback import FullInformation
-from sklrank.online_boosting._rounds import Rounds
+from sklrank.online_boosting._rounds import RoundCounter, Rounds
 
 from sklrank.metrics import rank_loss
 from sklrank.online_boosting import AdaOLMR, OnlineBMR
@@ -292,7 +292,7 @@ def test_experts_are_drawn_by_their_weights():
     for draw, expert in draws.items():
         m, n = 3, 4
         learners = [EstimatorLearner(Recorder(), 1, m) for _ in range(n)]
-        rounds = Rounds(learners, [np.array([0])] * n, LogisticCosts(m, n))
+        rounds = Rounds(learners, [np.array([0])] * n, LogisticCosts(m, n), RoundCounter())
         out = np.empty((1, m))
         alpha = np.array([1.0, 2.0, 4.0, 8.0])
         rounds.play(
@@ -388,7 +388,7 @@ def test_rounds_refuse_what_would_lead_out_of_bounds():
             None,
         )
 
-    rounds = Rounds(learners, columns, rule)
+    rounds = Rounds(learners, columns, rule, RoundCounter())
     X = np.zeros((2, 2))
     play(rounds, X, [0, 1, 2], [0, 2])
     for bad in (
@@ -411,6 +411,6 @@ def test_rounds_refuse_what_would_lead_out_of_bounds():
         (learners, [np.array([-1])] * n, rule),
     ):
         with pytest.raises(ValueError):
-            Rounds(*bad)
+            Rounds(*bad, RoundCounter())
     with pytest.raises(TypeError):
-        Rounds([Recorder(), Recorder()], columns, rule)
+        Rounds([Recorder(), Recorder()], columns, rule, RoundCounter())

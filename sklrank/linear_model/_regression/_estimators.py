@@ -61,6 +61,8 @@ mean_, scale_ : ndarray of shape (n_features,)
     is standardized by them. The scale of constant features is 1. If `standardize` is False, the
     means are 0 and the scales are 1. For features that are not centered, they are 0 and the root
     mean square.
+n_rounds_ : int
+    Number of samples learned, without those of weight zero.
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (n_features,)
@@ -107,8 +109,11 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
         # Standardized values are clipped, and normalized samples have the norm one.
         return not self.standardize and self.normalize is None
 
-    def _count_rounds(self):
-        return int(self._learner.feature_map.count) if hasattr(self, "_learner") else 0
+    @property
+    def n_rounds_(self) -> int:
+        """Number of samples learned, without those of weight zero."""
+        self._check_fitted()
+        return int(self._learner.feature_map.count)
 
     def _class_scores(self, X):
         # Probabilities would have the same order, but several of them can be equal to 0 or 1.

@@ -63,6 +63,8 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels.
+    n_rounds_ : int
+        Number of samples learned, without those of weight zero.
     {features_seen}
     feature_importances_ : ndarray of shape (n_features,)
         Importances of the features: the sum of the gains of the splits on a feature, each weighted
@@ -156,6 +158,12 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         """
         self._check_fitted()
         return self._learner.n_leaves
+
+    @property
+    def n_rounds_(self) -> int:
+        """Number of samples learned, without those of weight zero."""
+        self._check_fitted()
+        return self._learner.n_learned
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -47,6 +47,7 @@ cdef class HoeffdingTree(OnlineLearner):
     # classes; NONE if there is no row
     cdef int* observers
     cdef double* stats      # (row, row_length) observer rows, see tree/_hoeffding/observers.pxd
+    cdef readonly Py_ssize_t n_learned      # number of samples
     cdef readonly Py_ssize_t n_nodes, n_leaves, n_rows
     cdef Py_ssize_t leaf_capacity, row_capacity     # numbers of leaves and rows that fit
     cdef Py_ssize_t row_length  # length of the vectors of statistics, plus 1 for the total weight

@@ -28,6 +28,7 @@ number of pairs of a leaf and a class, not to the number of samples.
 
 cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+from libc.limits cimport INT_MAX
 from libc.math cimport INFINITY, exp, floor, log, log2, sqrt
 from libc.string cimport memcpy
 
@@ -95,6 +96,7 @@ cdef class HoeffdingTree(OnlineLearner):
                 "stats": np.empty((0, row_length)),
                 "observers": np.full((1, n_classes + 1), NONE, dtype=INT),
                 "free_row": NONE,
+                "n_learned": 0,
             }
         )
 
@@ -155,6 +157,7 @@ cdef class HoeffdingTree(OnlineLearner):
             weight += feedback.weights[i]
         if not weight > 0.0:
             return 0
+        self.n_learned += 1
         self.node_at(0).weight += weight
         while self.node_at(index).feature != LEAF:
             index = self.child_of(index, x)
@@ -471,7 +474,7 @@ cdef class HoeffdingTree(OnlineLearner):
 
     cdef int exchange(self, Archive archive) except -1:
         cdef HoeffdingTree saved = archive.source
-        cdef Py_ssize_t n_features = archive.count("n_features", saved.n_features, 1)
+        cdef Py_ssize_t n_features = archive.count("n_features", saved.n_features, 1, INT_MAX)
         cdef Py_ssize_t n_leaves, n_classes, n_rows, row_length
         self.grace_period = archive.number("grace_period", saved.grace_period, 0.0)
         self.delta = archive.number("delta", saved.delta, 0.0)
@@ -500,6 +503,7 @@ cdef class HoeffdingTree(OnlineLearner):
             "observers", observers, (n_leaves, LabelAxis(0, 1)), INT, NONE, n_rows - 1, NONE
         )
         self.free_row = <int>archive.count("free_row", saved.free_row, NONE, n_rows - 1)
+        self.n_learned = archive.count("n_learned", saved.n_learned)
         if archive.labels is not None:
             remove_unused_rows(archive.entries)
         if archive.loads:
