@@ -57,6 +57,7 @@ from sklrank._checks.samples import (
     input_tags_of,
     is_frame,
     is_missing,
+    plain,
 )
 from sklrank._checks.scores import (
     as_label_columns,
@@ -83,6 +84,7 @@ from sklrank._checks.targets import (
     only_available,
     relevance_lists,
     sorted_classes,
+    sorted_labels,
     with_reject_label,
 )
 
@@ -147,11 +149,13 @@ __all__ = [
     "names_of",
     "only_available",
     "places",
+    "plain",
     "qid_argument",
     "relative_positions",
     "relevance_lists",
     "sort_keys",
     "sorted_classes",
+    "sorted_labels",
     "stored_positions",
     "strict_positions",
     "sums_of_queries",

@@ -6,7 +6,7 @@ import numpy as np
 import sklearn.utils
 from sklearn.utils import check_array
 
-from sklrank._checks.samples import DATES, aligned
+from sklrank._checks.samples import DATES, aligned, plain
 
 # Maximal sample weight. Trees sum up squares of weights, which must not overflow.
 MAX_WEIGHT = 1e150
@@ -71,7 +71,7 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool, name="sample
         raise ValueError(f"{name} must be numbers, got {sample_weight}")
     try:
         weights = check_array(
-            sample_weight, dtype=np.float64, order="C", ensure_2d=False, input_name=name
+            plain(sample_weight), dtype=np.float64, order="C", ensure_2d=False, input_name=name
         )
     except ValueError as error:
         if name in str(error):
@@ -102,7 +102,7 @@ def check_finite(values, name, what, remedy, dtype=np.float64):
     """
     try:
         array = check_array(
-            values,
+            plain(values),
             dtype=dtype,
             ensure_2d=False,
             allow_nd=True,
@@ -141,6 +141,7 @@ def as_numbers(values, name, what="numbers"):
     If they are not numbers, raise an error in which they are called `name`.
     """
     try:
+        values = plain(values)
         array = np.asarray(values)
         dates = array.dtype.kind == "O" and any(isinstance(entry, DATES) for entry in array.flat)
         if dates or array.dtype.kind in "cmM":

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.utils import check_array
 
-from sklrank._checks.samples import aligned, canonical_rows, check_sparse, is_missing
+from sklrank._checks.samples import aligned, canonical_rows, check_sparse, is_missing, plain
 from sklrank._checks.targets import find_labels
 
 # Tolerance for the sum of two probabilities, which may have been rounded to half precision.
@@ -33,7 +33,7 @@ def check_positions(Y, name: str = "Y", *, complete: bool = False, accept_sparse
         return _check_stored_positions(Y, name)
     try:
         Y = check_array(
-            Y,
+            plain(Y),
             dtype=np.float64,
             ensure_2d=False,
             allow_nd=True,
@@ -133,7 +133,7 @@ def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
 def check_pair_proba(y_true, y_proba):
     """Check positions and probabilities of pairs of labels, and return them as float64 arrays."""
     y_true = check_positions(y_true, "y_true")
-    y_proba = np.asarray(y_proba, dtype=np.float64)
+    y_proba = np.asarray(plain(y_proba), dtype=np.float64)
     expected = (*y_true.shape, y_true.shape[1])
     if y_proba.shape != expected:
         raise ValueError(

@@ -57,6 +57,9 @@ def check_rows(estimator, X, *, reset, **check_params):
             "accept_sparse": "csr" if tags.sparse else False,
             "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
         }
+    X = plain(X)
+    if "y" in check_params:
+        check_params["y"] = plain(check_params["y"])
     try:
         checked = validate_data(estimator, X, reset=reset, **estimator._row_checks, **check_params)
     except (TypeError, ValueError):
@@ -76,11 +79,12 @@ def is_frame(X):
 
 def check_numeric(X, remedy):
     """Raise an error that names the first column of a data frame that cannot be numbers."""
-    for name in X.columns if is_frame(X) else []:
+    for i, name in enumerate(X.columns if is_frame(X) else []):
         try:
-            if np.asarray(X[name]).dtype.kind in "mM":
+            column = X.iloc[:, i] if hasattr(X, "iloc") else X[name]
+            if np.asarray(column).dtype.kind in "mM":
                 raise TypeError("it has dates")
-            check_array(X[name], dtype=np.float64, ensure_2d=False, ensure_all_finite=False)
+            check_array(column, dtype=np.float64, ensure_2d=False, ensure_all_finite=False)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"the column {str(name)!r} of X must have numbers: {remedy}; {error}"
@@ -118,6 +122,23 @@ def _is_missing(value) -> bool:
     differs = value is None or value != value
     # Comparisons with pandas' NA return NA, which is neither True nor False.
     return not isinstance(differs, bool | np.bool_) or bool(differs)
+
+
+def plain(values):
+    """Return a masked array, or a column of a nullable type, as an array that NumPy understands.
+
+    Masked entries are NaN, or None among names: NumPy would return what is behind the mask. Whole
+    numbers remain integers: scikit-learn would round them to floats. Others are returned as given.
+    """
+    if np.ma.is_masked(values):
+        is_number = values.dtype.kind in "biuf"
+        array = values.data.astype(np.float64 if is_number else object)
+        array[values.mask] = np.nan if is_number else None
+        return array
+    dtype = getattr(getattr(values, "dtype", None), "numpy_dtype", None)
+    if dtype is None or not hasattr(values, "isna") or values.isna().any():
+        return values
+    return values.to_numpy(dtype=dtype)
 
 
 def aligned(array):

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from sklrank._checks.numbers import check_finite
-from sklrank._checks.samples import check_sparse
+from sklrank._checks.samples import check_sparse, plain
 from sklrank._checks.targets import sorted_labels
 
 
@@ -37,7 +37,7 @@ def check_relevance_and_scores(y_true, y_score, labels=None):
     scores = check_scores(y_score)
     check_sparse(y_true, "y_true")
     if not sparse.issparse(y_true):
-        y_true = np.asarray(y_true)
+        y_true = np.asarray(plain(y_true))
     if y_true.ndim not in (1, 2):
         raise ValueError(
             "y_true must be a 0/1 indicator matrix of shape (n_samples, n_labels) or class labels "

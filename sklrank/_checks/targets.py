@@ -1,5 +1,6 @@
 """Checks of targets, class labels, and the labels that are available."""
 
+from reprlib import repr as shortened
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from sklrank._checks.numbers import is_integer
-from sklrank._checks.samples import aligned, check_sparse, is_missing
+from sklrank._checks.samples import aligned, check_sparse, is_missing, plain
 
 # -- Targets.
 
@@ -45,7 +46,7 @@ def check_target(y, *, multilabel: bool) -> Target:
 
 def _checked_target(y, multilabel):
     check_sparse(y, "y")
-    names = column_names(y)
+    names, y = column_names(y), plain(y)
     # Functions of scikit-learn are skipped for valid arrays, since each takes longer than learning
     # one sample.
     if not (type(y) is np.ndarray and y.dtype.kind in "biu" and 1 <= y.ndim <= 2 and y.size):
@@ -157,10 +158,13 @@ def sorted_classes(classes):
         raise ValueError(f"classes must be names that have an order: {error}") from error
 
 
-def sorted_labels(labels, name):
-    """Return the unique entries of an array of class labels, which is called `name`, sorted."""
+def sorted_labels(labels, name, **options):
+    """Return the unique entries of an array of class labels, which is called `name`, sorted.
+
+    `options` are those of `numpy.unique`.
+    """
     try:
-        return np.unique(labels)
+        return np.unique(labels, **options)
     except TypeError as error:
         raise ValueError(
             f"{name} must hold class labels of one kind, such as strings, without None: {error}"
@@ -172,7 +176,7 @@ def as_names(values):
 
     NumPy would convert the numbers of a list that contains a string to strings, also NaN.
     """
-    names = np.asarray(values)
+    names = np.asarray(plain(values))
     if names.dtype.kind == "U" and not isinstance(values, np.ndarray):
         if not all(isinstance(value, str) for value in values):
             return np.asarray(values, dtype=object)
@@ -181,7 +185,7 @@ def as_names(values):
 
 def names_of(classes):
     """Return an argument `classes` as a new array `(n_classes,)`."""
-    names = np.array(classes)
+    names = np.array(plain(classes))
     if names.ndim == 2 and names.shape[1] == 1:
         names = names[:, 0]
     if names.ndim != 1 or not len(names) or is_missing(as_names(classes)).any():
@@ -265,8 +269,17 @@ def indices_of(values, classes, message):
 
 def find_labels(values, classes):
     """Return the indices of `values` in `classes`, and a mask of those that are not in them."""
+    if {values.dtype.kind, classes.dtype.kind} == {"i", "u"}:
+        # NumPy would round both to floats.
+        classes, values = classes.astype(object), values.astype(object)
     order = np.argsort(classes)
-    places = np.searchsorted(classes, values, sorter=order)
+    try:
+        places = np.searchsorted(classes, values, sorter=order)
+    except TypeError as error:
+        raise ValueError(
+            f"labels such as {shortened(np.ravel(values).tolist())} cannot be compared with the "
+            f"classes {shortened(classes.tolist())}: pass labels of one kind, numbers or strings"
+        ) from error
     labels = order[np.minimum(places, len(classes) - 1)]
     return labels, classes[labels] != values
 
@@ -290,7 +303,7 @@ def check_available(available, classes, n_samples: int, k: int = 1):
         return None
     meaning = "available must be a mask of bools, or a list of the names of labels in classes_"
     try:
-        mask = np.asarray(available)
+        mask = np.asarray(plain(available))
         names = set() if mask.dtype == bool else set(mask.ravel().tolist())
     except (TypeError, ValueError) as error:
         raise ValueError(f"{meaning}: {error}") from error

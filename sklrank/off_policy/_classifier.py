@@ -17,6 +17,7 @@ from sklrank._checks import (
     check_target,
     input_tags_of,
     names_of,
+    plain,
     sorted_classes,
 )
 from sklrank._estimators import (
@@ -147,6 +148,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_given(y)
         check_sparse(X)
+        X, y = plain(X), plain(y)
         if not is_classifier(self.estimator):
             raise ValueError(f"estimator must be a classifier, got {self.estimator!r}")
         if exploration is None:
@@ -246,7 +248,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _chosen(self, X):
         check_is_fitted(self)
         check_sparse(X)
-        return self.estimator_.predict(X)
+        return self.estimator_.predict(plain(X))
 
     def score(
         self,

@@ -167,6 +167,12 @@ def test_columns_that_are_no_numbers_are_named(column, reason):
         HistGradientBoostingRanker().fit(frame, [0, 1, 2])
 
 
+def test_columns_of_the_same_name():
+    frame = pd.DataFrame([[1.0, "x"], [2.0, "y"], [3.0, "z"]], columns=["a", "a"])
+    with pytest.raises(ValueError, match="the column 'a' of X must have numbers.*convert"):
+        AdaOLMR().fit(frame, np.eye(3))
+
+
 @pytest.mark.parametrize("name", ["y_true", "y_score"])
 def test_documents_with_text(name):
     arguments = {"y_true": [1, 0], "y_score": [0.2, 0.1]} | {name: ["x", 0]}

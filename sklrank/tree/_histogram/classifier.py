@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
-from sklrank._checks import check_rows, check_weights
+from sklrank._checks import check_rows, check_weights, sorted_labels
 from sklrank._estimators import _fit_context, shares_text, unchanged_on_error
 from sklrank.tree._histogram.regressor import HistogramTree, as_floats
 
@@ -113,8 +113,8 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
         """
         with unchanged_on_error(self):
             X, y = check_rows(self, X, y=y, reset=True, dtype=[np.float64, np.float32])
+            classes, labels = sorted_labels(y, "y", return_inverse=True)
             check_classification_targets(y)
-            classes, labels = np.unique(y, return_inverse=True)
             if len(classes) < 2:
                 raise ValueError(
                     f"y has one class only, {classes.tolist()}; a classification tree needs two or "

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._checks import as_numbers, check_rows, check_weights, is_integer
+from sklrank._checks import as_numbers, check_rows, check_weights, is_integer, sorted_labels
 from sklrank._estimators import (
     MAX_FEATURES,
     BaseEstimator,
@@ -236,8 +236,8 @@ class HonestClassifier(ClassifierMixin, HonestEstimator):
 
     def _check_data(self, X, y, dtype):
         X, y = check_rows(self, X, y=y, reset=True, dtype=dtype)
+        self.classes_, labels = sorted_labels(y, "y", return_inverse=True)
         check_classification_targets(y)
-        self.classes_, labels = np.unique(y, return_inverse=True)
         return X, np.eye(len(self.classes_))[labels]
 
     def predict(self, X: ArrayLike) -> np.ndarray:
