@@ -1,5 +1,7 @@
 """Document rankers that are fitted to blocks: the same rankers as from all documents at once."""
 
+import errno
+import os
 from functools import partial
 
 import numpy as np
@@ -156,6 +158,38 @@ def test_blocks_must_not_change():
 
     with pytest.raises(ValueError, match="block 1: it has more or fewer rows than before"):
         fit_blocks(Ranker(max_iter=2), blocks)
+
+
+@pytest.mark.parametrize(("changed", "reading"), [(0, 3), (1, 2), (1, 3), (2, 2), (2, 3)])
+def test_blocks_of_equal_size_must_not_be_shuffled(changed, reading, fitted, fingerprint):
+    """Neither X, nor y or qid. X is not read before the second reading."""
+    readings, before = iter([1, 2, 3]), fingerprint(fitted)
+    arrays = [X[:300], Y[:300], QID[:300].astype(str)]
+    blocks = [[array[rows] for array in arrays] for rows in np.split(np.arange(300), 3)]
+
+    def read():
+        order = [0, 2, 1] if next(readings) == reading else [0, 1, 2]
+        for block, other in zip(blocks, order):
+            yield tuple(blocks[other][i] if i == changed else block[i] for i in range(3))
+
+    with pytest.raises(ValueError, match="block 1: it is another one than before: do not change"):
+        fit_blocks(fitted, read)
+    assert fingerprint(fitted) == before
+
+
+def test_a_full_disk_is_an_error(monkeypatch, tmp_path, fitted, fingerprint):
+    def refuse(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = fingerprint(fitted)
+    monkeypatch.setattr(os, "posix_fallocate", refuse, raising=False)
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)):
+        fit_blocks(fitted, blocks_of(X, Y, QID), folder=tmp_path)
+    assert fingerprint(fitted) == before
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.delattr(os, "posix_fallocate")
+    _training_parts.reserve(tmp_path / "codes", 2**20 + 5)
+    assert (tmp_path / "codes").stat().st_size == 2**20 + 5
 
 
 def test_truncated_parquet_files_are_named(tmp_path, fingerprint):

@@ -25,6 +25,7 @@ of `dask/_trees.py`. Its methods are
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections import Counter
 from copy import copy
@@ -32,11 +33,13 @@ from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
 import numpy as np
+from joblib import hash as hash_of
 from sklearn.base import clone
 
-from sklrank._checks import Queries, check_numeric, check_relevance, is_qid_given
+from sklrank._checks import Queries, check_numeric, check_relevance, is_qid_given, plain
 from sklrank._estimators import _fit_context, print_progress, unchanged_on_error
 from sklrank.boosting._base import DocumentTarget
 from sklrank.boosting._hist_gradient_boosting.race import (
@@ -58,6 +61,9 @@ if TYPE_CHECKING:
 # Number of documents of a part, whose scores and derivatives are in memory at the same time: about
 # 200 MB. With larger parts, a round takes as long.
 PART_SIZE = 1_000_000
+# Number of rows of `X` of a block that are compared with those of the next reading: a block whose
+# rows are in another order differs in one of them, and their hash takes no time.
+N_COMPARED = 64
 
 
 class SampledRows(NamedTuple):
@@ -123,7 +129,10 @@ class Reader:
 
     def encode(self, X):
         """Return the codes and the initial scores of rows."""
-        X = self.check(X)
+        return self.encode_checked(self.check(X))
+
+    def encode_checked(self, X):
+        """Return the codes and the initial scores of checked rows."""
         return self.bins.encode(X).codes, scores_of(self.start, X)
 
 
@@ -410,6 +419,8 @@ def fit_blocks(
         the reasons of `fit`. The ranker is unchanged.
     TypeError
         If `ranker` is of another type.
+    OSError
+        If the disk is full. The ranker is unchanged, and the folder that was made is deleted.
 
     See Also
     --------
@@ -443,9 +454,10 @@ class Blocks:
         self._blocks = blocks
         self._folder = folder
         self._sizes = None
+        self._hashes = {}
 
-    def _read(self, of_rows=None):
-        """Yield the first row of each block, a function of its `X`, and the other arrays."""
+    def _read(self, check=None):
+        """Yield the first row of each block, its `X`, checked if there is `check`, and the rest."""
         number, start = -1, 0
         try:
             blocks = self._blocks() if callable(self._blocks) else self._blocks
@@ -458,7 +470,10 @@ class Blocks:
                 if self._sizes is not None and sizes[0] != sum(self._sizes[number : number + 1]):
                     raise ValueError("it has more or fewer rows than before: do not change blocks")
                 X, *target = block
-                yield start, X if of_rows is None else of_rows(X), *target
+                X = X if check is None else check(X)
+                some = [] if check is None else [X[:: 1 + len(X) // N_COMPARED]]
+                self._compare(number, *target, *some)
+                yield start, X, *target
                 start += sizes[0]
             if number < 0 and self._sizes is None:
                 raise ValueError("there must be at least one block")
@@ -471,6 +486,14 @@ class Blocks:
             place = f"block {number}: " if number >= 0 else ""
             raise ValueError(f"blocks: {place}{error}") from error
 
+    def _compare(self, number, *arrays):
+        """Raise if a block has other arrays than in the readings before."""
+        hashes = list(map(content_of, arrays))
+        before = self._hashes.setdefault(number, hashes)
+        if any(one != other for one, other in zip(before, hashes)):
+            raise ValueError("it is another one than before: do not change or shuffle blocks")
+        self._hashes[number] = max(before, hashes, key=len)
+
     def read_targets(self):
         """Return `y`, `qid`, the weights and the first block."""
         head, targets, sizes = None, [], []
@@ -478,7 +501,7 @@ class Blocks:
             if targets and len(target) != len(targets[0]):
                 raise ValueError("blocks: all must have sample_weight, or none")
             head = X if head is None else head
-            targets.append([np.asarray(each) for each in target])
+            targets.append([np.asarray(plain(each)) for each in target])
             sizes.append(len(targets[-1][0]))
         self._sizes = sizes
         y, qid, *weights = map(np.concatenate, zip(*targets))
@@ -515,7 +538,8 @@ class Blocks:
         place, positions = place_rows(groups, sum(self._sizes))
         files = self._open_codes(groups, reader, "w+")
         scores = [np.empty(len(rows)) for rows in groups]
-        for start, (codes, of_rows), *_ in self._read(reader.encode):
+        for start, X, *_ in self._read(reader.check):
+            codes, of_rows = reader.encode_checked(X)
             here = slice(start, start + len(of_rows))
             pieces = divide_rows(codes, of_rows, place[here], positions[here], len(groups))
             for file, of_group, (rows, *values) in zip(files, scores, pieces):
@@ -533,13 +557,33 @@ class Blocks:
 
     def _open_codes(self, groups, reader, mode):
         """Return arrays on disk for the codes of the groups; files must not be empty."""
-        shapes = [(len(reader.bins.codes), len(rows), BLOCK_WIDTH) for rows in groups]
-        return [
-            np.memmap(self._folder / f"codes{number}", np.uint8, mode, shape=shape)
-            if shape[1]
-            else np.empty(shape, dtype=np.uint8)
-            for number, shape in enumerate(shapes)
-        ]
+        files = []
+        for number, rows in enumerate(groups):
+            shape = len(reader.bins.codes), len(rows), BLOCK_WIDTH
+            if not len(rows):
+                files.append(np.empty(shape, dtype=np.uint8))
+                continue
+            path = self._folder / f"codes{number}"
+            if mode == "w+":
+                reserve(path, int(np.prod(shape)))
+            files.append(np.memmap(path, np.uint8, mode.replace("w", "r"), shape=shape))
+        return files
+
+
+def content_of(values):
+    """Return a number or text that differs if the contents of two arrays differ."""
+    array = np.asarray(plain(values))
+    return hash_of(array) if array.dtype == object else crc32(array.tobytes())
+
+
+def reserve(path, n_bytes):
+    """Make a file of this size. On a full disk, a write to a map of a sparse file is a signal."""
+    with open(path, "wb") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, n_bytes)
+            return
+        for start in range(0, n_bytes, 2**20):
+            file.write(bytes(min(2**20, n_bytes - start)))
 
 
 class Pickles:
