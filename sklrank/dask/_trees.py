@@ -112,9 +112,16 @@ def fit_ranker(
     partitions = Partitions(get_client(), X, y, qid, sample_weight)
     try:
         return fit_parts(ranker, partitions)
+    except Exception as error:
+        if isinstance(error, RuntimeError) or not partitions.has_lost_workers():
+            raise
+        raise RuntimeError(LOST.format(error)) from error
     finally:
         # The codes are freed now, not when Python collects what refers to the actors.
-        partitions.client.cancel(partitions.actors)
+        partitions.client.cancel(partitions.futures)
+
+
+LOST = "a worker was lost in fit: call fit again, which starts anew ({})"
 
 
 class WorkerPart:
@@ -140,10 +147,31 @@ class Partitions:
 
     def __init__(self, client, X, *targets):
         self.client, self._targets = client, targets
-        self.actors = []
+        self.futures = []
         self._workers = sorted(client.nthreads())
         # With their numbers.
         self._partitions = list(enumerate(row_blocks(X)))
+
+    def has_lost_workers(self):
+        """Return whether a worker has gone since the first call."""
+        return not self.client.nthreads().keys() >= set(self._workers)
+
+    def _release(self):
+        """Free what the workers have, also if the frames of an error refer to the futures."""
+        for future in self.futures:
+            future.release()
+        self.futures = []
+
+    def _compute(self, tasks):
+        futures = self.client.compute(tasks)
+        self.futures += futures
+        return futures
+
+    def _scatter(self, *things, **options):
+        """Send things to workers; return a future of each."""
+        futures = self.client.scatter(list(things), hash=False, **options)
+        self.futures += futures
+        return futures
 
     def _map(self, function, *lists):
         """Return tasks of a function of the number of each partition, itself, and other things."""
@@ -152,8 +180,7 @@ class Partitions:
 
     def _share(self, thing):
         """Return a list of the same future on all workers for each partition."""
-        future = self.client.scatter(thing, broadcast=True, hash=False)
-        return [future] * len(self._partitions)
+        return self._scatter(thing, broadcast=True) * len(self._partitions)
 
     def _cut(self, values):
         """Return futures of the parts of an array with an entry for each row.
@@ -161,7 +188,7 @@ class Partitions:
         The arrays go to the workers: dask warns of tasks that contain them.
         """
         parts = np.split(values, np.cumsum(self._sizes)[:-1])
-        return self.client.scatter(parts, hash=False)
+        return self._scatter(*parts)
 
     def read_targets(self):
         """Return `y`, `qid`, the weights or None, and a row of `X`."""
@@ -169,7 +196,8 @@ class Partitions:
             each.compute() if is_dask_collection(each) else each for each in self._targets
         )
         y, qid = np.asarray(y), np.asarray(qid)
-        heads = self.client.gather(self.client.compute(self._map(head_of)))
+        heads = self.client.gather(self._compute(self._map(head_of)))
+        self._release()
         has_rows = [size > 0 for size, _ in heads]
         self._partitions = list(compress(self._partitions, has_rows))
         self._sizes, heads = zip(*(compress(heads, has_rows) if any(has_rows) else heads))
@@ -186,7 +214,8 @@ class Partitions:
         is_read = np.zeros(len(is_seen), dtype=bool)
         is_read[rows] = True
         lists = self._share(reader), self._cut(is_read), self._cut(is_seen)
-        results = self.client.gather(self.client.compute(self._map(read_partition, *lists)))
+        results = self.client.gather(self._compute(self._map(read_partition, *lists)))
+        self._release()
         found, summaries = zip(*results)
         return np.concatenate(found), reduce(lambda first, second: first.add(second), summaries)
 
@@ -201,12 +230,12 @@ class Partitions:
         lists = [self._cut(each) for each in place_rows(groups, sum(self._sizes))]
         lists = self._share(reader), *lists, [len(groups)] * len(self._partitions)
         tasks = self._map(encode_partition, *lists)
-        pieces = [client.compute([task[k] for task in tasks]) for k in range(len(groups))]
+        pieces = [self._compute([task[k] for task in tasks]) for k in range(len(groups))]
         on_worker = [{"workers": [worker]} for worker in self._workers]
-        self.actors = [
+        actors = [
             client.submit(
                 WorkerPart,
-                client.scatter(part, hash=False, **where),
+                *self._scatter(part, **where),
                 of_part,
                 len(rows),
                 *arguments,
@@ -216,18 +245,21 @@ class Partitions:
             )
             for part, of_part, rows, where in zip(parts, pieces, groups, on_worker)
         ]
-        actors, numbers = [each.result() for each in self.actors], count()
+        self.futures += actors
         held_out = join(client.gather(pieces[-1]), len(groups[-1]))
+        calls, numbers = [each.result() for each in actors], count()
+        del pieces
+        self.futures = self.futures[: -len(actors)]
+        self._release()
+        self.futures = actors
 
         def ask(method, *arguments):
             number = next(numbers)
             try:
-                results = [actor.call(number, method, arguments) for actor in actors]
+                results = [each.call(number, method, arguments) for each in calls]
                 return [result.result() for result in results]
             except (OSError, RuntimeError) as error:
-                raise RuntimeError(
-                    f"a worker was lost in fit: call fit again, which starts anew ({error})"
-                ) from error
+                raise RuntimeError(LOST.format(error)) from error
 
         return ask, *held_out
 

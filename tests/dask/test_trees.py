@@ -116,6 +116,34 @@ def test_a_lost_worker_is_an_error(client, monkeypatch, fingerprint, n_rounds):
     client.wait_for_workers(2)
 
 
+@pytest.mark.parametrize(
+    "cluster_client", [pytest.param(True, marks=pytest.mark.slow)], ids=["processes"], indirect=True
+)
+@pytest.mark.parametrize("method", ["read_targets", "read", "place"])
+def test_a_worker_that_is_lost_while_documents_are_loaded(client, monkeypatch, method):
+    """The error says so, no task remains, and the next call succeeds."""
+    documents = da.from_array(X, chunks=CHUNKS)
+    ranker, expected = make_rankers(max_leaf_nodes=8, init=None)
+    run = getattr(dask._trees.Partitions, method)
+
+    def run_without_a_worker(self, *arguments):
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        return run(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(dask._trees.Partitions, method, run_without_a_worker)
+        # Tasks without scattered inputs are run again by other workers.
+        with pytest.raises(RuntimeError, match="a worker was lost in fit: call fit again"):
+            fit_ranker(ranker, documents, Y, QID)
+    client.wait_for_workers(2)
+    for _ in range(100):
+        if not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
+            break
+        sleep(0.1)
+    assert client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks)) == []
+    assert_same_trees(fit_ranker(ranker, documents, Y, QID), expected.fit(X, Y, qid=QID))
+
+
 def test_an_actor_refuses_repeated_calls():
     part = dask._trees.WorkerPart.__new__(dask._trees.WorkerPart)
     part._part, part._n_calls = [3, 3], 0
