@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import is_integer
 from sklrank._estimators import print_progress
@@ -194,7 +196,8 @@ def fit_batches(
     TypeError
         If the estimator has no `partial_fit`, or no `partial_fit_feedback` for a log of feedback.
     ValueError
-        If a batch is no such tuple, or is invalid; the message names its number.
+        If a batch is no such tuple, or is invalid; the message names its number. If there are no
+        samples, and the estimator is not fitted.
 
     See Also
     --------
@@ -211,6 +214,16 @@ def fit_batches(
     >>> model.n_rounds_
     500
     """
+    if not learn_batches(estimator, batches, classes, verbose):
+        try:
+            check_is_fitted(estimator)
+        except NotFittedError as error:
+            raise ValueError("batches has no samples, from which a model could start") from error
+    return estimator
+
+
+def learn_batches(estimator, batches, classes, verbose=0):
+    """Train a model on batches, which may have no samples; return the number of samples."""
     if not hasattr(estimator, "partial_fit"):
         raise TypeError(f"estimator must have partial_fit, got {estimator!r}")
     params = {} if classes is None else {"classes": classes}
@@ -246,4 +259,4 @@ def fit_batches(
                 "samples a second": n_samples / (printed - start),
             }
             print_progress("fit_batches", f"{n_samples} samples", figures)
-    return estimator
+    return n_samples

@@ -246,3 +246,13 @@ def test_measures_of_all_samples_are_refused_for_batches():
         progressive_val_score(AdaOLMR(), batches, Y)
     with pytest.raises(ValueError, match="no samples"):
         progressive_val_score(AdaOLMR(), iter([]))
+
+
+def test_no_samples(fingerprint):
+    with pytest.raises(ValueError, match="batches has no samples, from which a model could start"):
+        fit_batches(AdaOLMR(), iter([]))
+    with pytest.raises(ValueError, match="batches has no samples"):
+        fit_batches(GaussianNB(), [(X[:0], Y[:0])], classes=[0, 1])
+    model = AdaOLMR(n_estimators=1).partial_fit(X, Y)
+    before = fingerprint(model)
+    assert fingerprint(fit_batches(model, [])) == before

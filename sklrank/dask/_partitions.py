@@ -18,7 +18,7 @@ from distributed import get_client
 from sklrank._checks import is_integer
 from sklrank._estimators import print_progress
 from sklrank._online import BaseOnline, copy_of
-from sklrank.streaming import fit_batches, iter_batches
+from sklrank.streaming import iter_batches, learn_batches
 
 if TYPE_CHECKING:
     from typing import Any
@@ -189,7 +189,8 @@ def _learn(model, part, number, target, classes):
     try:
         are_batches = isinstance(part, list) or hasattr(part, "__next__")
         batches = part if are_batches else iter_batches(part, target=target)
-        return fit_batches(model, batches, classes=classes)
+        learn_batches(model, batches, classes)
+        return model
     except ValueError as error:
         raise ValueError(f"partition {number}: {error}") from error
 

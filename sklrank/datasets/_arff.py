@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sklrank._typing import Loaded
 
 RELEVANCE = {"0": 0, "0.0": 0, "false": 0, "no": 0, "1": 1, "1.0": 1, "true": 1, "yes": 1}
-_MEKA_OPTION = re.compile(r"(?:^|\s)-C[\s=]*(-?\d+)\b")
+_MEKA_OPTION = re.compile(r"(?:^|\s)-C[\s=]*(-?\d{1,9})\b")
 
 
 def load_arff_multilabel(
@@ -246,7 +246,7 @@ def _distinct(columns: list[int], source: str, labels: object) -> list[int]:
 def _names_in_xml(path: str | os.PathLike) -> list[str]:
     try:
         root = ElementTree.parse(path).getroot()
-    except ElementTree.ParseError as error:
+    except (ElementTree.ParseError, LookupError) as error:  # LookupError of an encoding.
         raise ValueError(f"xml={os.fspath(path)!r} is not well-formed XML: {error}.") from error
     # Any namespace is accepted: MULAN's files declare one, but files written by hand often do not.
     elements = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]

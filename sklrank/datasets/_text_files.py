@@ -9,6 +9,7 @@ import zlib
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import IO, NoReturn
 
 import numpy as np
@@ -18,6 +19,9 @@ from sklearn.datasets import load_svmlight_file
 # A dense array of more entries than this, of which fewer than one in `MIN_DENSITY` is in the files,
 # is rather due to a wrong index than intended.
 MAX_ENTRIES, MIN_DENSITY = 2**27, 100
+# Number of characters of a line that no text has: a sample of ten million entries is shorter. A
+# small compressed file may be one line of any length.
+MAX_LINE = 2**27
 
 
 class Lines:
@@ -37,8 +41,10 @@ class Lines:
         return self
 
     def __next__(self) -> str:
-        for line in self._stream:
+        for line in iter(partial(self._stream.readline, MAX_LINE), ""):
             self.number += 1
+            if len(line) == MAX_LINE:
+                self.fail(f"it has more than {MAX_LINE} characters, more than any sample.")
             if "\0" in line:
                 self.fail("a NUL byte, which no text has: the file is damaged or not a text file.")
             line = line.strip()

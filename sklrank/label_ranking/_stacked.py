@@ -34,6 +34,7 @@ from sklrank._estimators import (
     BaseEstimator,
     StrOptions,
     _BaseComposition,
+    _safe_indexing,
     draw_seed,
     one_blas_thread,
     parallel,
@@ -226,6 +227,11 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
         return self._set_params("estimators", **params)
 
     def _fit_rankings(self, X, positions, sample_weight):
+        if sample_weight is not None and (sample_weight == 0.0).any():
+            # A fold of nothing else would have nothing to learn from.
+            kept = np.flatnonzero(sample_weight)
+            X = _safe_indexing(X, kept)
+            positions, sample_weight = positions[kept], sample_weight[kept]
         seed = draw_seed(self.random_state)
         names, rankers = zip(*self._named_templates(seed))
         for ranker in rankers:

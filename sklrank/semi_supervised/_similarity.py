@@ -15,6 +15,8 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, gen_batches
 
+from sklrank._checks import check_entries
+
 # Entries of a block, which stays in the cache between the operations on it.
 BLOCK = 2**18
 
@@ -73,6 +75,7 @@ def make_similarity(X, kind, n_neighbors=7):
 
 def standardized(X):
     """Return the features divided by their standard deviations; dense ones also have mean 0."""
+    check_entries(X)
     return StandardScaler(with_mean=not sparse.issparse(X)).fit_transform(X)
 
 

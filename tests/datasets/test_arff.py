@@ -293,6 +293,7 @@ def test_missing_label_value(write):
     "xml, problem",
     [
         ("<labels>", "not well-formed"),
+        ("<?xml version='1.0' encoding='nope'?><labels/>", "not well-formed"),
         ("<labels/>", "got 0 label elements"),
         ("<labels><label/></labels>", "1 of them without a name"),
         ("<labels><label name='glad'/></labels>", "labels.xml' names 1 column.*'glad'"),
@@ -453,3 +454,13 @@ def test_long_white_space(write, name):
         load_arff_multilabel(write(LONG_RUNS[name]), labels=labels)
     # It takes some milliseconds. Quadratic time would be minutes.
     assert time.process_time() - start < 5
+
+
+def test_long_lines_and_numbers(write, monkeypatch):
+    path = write(DENSE.replace("@relation songs", f"@relation 'songs: -C {'9' * 5000}'"))
+    with pytest.raises(ValueError, match="has no option '-C'"):
+        load_arff_multilabel(path)
+    path = write(DENSE + "9" * 2000)
+    monkeypatch.setattr(_text_files, "MAX_LINE", 1000)
+    with pytest.raises(ValueError, match="line 16: it has more than 1000 characters"):
+        load_arff_multilabel(path, labels=-2)

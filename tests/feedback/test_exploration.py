@@ -2,6 +2,7 @@
 
 import pickle
 import sqlite3
+import tracemalloc
 from contextlib import suppress
 from types import SimpleNamespace
 
@@ -293,3 +294,16 @@ def test_types_of_rewards():
     frame = pd.DataFrame({"reward_0": [1], "reward_1": [0]}, dtype="Int8")
     assert check_rewards(frame, (1, 2)).tolist() == [[1, 0]]
     assert_array_equal(check_rewards(frame.replace(0, pd.NA), (1, 2)), [[1, np.nan]])
+
+
+def test_memory_of_a_log_is_that_of_its_names():
+    """A long name is in memory once, and not once for each sample."""
+    names = ["x" * 20_000, *map(str, range(99))]
+    shown = Exploration(np.arange(2000) % 100, np.full(2000, 0.01), names)
+    tracemalloc.start()
+    frame = shown.to_frame()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * len(names) * 4 * 20_000
+    assert frame["action_0"].tolist() == [names[i] for i in shown.actions]
+    assert_same(Exploration.from_frame(frame, names), shown)

@@ -621,3 +621,18 @@ def test_kernel_features_find_the_features_that_matter():
     assert_allclose(constant.widths_, 2.0)
     many = KernelFeatures(random_state=0).fit(random.normal(size=(30, 101)), positions[:30])
     assert len(set(many.widths_)) == 1
+
+
+def test_weights_in_a_single_fold():
+    """Samples of weight zero are left out, also of the folds."""
+    rng = np.random.RandomState(0)
+    X = rng.normal(size=(60, 3))
+    Y = (X @ rng.normal(size=(3, 4))).argsort(axis=1).argsort(axis=1) + 1.0
+    members = [("ridge", LabelwiseRanker(Ridge())), ("mean", LabelwiseRanker(DummyRegressor()))]
+    for kept in (slice(12), slice(50, 60)):
+        weights = np.zeros(60)
+        weights[kept] = 1.0
+        one, other = (StackedRanker(members, cv=KFold(3)) for _ in range(2))
+        one.fit(X, Y, sample_weight=weights)
+        other.fit(X[kept], Y[kept])
+        assert_allclose(one.decision_function(X), other.decision_function(X))

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from sklrank.semi_supervised import _similarity
+from sklrank.semi_supervised import MCSSBClassifier, PooledLabelSpreading, _similarity
 from sklrank.semi_supervised._similarity import (
     diffused_affinities,
     labeled_affinities,
@@ -163,3 +163,10 @@ def test_refuses_malformed_similarities(kind, matrix, message):
     with pytest.raises(ValueError, match=message) as error:
         make_similarity(X, lambda X: kind(matrix))
     assert "the result of the callable similarity" in str(error.value)
+
+
+def test_entries_whose_squares_overflow():
+    with pytest.raises(ValueError, match="X has an entry of the size 1e.300"):
+        PooledLabelSpreading(2).fit(np.copysign(1e300, X), LABELS)
+    with pytest.raises(ValueError, match="X has"):
+        MCSSBClassifier(n_estimators=2).fit(np.copysign(1e300, X), LABELS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sklrank._checks import indices_of, is_missing, names_of
+from sklrank._checks import indices_of, is_missing, names_of, plain
 from sklrank.feedback._protocol.sampler import find_fault
 
 if TYPE_CHECKING:
@@ -81,8 +81,8 @@ class Exploration:
     def __init__(
         self, actions: ArrayLike, propensities: ArrayLike, classes: ArrayLike | None = None
     ) -> None:
-        object.__setattr__(self, "actions", np.asarray(actions))
-        object.__setattr__(self, "propensities", np.asarray(propensities))
+        object.__setattr__(self, "actions", np.asarray(plain(actions)))
+        object.__setattr__(self, "propensities", np.asarray(plain(propensities)))
         classes = None if classes is None else np.asarray(classes)
         object.__setattr__(self, "classes", classes)
 
@@ -138,6 +138,8 @@ class Exploration:
         classes = self.classes if classes is None else classes
         if classes is not None:
             names = names_of(classes)
+            # NumPy would allocate for each text as much memory as the longest one takes.
+            names = names.astype(object) if names.dtype.kind == "U" else names
             _check_indices(actions, len(names))
             actions = names[actions.astype(np.intp)]
         columns = {f"action_{i}": actions[:, i] for i in range(k)}
@@ -205,7 +207,7 @@ def arrays_of_record(exploration):
             "exploration must have actions and propensities, as explore returns; got "
             f"{type(exploration).__name__}"
         )
-    actions, propensities = map(np.asarray, arrays)
+    actions, propensities = (np.asarray(plain(array)) for array in arrays)
     if actions.ndim == 1 and propensities.size == len(actions):
         return actions[:, np.newaxis], propensities.reshape(-1, 1, 1)
     if actions.ndim == 2 and propensities.shape == (*actions.shape, actions.shape[1]):
@@ -328,7 +330,7 @@ def check_shown(actions, available):
 
 def _in_shape(rewards, shape):
     """Return rewards as an array of this shape, where (n_samples,) and (n_samples, 1) are one."""
-    rewards = np.asarray(rewards)
+    rewards = np.asarray(plain(rewards))
     if (len(shape) == 1 and rewards.shape == (*shape, 1)) or shape == (*rewards.shape, 1):
         rewards = rewards.reshape(shape)
     if rewards.shape != shape:
