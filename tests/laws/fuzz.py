@@ -11,6 +11,7 @@ grammar below, and `first_failure` runs it and checks these laws after each stat
   model that can be pickled.
 - Predictions and scores are finite and have the documented shape.
 - The arguments do not change.
+- A model with a tampered attribute neither crashes nor hangs, and neither does a forked process.
 
 `python fuzz.py --calls 500000` in this folder runs cases in a process of its own for each
 configuration, which may crash or hang, and prints those that fail as programs.
@@ -28,8 +29,9 @@ import random
 import signal
 import sys
 import tempfile
+import threading
 import warnings
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from numbers import Integral
@@ -212,6 +214,7 @@ ODD_SAMPLES = [
         for entry in ("-1", "10**8")
     ),
     "sparse.csr_array((3, 2**40))",
+    "np.ma.MaskedArray(X{}, X{} > 1)",
 ]
 TARGETS = {
     CLASSES: [
@@ -297,6 +300,11 @@ ODD_TARGETS = [
     "np.zeros(len(X{}), dtype='M8[s]')",
     "Y{}[np.newaxis]",
     "sparse.csr_array(X{})",
+    "np.ma.MaskedArray(y{}, y{} == 0)",
+    "np.ma.MaskedArray(names[y{}], y{} == 0)",
+    "np.ma.MaskedArray(R{}, R{} == 4)",
+    "pd.Series(y{}, dtype='Int64')",
+    "pd.Series(names[y{}], dtype='string')",
     "damaged(sparse.csr_array(Y{}), 'indptr', 10**8)",
     "damaged(sparse.csc_array(Y{}), 'indices', 10**8)",
     *(form for forms in TARGETS.values() for form in forms),
@@ -315,7 +323,13 @@ ARGUMENTS = {
     "random_state": ["3", "[3, 4]", "np.random.RandomState(3)", "None"],
     "qid": ["q{}", "q{}", "None", "names[q{}]", "q{}.tolist()", "pd.Series(q{})"],
     "k": ["1", "2", "3"],
-    "rewards": ["(Y{}[:, :2])", "(y{} > 0)", "np.ones(len(X{}))", "Y{}[:, :2] > 0"],
+    "rewards": [
+        "(Y{}[:, :2])",
+        "np.ma.MaskedArray(Y{}[:, :2], X{}[:, :2] > 0)",
+        "(y{} > 0)",
+        "np.ones(len(X{}))",
+        "Y{}[:, :2] > 0",
+    ],
     "exploration": ["shown", "shown", "shown[::2]", "single_action(len(X{}))"],
     "similarities": ["None", "np.exp(X{} @ X{}.T)", "np.eye(len(X{}))"],
     "base_scores": ["None", "t{}"],
@@ -341,6 +355,7 @@ ODD_ARGUMENTS = [
     "'text'",
     "object()",
     "[[1, 2], [3]]",
+    "np.ma.MaskedArray(w{}, w{} > 0.5)",
     "range(100)",
     "[1, 1, 2]",
     "['a', 1]",
@@ -463,6 +478,73 @@ def damaged(matrix, name, entry):
     """Return a sparse array one of whose indices is replaced."""
     getattr(matrix, name)[-1:] = entry
     return matrix
+
+
+def copies(model):
+    """Return a copy of a copy of a copy, and so on."""
+    for copied in 10 * [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model)), copy.copy]:
+        model = copied(model)
+    return model
+
+
+def learned(model, rows):
+    """Return the model after it has learned some rows, if it can do so by their labels."""
+    names = data()
+    with suppress(Exception):  # Of any kind, if its callbacks are hostile.
+        y = names["Y" if model._has_label_columns else "y"]
+        model.partial_fit(names["X"][rows], y[rows])
+    return model
+
+
+def merged(model):
+    """Return the model, merged with copies that have other histories and attributes."""
+    base, others = copy.deepcopy(model), [learned(copy.deepcopy(model), [0, i]) for i in (1, 2)]
+    others[0].note = "of the user"
+    for method, *classes in (("drop_classes", [0]), ("drop_classes", "green"), ("explore", [0, 9])):
+        with suppress(ValueError, TypeError, AttributeError):
+            getattr(others[1], method)(*classes)
+    return model.merge(others, base=base) if hasattr(model, "merge") else model
+
+
+def forked(model):
+    """Return the model, after a process that was forked while a thread learned has predicted."""
+    learner, X = copy.deepcopy(model), data()["X"]
+    thread = threading.Thread(target=learned, args=(learner, np.arange(12).repeat(20)))
+    thread.start()
+    if not (child := os.fork()):
+        try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.alarm(SECONDS // 2)  # The watchdog of the parent does not wait for longer.
+            learned(learner, [0, 1]).predict(X)
+        finally:
+            os._exit(0)
+    thread.join()
+    status = os.waitpid(child, 0)[1]
+    assert status == 0, f"the process that was forked ended with {status}"
+    return model
+
+
+def tampered(model, seed):
+    """Return the model with another plain attribute, as a damaged file may have it."""
+    places = [
+        (vars(owner), name)
+        for owner in [model, *(vars(model).get("estimators_") or ())]
+        if type(owner).__module__.startswith("sklrank") and hasattr(owner, "__dict__")
+        for name, value in vars(owner).items()
+        if isinstance(value, (np.ndarray, int)) and name not in model.get_params(deep=False)
+    ]
+    rng = random.Random(seed)
+    if places:
+        owner, name = rng.choice(places)
+        value = np.array(owner[name])
+        entry = rng.choice([0, -1, 10**8, 2**31 - 1])
+        others = [value[None], value.ravel()[:-1], None]
+        if value.dtype.kind in "iuf":
+            value.reshape(-1)[:1] = np.array(entry).astype(value.dtype)
+            others += [value, value.astype(complex)]
+        changed = rng.choice(others)
+        owner[name], owner["_tampered"] = changed, "Nasty"  # No law but that nothing crashes.
+    return model
 
 
 class Hostile(Exception):
@@ -641,7 +723,12 @@ def draw_statement(owner, kind, rng):
     if chance < 0.45:
         return Statement("model", "pickle.loads", (("", "pickle.dumps(model)"),))
     if chance < 0.5:
-        return Statement("model", rng.choice(["clone", "copy.deepcopy"]), (("", "model"),))
+        copied = ["clone", "copy.deepcopy", "copies", "merged", "tampered"]
+        copied = rng.choice([*copied, "forked"] if hasattr(os, "fork") else copied)
+        seed = [("", str(rng.randrange(1000)))] if copied == "tampered" else []
+        return Statement("model", copied, (("", "model"), *seed))
+    if chance < 0.51:
+        return Statement("model.history", "list", (("", "'user'"),))
     if chance < 0.55:
         return Statement("result", rng.choice(["repr", "dir"]), (("", "model"),))
     if chance < 0.65:
@@ -765,7 +852,8 @@ def check_statement(statement, names, seconds=None):
         if model is None:
             return None
         # A weak learner has refused a sample, and the booster refuses to learn from now on.
-        if getattr(model, "_is_in_round", False):
+        counter = getattr(model, "_counter", None)
+        if counter is not None and counter.is_in_round:
             return None
         learned = not same_state(state, state_of(model))
         return Failure("a refused call changes the model", str(error)) if learned else None
