@@ -10,7 +10,7 @@ from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer, MultiLabelBinarizer, StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from test_common import run_scikit_learn_checks
 
 from sklrank import expected_failed_checks
 from sklrank.linear_model import SemiBanditRanker
@@ -33,9 +33,8 @@ def tagged():
 PIPELINE = OnlinePipeline([("scale", StandardScaler()), ("rank", AdaOLMR(random_state=0))])
 
 
-@parametrize_with_checks([PIPELINE], expected_failed_checks=expected_failed_checks)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks():
+    run_scikit_learn_checks(PIPELINE, expected_failed_checks(PIPELINE))
 
 
 def text_pipeline(ranker=None):

@@ -139,7 +139,9 @@ def test_pairs_that_only_samples_of_weight_zero_compare():
 @pytest.mark.usefixtures("few_trees")
 def test_the_default_stack_follows_heavy_samples():
     both, weights = np.vstack([X, X]), np.repeat([9.0, 0.1], len(X))
-    stack = StackedRanker(random_state=0).fit(both, np.vstack([Y, 4 - Y]), sample_weight=weights)
+    stack = StackedRanker(cv=2, random_state=0).fit(
+        both, np.vstack([Y, 4 - Y]), sample_weight=weights
+    )
     assert stack.score(X, Y) > 0.5
 
 

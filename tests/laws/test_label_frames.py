@@ -123,8 +123,8 @@ RANKERS = [
     PlackettLuceRanker(alpha=1.0),
     LabelwiseRanker(Ridge()),
     PairwiseRanker(LogisticRegression()),
-    StackedRanker([("ridge", LabelwiseRanker(Ridge()).set_output(predict="pandas"))]),
-    CalibratedLabelRanker(LabelwiseRanker(Ridge()).set_output(predict="polars")),
+    StackedRanker([("ridge", LabelwiseRanker(Ridge()).set_output(predict="pandas"))], cv=2),
+    CalibratedLabelRanker(LabelwiseRanker(Ridge()).set_output(predict="polars"), cv=2),
     ConformalRanks(PlackettLuceRanker(alpha=1.0).set_output(predict="pandas")),
     ConformalTopLabels(PlackettLuceRanker(alpha=1.0).set_output(predict="pandas")),
     PredtronLabelRanker(),
@@ -133,7 +133,6 @@ RANKERS = [
 ]
 
 
-@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
 def test_predictions_are_frames_with_the_names_of_the_labels(ranker):
     """Also of clones; inner rankers may return frames, too. Predictions do not change."""
