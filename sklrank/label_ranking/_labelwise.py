@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyRegressor
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import delayed
 
@@ -44,9 +44,9 @@ class LabelwiseRanker(DecompositionRanker):
     Parameters
     ----------
     estimator : regressor or None, default=None
-        Regressor that predicts the positions. If None, a random forest of 100 trees whose splits
-        consider a third of the features, at least three, and whose leaves have at least 1, 5 or 20
-        samples: the number with the least out-of-bag error in a forest of ten trees.
+        Regressor that predicts the positions. If None, a forest of 100 extremely randomized trees
+        whose leaves have at least 1, 5 or 20 samples: the number with the least out-of-bag error in
+        a forest of ten trees.
     {multi_output}
     incomplete : {"raise", "relative", "absolute"}, default="raise"
         Treatment of incomplete rankings. If "raise", `fit` raises an error. If "relative", the
@@ -245,12 +245,14 @@ def oob_predictions(model, X, target):
     return predicted
 
 
-class LeafSizeForest(RandomForestRegressor):
-    """Random forest regressor that chooses the minimum number of samples in a leaf.
+class LeafSizeForest(ExtraTreesRegressor):
+    """Extremely randomized trees that choose the minimum number of samples in a leaf.
 
-    A forest of ten trees is grown with each of the leaf sizes 1, 5 and 20. The size with the best
-    out-of-bag score is that of the forest of 100 trees. Each split considers a third of the
-    features, at least three of them.
+    A forest of ten trees is grown on bootstrap samples with each of the leaf sizes 1, 5 and 20. The
+    size with the best out-of-bag score is that of the forest of 100 trees, which are grown on all
+    samples, or on bootstrap samples if there shall be an out-of-bag score. On nine data sets on
+    which the kind of the trees was chosen, Kendall's tau is .010 +- .004 above that of a random
+    forest whose splits consider a third of the features.
     """
 
     _doc_link_module = ""  # private, without a page in the documentation
@@ -260,8 +262,7 @@ class LeafSizeForest(RandomForestRegressor):
 
     def fit(self, X, y, sample_weight=None):
         """Choose the size of the leaves, and grow the forest."""
-        n_features = X.shape[1]
-        self.max_features = max(n_features // 3, min(3, n_features))
+        self.bootstrap = self.oob_score
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         scores = {}
         with warnings.catch_warnings():
@@ -271,10 +272,10 @@ class LeafSizeForest(RandomForestRegressor):
             # Small leaves are best for precise targets, large ones for noisy targets. The sizes are
             # the default of scikit-learn, and about four times as much twice.
             for size in (1, 5, 20):
-                first = RandomForestRegressor(
+                first = ExtraTreesRegressor(
                     10,
-                    max_features=self.max_features,
                     min_samples_leaf=size,
+                    bootstrap=True,
                     oob_score=True,
                     random_state=seed,
                     n_jobs=self.n_jobs,

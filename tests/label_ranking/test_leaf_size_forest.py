@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestRegressor
+from sklearn.ensemble import ExtraTreesRegressor
 
 from sklrank.label_ranking._labelwise import LeafSizeForest
 
@@ -26,25 +26,19 @@ def test_leaves_adapt_to_the_noise():
     assert clone(noisy).fit(X, PRECISE).min_samples_leaf == 1
 
 
+@pytest.mark.parametrize("oob_score", [False, True])
 @pytest.mark.parametrize("y", [NOISY, np.column_stack([PRECISE, NOISY])])
-def test_it_is_the_forest_with_the_chosen_leaves(y):
-    model = LeafSizeForest(random_state=3, oob_score=True).fit(X, y)
-    forest = RandomForestRegressor(
-        max_features=3,  # a third, at least three
+def test_it_is_the_forest_with_the_chosen_leaves(y, oob_score):
+    model = LeafSizeForest(random_state=3, oob_score=oob_score).fit(X, y)
+    forest = ExtraTreesRegressor(
         min_samples_leaf=model.min_samples_leaf,
         random_state=3,
-        oob_score=True,
+        bootstrap=oob_score,
+        oob_score=oob_score,
     ).fit(X, y)
     assert_array_equal(model.predict(X), forest.predict(X))
-    assert_allclose(model.oob_prediction_, forest.oob_prediction_)
-
-
-@few_trees
-@pytest.mark.parametrize(("n_features", "n_considered"), [(1, 1), (2, 2), (4, 3), (9, 3), (12, 4)])
-def test_splits_consider_a_third_of_the_features_and_at_least_three(n_features, n_considered):
-    samples = RANDOM.normal(size=(30, n_features))
-    forest = LeafSizeForest(random_state=0).fit(samples, samples[:, 0])
-    assert {tree.max_features_ for tree in forest.estimators_} == {n_considered}
+    if oob_score:
+        assert_allclose(model.oob_prediction_, forest.oob_prediction_)
 
 
 def test_the_size_with_the_least_error_of_the_first_trees():
@@ -52,8 +46,8 @@ def test_the_size_with_the_least_error_of_the_first_trees():
     seed = np.random.RandomState(2).randint(2**31 - 1)
     errors = {}
     for size in (1, 5, 20):
-        forest = RandomForestRegressor(
-            10, max_features=3, min_samples_leaf=size, random_state=seed
+        forest = ExtraTreesRegressor(
+            10, min_samples_leaf=size, bootstrap=True, random_state=seed
         ).fit(X, NOISY)
         trees = [
             (tree.predict(X), set(drawn))
