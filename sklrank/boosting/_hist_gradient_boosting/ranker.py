@@ -100,7 +100,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
         Maximum number of trees.
     max_leaf_nodes : "auto" or int, default="auto"
         Maximum number of leaves of each tree, at least 2. If "auto", it is 2, 8 or 64, and the
-        trees are symmetric: all leaves of a level have the same split.
+        trees are symmetric: all leaves of a level have the same split [10]_.
     max_depth : int or None, default=None
         Maximum number of splits from the root of a tree to a leaf; None for no limit.
     min_samples_leaf : "auto" or int, default="auto"
@@ -257,6 +257,8 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     .. [8] Agarwal et al., "Addressing trust bias for unbiased learning-to-rank", WWW 2019.
     .. [9] O. Chapelle and Y. Zhang, "A dynamic Bayesian network click model for web search
        ranking", WWW 2009.
+    .. [10] L. Prokhorenkova et al., "CatBoost: unbiased boosting with categorical features",
+       NeurIPS 2018.
 
     Examples
     --------
