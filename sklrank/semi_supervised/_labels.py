@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import column_or_1d
@@ -28,6 +29,9 @@ y : array-like of shape (n_samples,)
     objects.
 """
 )
+
+# Maximal number of entries (128 MB) of a sparse matrix that is converted to an array.
+MAX_DENSE_ENTRIES = 2**24
 
 
 class PartlyLabeledMixin(ClassifierMixin):
@@ -75,7 +79,10 @@ class PartlyLabeledMixin(ClassifierMixin):
             y = None if y is None else as_names(y)
             if np.ndim(y) == 1:
                 is_labeled(y)  # Its errors have the remedy.
-            X, y = check_rows(self, X, reset=True, y=y)
+            X, y = check_rows(self, X, reset=True, y=y, dtype=np.float64)
+            # Which of two equal distances or splits is better is a matter of rounding, which
+            # differs between arrays and sparse matrices.
+            X = X.toarray() if issparse(X) and np.prod(X.shape) <= MAX_DENSE_ENTRIES else X
             weights = check_weights(sample_weight, X.shape[0], positive=True)
             seen = np.flatnonzero(weights)
             all_seen = len(seen) == len(y)

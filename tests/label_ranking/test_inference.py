@@ -75,6 +75,9 @@ def test_covariances_are_those_of_second_derivatives(survey, ties, alpha):
     ranker = PlackettLuceRanker(alpha=alpha, ties=ties, tol=1e-8).fit(X, Y, weight)
     standard = ranker.features_.transform(X)
     orders = list(ranker.tie_prevalences_)
+    # In units of the standardized features.
+    coef = ranker.coef_ * ranker.features_.scale_
+    intercept = ranker.intercept_ + ranker.coef_ @ ranker.features_.mean_
 
     clone = pickle.loads(pickle.dumps(ranker))
 
@@ -90,8 +93,8 @@ def test_covariances_are_those_of_second_derivatives(survey, ties, alpha):
 
     at = np.concatenate(
         [
-            ranker.intercept_[1:] - ranker.intercept_[0],
-            (ranker.coef_[1:] - ranker.coef_[0]).T.ravel(),
+            intercept[1:] - intercept[0],
+            (coef[1:] - coef[0]).T.ravel(),
             np.log(list(ranker.tie_prevalences_.values())),
         ]
     )

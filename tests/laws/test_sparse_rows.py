@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from fitted_models import make_data, predictions
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
+from test_common import KINDS
 
 from sklrank._checks.samples import canonical_rows
 from sklrank._online.batches import row_blocks, to_dense
@@ -29,6 +32,7 @@ from sklrank.model_selection import (
 )
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 from sklrank.semi_supervised import AssembleClassifier
+from sklrank.semi_supervised._labels import PartlyLabeledMixin
 from sklrank.tree import HoeffdingTreeClassifier, HonestTreeRegressor
 
 RNG = np.random.default_rng(0)
@@ -126,6 +130,29 @@ def test_bandits_that_standardize(model, container, max_dense_entries, fingerpri
         assert max(sizes) <= max(1, max_dense_entries // X.shape[1])
         assert fingerprint(found) == fingerprint(expected)
         assert fingerprint(same) == fingerprint(dense)
+
+
+SPARSE = {name: one for name, one in KINDS.items() if get_tags(one).input_tags.sparse}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", SPARSE)
+def test_the_container_does_not_decide_the_model(name):
+    """Arrays, CSR matrices and single precision of the same whole numbers, many of which are 0."""
+    model = clone(SPARSE[name])
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    X, *targets = make_data(model)
+    X = np.round(np.maximum(2 * X, 0))
+    if isinstance(model, PartlyLabeledMixin):
+        targets = [np.where(np.arange(len(X)) % 3, -1, targets[0])]
+    expected = predictions(clone(model).fit(X, *targets), X)
+    for same in (sparse.csr_array(X), X.astype(np.float32)):
+        for method, found in predictions(clone(model).fit(same, *targets), X).items():
+            if np.asarray(found).dtype.kind == "f":
+                assert_allclose(found, expected[method], atol=1e-6, err_msg=method)
+            elif hasattr(model, "partial_fit") or isinstance(model, PartlyLabeledMixin):
+                assert_array_equal(found, expected[method], err_msg=method)
 
 
 @pytest.mark.parametrize("n_columns", [1, 7, 60, 1000])

@@ -327,7 +327,8 @@ class PlackettLuceInference:
         names = getattr(self, "feature_names_in_", np.arange(self.n_features_in_)).tolist()
         if feature not in names and not (is_integer(feature) and 0 <= feature < len(names)):
             raise ValueError(f"feature must be one of {names}, got {feature!r}")
-        of_feature = axes[names.index(feature) if feature in names else feature]
+        index = names.index(feature) if feature in names else feature
+        of_feature = axes[index] / self.features_.scale_[index]
         if not of_feature.any():
             raise ValueError(f"feature={feature!r} is constant, so that it has no weights")
         return np.append(of_feature, 0.0)
@@ -398,7 +399,7 @@ class PlackettLuceInference:
         ----------
         feature : str or int, default=None
             Feature of the respondents, whose weights are the estimates: the changes of the
-            log-worths by one standard deviation. If None, the estimates are the log-worths of the
+            log-worths by one unit of the feature. If None, the estimates are the log-worths of the
             mean respondent.
         of : {"labels", "item_features"}, default=None
             Rows of the table. Those of item features are the changes of the log-worth by one unit.

@@ -112,11 +112,12 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
 
     Attributes
     ----------
-    coef_ : ndarray of shape (n_labels, n_components)
-        Weights of the features. Their means over the labels are 0. `n_components` is the number of
-        features if ``kernel="linear"``.
+    coef_ : ndarray of shape (n_labels, n_features)
+        Weights of the features in their original units: the scores are
+        ``X @ coef_.T + intercept_``. Their means over the labels are 0. Defined only if
+        ``kernel="linear"``.
     intercept_ : ndarray of shape (n_labels,)
-        Intercepts. Their mean is 0.
+        Intercepts. Their mean is 0. Defined only if ``kernel="linear"``.
     alpha_ : float
         The strength of the penalty.
     log_likelihood_ : float
@@ -124,7 +125,8 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
     tie_prevalences_ : dict of int to float
         The prevalence of ties of each number of labels. Empty unless ``ties="davidson"``.
     item_coef_ : ndarray of shape (n_item_features, n_components)
-        Weights V of the standardized item features. Defined only with `item_features`.
+        Weights V of the standardized item features and of `features_`. Defined only with
+        `item_features`.
     item_intercept_ : ndarray of shape (n_item_features,)
         Intercepts v. Defined only with `item_features`.
     item_scaler_ : StandardScaler
@@ -338,7 +340,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         # Only differences between labels count.
         weights = problem.by_label(solution)
         weights = weights - weights.mean(axis=1, keepdims=True)
-        self.coef_, self.intercept_ = problem.coefficients(weights)
+        self._coef, self._intercept = problem.coefficients(weights)
         if self._item_directions is not None:
             weights = solution @ self._item_directions.T
             self.item_coef_, self.item_intercept_ = problem.coefficients(weights)
@@ -392,8 +394,8 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         features = self.item_scaler_.transform(features)
         named = names is not None and len(set(names)) == len(names)
         ranker.classes_ = np.array(names) if named else np.arange(len(features))
-        ranker.coef_ = features @ self.item_coef_
-        ranker.intercept_ = features @ self.item_intercept_
+        ranker._coef = features @ self.item_coef_
+        ranker._intercept = features @ self.item_intercept_
         ranker._directions = features @ self._item_directions
         return ranker
 
@@ -443,10 +445,32 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
             found[alpha] = float(values / total) if total else 0.0
         return found
 
+    @property
+    @shared_call
+    def coef_(self) -> np.ndarray:
+        """Weights of the features."""
+        return self._coef / self._scaler("coef_").scale_
+
+    @property
+    @shared_call
+    def intercept_(self) -> np.ndarray:
+        """Intercepts."""
+        scaler = self._scaler("intercept_")
+        return self._intercept - self._coef @ (scaler.mean_ / scaler.scale_)
+
+    def _scaler(self, name):
+        """Return the scaler of a linear model, which has the attribute `name`."""
+        check_is_fitted(self)
+        if not isinstance(self.features_, StandardScaler):
+            raise AttributeError(
+                f"{name} does not exist with kernel='rbf': scores are not linear in the features"
+            )
+        return self.features_
+
     def _label_scores(self, X):
         check_is_fitted(self)
         features = self.features_.transform(self._check_rows(X, reset=False))
-        return features @ self.coef_.T + self.intercept_
+        return features @ self._coef.T + self._intercept
 
     @with_names
     @shared_call
@@ -574,7 +598,7 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         """Return the features of samples and the weights of the labels, whose product is scores."""
         features = self.features_.transform(self._check_rows(X, reset=False))
         features = np.hstack([features, np.ones((len(features), 1))])
-        return features, np.vstack([self.coef_.T, self.intercept_])
+        return features, np.vstack([self._coef.T, self._intercept])
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         if not sparse.issparse(y):

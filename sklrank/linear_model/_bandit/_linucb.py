@@ -7,7 +7,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy import sparse
 
 from sklrank._estimators import (
     HasMethods,
@@ -36,6 +35,9 @@ COVARIANCES = {"full": FullLinUCB, "diagonal": DiagonalLinUCB}
 # are better, too: each class is shown too rarely to learn the weights of more.
 MATRIX_ENTRIES = 500_000
 MAX_COMPONENTS = 200
+# Most features that are centered with "diagonal" covariances. To center makes all entries nonzero,
+# and hashed texts, which have more features, would take hundreds of times as long.
+MAX_CENTERED = 4096
 # Rounding errors grow with the square of these features: from 1e6 on, scores may be NaN.
 MAX_ITEM_FEATURE = 10_000
 # Exploration, if "auto", for the schemes that draw classes by it alone. It was chosen on vowel,
@@ -78,17 +80,18 @@ class LinUCBClassifier(BaseBanditClassifier):
     for later rounds, so that exploration decreases as the estimates become accurate. On dense data,
     LinUCB usually makes far fewer mistakes than :class:`BanditronClassifier`.
 
-    Dense samples are standardized: each feature is centered by its mean, clipped at plus and minus
-    `clip` standard deviations, and divided by its range after clipping. The results do not depend
-    on the units of the features. Then all samples, dense and sparse, are divided by their root mean
-    squared norm. Sparse samples are not standardized and therefore remain sparse. All statistics
-    are estimated from the samples observed so far.
+    Samples are standardized: each feature is centered by its mean, clipped at plus and minus `clip`
+    standard deviations, and divided by its range after clipping. The results do not depend on the
+    units of the features. Then samples are divided by their root mean squared norm. With "diagonal"
+    covariances, samples of more than 4096 features are only divided by this norm, so that sparse
+    ones remain sparse. All statistics are estimated from the samples observed so far. Arrays and
+    sparse matrices of the same samples give the same model.
 
-    With the "rbf" kernel, which is the default for dense samples, the regressions use random
-    Fourier features [2]_ in addition to the standardized features. They approximate a Gaussian
-    kernel, so that the model can learn rewards that are not linear in the features. After n rounds,
-    the random features are multiplied by ``sqrt(n / (n + 100))``, so that the model is nearly
-    linear as long as there are few samples, and `bonus` is multiplied by ``1 + 50 / (n + 100)``.
+    With the "rbf" kernel, which is the default, the regressions use random Fourier features [2]_ in
+    addition to the standardized features. They approximate a Gaussian kernel, so that the model can
+    learn rewards that are not linear in the features. After n rounds, the random features are
+    multiplied by ``sqrt(n / (n + 100))``, so that the model is nearly linear as long as there are
+    few samples, and `bonus` is multiplied by ``1 + 50 / (n + 100)``.
 
     Let m be the number of features of the regressions: the number of features of the samples, plus
     `n_components` with the "rbf" kernel. The cost of a round is proportional to
@@ -104,9 +107,8 @@ class LinUCBClassifier(BaseBanditClassifier):
         updates. "diagonal" is recommended for data with many features.
     kernel : {"auto", "linear", "rbf"}, default="auto"
         Features of the regressions: the standardized features ("linear"), or these and random
-        features of a Gaussian kernel ("rbf"), for which sparse samples are converted to arrays and
-        standardized, too. "auto" is "rbf" for dense samples that are standardized, with "full"
-        covariances and without `item_features`, and else "linear".
+        features of a Gaussian kernel ("rbf"). "auto" is "rbf" for samples that are standardized,
+        with "full" covariances and without `item_features`, and else "linear".
     n_components : int or "auto", default="auto"
         Number of random features for the "rbf" kernel. If "auto", it is 200, or fewer so that
         ``n_classes * m**2`` is at most 500,000. With many classes or features, it is thus 0, and
@@ -122,10 +124,9 @@ class LinUCBClassifier(BaseBanditClassifier):
         L2 penalty :math:`\alpha` of the regressions, at least 1e-10, for samples whose mean squared
         norm is one. See Notes for "auto".
     clip : float or None, default=5.0
-        Number of standard deviations from the mean of a feature at which the values of dense
-        samples are clipped. Smaller numbers are suited to heavy tails; gross errors must be
-        removed, as they inflate the standard deviation. If None, dense samples are scaled like
-        sparse samples, and there is no "rbf" kernel.
+        Number of standard deviations from the mean of a feature at which values are clipped.
+        Smaller numbers are suited to heavy tails. If None, samples are only divided by their root
+        mean squared norm, and there is no "rbf" kernel.
     drift_threshold : float or None, default=25.0
         Threshold of the test for concept drift, see Notes. The losses are the squared errors of the
         predicted rewards. If None, there is no test.
@@ -142,8 +143,8 @@ class LinUCBClassifier(BaseBanditClassifier):
         the confidence bounds, see Notes. With "uniform" and no exploration, the class of the
         largest bound is shown, and its propensity is 1.
     fit_intercept : bool, default=True
-        Whether to add a constant feature. If False, dense samples are scaled in the same way as
-        sparse samples. The "rbf" kernel requires True.
+        Whether to add a constant feature. If False, samples are only divided by their root mean
+        squared norm. The "rbf" kernel requires True.
     {max_iter}
     random_state : int, RandomState instance or None, default=None
         Controls the order of the samples in `fit`, the random draws of the classes to show, and the
@@ -173,9 +174,6 @@ class LinUCBClassifier(BaseBanditClassifier):
     Notes
     -----
     {classes_come_and_go}
-    The samples of this call also determine whether the model standardizes dense samples, and the
-    kernel that "auto" stands for: a model that starts with sparse samples does not standardize
-    dense samples later, unless `kernel` is "rbf".
 
     The weights :math:`w_k` are updated recursively. With "full", they are the exact solution of the
     ridge regression for the samples :math:`x_t`, each scaled by the statistics up to round t.
@@ -293,16 +291,12 @@ class LinUCBClassifier(BaseBanditClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
 
-    def _check_rows(self, X, *, reset):
-        X = super()._check_rows(X, reset=reset)
-        if reset:
-            self._started_sparse = sparse.issparse(X)
-        return X
-
     def _make_model(self, classes, random_state):
         n_classes, items = len(classes), self._item_table(classes)
-        can_standardize = self.clip is not None and self.fit_intercept
-        standardize = can_standardize and (self.kernel == "rbf" or not self._started_sparse)
+        n_features = self.n_features_in_
+        standardize = self.clip is not None and self.fit_intercept
+        if self.covariance == "diagonal" and self.kernel != "rbf":
+            standardize = standardize and n_features <= MAX_CENTERED
         if self.kernel == "rbf" and not standardize:
             raise ValueError(
                 "kernel='rbf' requires standardized samples: set clip to a number and "
@@ -312,7 +306,6 @@ class LinUCBClassifier(BaseBanditClassifier):
         if kernel == "auto":
             curved = standardize and self.covariance == "full" and items is None
             kernel = "rbf" if curved else "linear"
-        n_features = self.n_features_in_
         n_components = self.n_components
         if n_components == "auto":
             # The matrix of a shared regression has a row for each pair of features.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from sklrank._checks import MAX_FACTOR
+from sklrank._compiled import shared_call
 from sklrank._estimators import Interval, StrOptions, draw_frequencies, shares_text
 from sklrank._online import CompiledClassifier, of_online
 from sklrank._rankers import ClassScoresMixin, two_class_weights
@@ -52,8 +53,9 @@ sparse matrix of the same samples give the same model.
 classes_ : ndarray of shape (n_classes,)
     Class labels.
 coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
-    Weights of the features as they are standardized and, with ``normalize="l2"``, scaled. For two
-    classes, the difference between the weights of the second and the first class.
+    Weights of the features in their original units: the scores are
+    ``X @ coef_.T + intercept_``. For two classes, the difference between the weights of the second
+    and the first class.
 """,
     scaling="""
 mean_, scale_ : ndarray of shape (n_features,)
@@ -104,6 +106,8 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     """
 
     _learns_relevance = False
+    # Whether the scores of ordinary samples are no affine function, since their values are clipped.
+    _clips_often = False
 
     def _multiplies_entries(self):
         # Standardized values are clipped, and normalized samples have the norm one.
@@ -121,18 +125,32 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
         return self._learner.score_rows(self._check_rows(X, reset=False))
 
     @property
+    @shared_call
     def coef_(self) -> np.ndarray:
-        """Weights of the standardized features."""
-        self._check_linear("coef_")
-        weights = self._learner.weight_table[:-1]
-        return two_class_weights(self._learner.feature_map.column_weights(weights).T)
+        """Weights of the features."""
+        return two_class_weights(self._affine("coef_")[0])
 
     @property
+    @shared_call
     def intercept_(self) -> np.ndarray:
         """Intercepts."""
-        self._check_linear("intercept_")
-        weights = self._learner.weight_table[-1]
-        return two_class_weights(self._learner.feature_map.intercept * weights)
+        return two_class_weights(self._affine("intercept_")[1])
+
+    def _affine(self, name):
+        """Return the weights of the features and the intercepts of all classes."""
+        self._check_fitted()
+        features, weights = self._learner.feature_map, self._learner.weight_table
+        if features.is_rbf or features.normalize or (features.standardize and self._clips_often):
+            cause = "kernel='rbf'" if features.is_rbf else "normalize='l2'"
+            if not (features.is_rbf or features.normalize):
+                cause = "standardize=True, which clips values at three standard deviations"
+            raise AttributeError(
+                f"{name} does not exist with {cause}: scores are not linear in the features"
+            )
+        means, deviations = features.standardization()
+        scales = np.where(deviations > 0.0, deviations, np.inf if features.standardize else 1.0)
+        coef = features.column_weights(weights[:-1]).T / scales
+        return coef, features.intercept * weights[-1] - coef @ means
 
     @property
     def model_shares_(self) -> np.ndarray:
@@ -152,14 +170,6 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
         self._check_fitted()
         deviations = self._learner.feature_map.standardization()[1]
         return np.where(deviations > 0, deviations, 1.0)
-
-    def _check_linear(self, name):
-        self._check_fitted()
-        if self._learner.feature_map.is_rbf:
-            raise AttributeError(
-                f"{name} is not available for models with kernel='rbf', whose weights are those "
-                "of random features"
-            )
 
 
 @of_online
@@ -195,7 +205,8 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     ----------
     {coef}
     intercept_ : ndarray of shape (n_classes,) or (1,)
-        Intercepts.
+        Intercepts. Like `coef_`, not defined with ``normalize="l2"``, where scores are not linear
+        in the features. Values beyond ten standard deviations count as these.
     model_shares_ : ndarray of shape (n_learning_rates,)
         Shares of the models with each `learning_rate` in the prediction, which sum to one.
     {scaling}
@@ -335,7 +346,9 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     ----------
     {coef}
     intercept_ : ndarray of shape (n_classes,) or (1,)
-        Intercepts. Like `coef_`, not defined for the "rbf" kernel.
+        Intercepts. Like `coef_`, defined only with ``kernel="linear"``, ``standardize=False`` and
+        ``normalize=None``: else, scores are not linear in the features, since standardized values
+        are clipped at plus and minus 3.
     model_shares_ : ndarray of shape (n_alphas,)
         Shares of the models with each `alpha` in the prediction, which sum to one.
     n_drifts_ : int
@@ -381,7 +394,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     True
     """
 
-    _learner_draws = True
+    _learner_draws = _clips_often = True
     _parameter_constraints: dict = {
         "kernel": [StrOptions({"linear", "rbf"})],
         "alpha": [Interval(Real, 1 / MAX_WEIGHT_TO_ALPHA, None, closed="left"), "array-like"],
