@@ -17,6 +17,7 @@ from sklrank.boosting._clicks import (
     ClickObjective,
     PositionModel,
     Sessions,
+    SmoothModel,
     check_position,
     distinct_rows,
 )
@@ -174,6 +175,49 @@ def test_propensities_of_positions():
     assert ranker.click_model_ == "position"
     assert ranker.position_propensities_.shape == (8,)
     assert_allclose(ranker.position_propensities_, 1 / np.arange(1, 9), atol=0.2)
+
+
+@pytest.mark.parametrize("shown_by", ["nothing", "a good ranker"])
+def test_propensities_of_documents_that_are_shown_once(shown_by):
+    """Lists at random, where counting clicks is unbiased, and lists in the order of relevance."""
+    random = np.random.RandomState(0)
+    X = random.normal(size=(6000, 3))
+    y = (X[:, 0] + 0.5 * random.normal(size=6000) > 0).astype(int)
+    scores = random.normal(size=6000) if shown_by == "nothing" else X[:, 0]
+    scores = scores + 0.3 * random.normal(size=6000)
+    qid = np.repeat(np.arange(600), 10)
+    log = make_clicks(X, y, qid, scores, n_sessions=1, noise=0.0, random_state=0)
+    ranker = sklearn.clone(RANKER).set_params(max_iter=1)
+    found = ranker.fit(log.X, log.y, qid=log.qid, position=log.position).position_propensities_
+    assert_allclose(found, 1 / np.arange(1, 11), atol=0.08)
+
+
+def test_the_smooth_model_is_at_a_maximum():
+    """Small steps do not increase the slow statement of the likelihood."""
+    sessions = draw_sessions(np.random.RandomState(1))
+    logits = np.random.RandomState(2).normal(size=8)[sessions.documents]
+    model = SmoothModel.start(4)
+    model.fit(sessions, logits, [(0.0, 0.9), (-8.0, 8.0), (0.05, 5.0)], 500)
+
+    def loss(parameters):
+        deviations, (power, mistake, offset, slope) = parameters[:4], parameters[4:]
+        value = np.sum(deviations**2) / (2 * click_models.DEVIATION**2)
+        for row, clicks, shown, (count,) in zip(
+            logits, sessions.clicks, sessions.shown, sessions.counts
+        ):
+            for i in np.flatnonzero(shown):
+                wrong = mistake * (1 / (i + 1) - 1 / 4) / (1 - 1 / 4)
+                relevance = expit(offset + slope * row[i])
+                p = (i + 1) ** -power * np.exp(deviations[i]) * (wrong + (1 - wrong) * relevance)
+                value -= count * np.log(p if clicks[i] else 1 - p)
+        return value
+
+    best = loss(model.parameters)
+    for i in range(8):
+        for step in (-1e-3, 1e-3):
+            moved = model.parameters + step * (np.arange(8) == i)
+            inside = moved[0] <= 0 and 0 <= moved[5] <= 0.9 and 0 <= moved[4] <= 3
+            assert not inside or loss(moved) > best - 1e-5
 
 
 def test_cascade_is_recognized():
