@@ -171,8 +171,8 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     >>> X, Y = make_multilabel_classification(1000, random_state=0)
     >>> ranker = PredtronLabelRanker(average=True, max_iter=5).fit(X[:500], Y[:500])
     >>> ranker.predict(X[500:502])
-    array([[1, 2, 4, 3, 5],
-           [4, 3, 1, 2, 5]])
+    array([[2, 1, 4, 3, 5],
+           [4, 2, 1, 3, 5]])
     >>> round(ranker.score(X[500:], Y[500:]), 2)
     0.96
     """
