@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -378,3 +379,58 @@ def test_backends_that_return_no_generator():
         assert_array_equal(forest.predict(X), expected)
         squares = parallel_results(map(delayed(np.square), range(5)), n_jobs=2)
         assert list(squares) == [0, 1, 4, 9, 16]
+
+
+def walk(tree, x):
+    """Return the value of a sample in a tree of `export_shap`."""
+    node = 0
+    while tree["children_left"][node] >= 0:
+        children = tree["children_left"][node], tree["children_right"][node]
+        weights = tree["node_sample_weight"]
+        assert_allclose(weights[node], weights[children[0]] + weights[children[1]])
+        node = children[int(x[tree["features"][node]] > tree["thresholds"][node])]
+    return tree["values"][node]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        HonestTreeRegressor(max_leaf_nodes=20),
+        HonestTreeRegressor(min_samples_leaf=5),
+        HonestTreeClassifier(),
+        HonestForestRegressor(3),
+        HonestForestClassifier(3, splits="level", max_depth=8),
+        LevelSplitsRegressor(max_depth=9, min_samples_leaf=2),
+        LevelSplitsClassifier(honest="estimation", max_depth=5),
+    ],
+)
+def test_exported_trees_predict_as_the_model(model):
+    is_classifier = hasattr(model, "predict_proba")
+    model = clone(model).set_params(random_state=0).fit(X, y > 14 if is_classifier else Y)
+    content = model.export_shap()
+    rows = X[:40].astype(content["input_dtype"])
+    expected = model.predict_proba(X[:40]) if is_classifier else model.predict(X[:40])
+    found = [sum(walk(tree, row) for tree in content["trees"]) for row in rows]
+    assert_allclose(found, expected)
+
+
+@pytest.mark.parametrize("tree", [HonestTreeRegressor(honest=False), LevelSplitsRegressor()])
+def test_rules_as_text(tree):
+    samples = pd.DataFrame({"age": [1, 1, 2, 2], "size": [5.0, 7, 5, 7]})
+    tree = clone(tree).fit(samples, [0, 1, 3, 5])
+    assert tree.export_text() == (
+        "|--- age <= 1.50\n"
+        "|   |--- size <= 6.00\n"
+        "|   |   |--- value: [0.00]\n"
+        "|   |--- size >  6.00\n"
+        "|   |   |--- value: [1.00]\n"
+        "|--- age >  1.50\n"
+        "|   |--- size <= 6.00\n"
+        "|   |   |--- value: [3.00]\n"
+        "|   |--- size >  6.00\n"
+        "|   |   |--- value: [5.00]\n"
+    )
+    tree.fit(samples.to_numpy(), [2, 2, 2, 3])
+    assert "feature_1 >  6" in tree.export_text(decimals=0)
+    assert tree.fit(samples, [2, 2, 2, 2]).export_text(decimals=0) == "|--- value: [2]\n"
+    assert tree.fit(X, y).export_text().count("value") == len(np.unique(tree.apply(X)))

@@ -171,7 +171,10 @@ class HonestEstimator(BaseEstimator):
 
 
 class HonestSingleTree(HonestEstimator):
-    """Base class of the trees, whose leaves, found by `_find_leaves(X)`, have the `values_`."""
+    """Base class of the trees, whose leaves, found by `_find_leaves(X)`, have the `values_`.
+
+    `_nodes()` returns the arrays of a tree of `export_shap`; the first node is the root.
+    """
 
     def apply(self, X: ArrayLike) -> np.ndarray:
         """Return the index of the leaf of each sample.
@@ -187,6 +190,53 @@ class HonestSingleTree(HonestEstimator):
             Index of the leaf of each sample, which is a row index of `values_`.
         """
         return self._find_leaves(self._check_X(X))
+
+    def export_shap(self) -> dict:
+        """Return the tree in the format of `shap.TreeExplainer`.
+
+        Returns
+        -------
+        dict
+            A list of one tree, `trees`, a dict of arrays. The explainer explains what `predict` of
+            a regressor or `predict_proba` of a classifier returns.
+        """
+        check_is_fitted(self)
+        return {"trees": [self._nodes()], "input_dtype": np.dtype(self._fitted_dtype).type}
+
+    def export_text(self, *, decimals: int = 2) -> str:
+        """Return the rules of the tree as text, in the form of :func:`sklearn.tree.export_text`.
+
+        Parameters
+        ----------
+        decimals : int, default=2
+            Number of digits after the decimal point.
+
+        Returns
+        -------
+        str
+            A line for each side of a split and for each leaf. Features have the names of `fit`, or
+            are called feature_0, feature_1, and so on.
+        """
+        check_is_fitted(self)
+        nodes = self._nodes()
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            names = [f"feature_{i}" for i in range(self.n_features_in_)]
+        lines, stack = [], [(0, "")]
+        while stack:
+            node, text = stack.pop()
+            lines += [text] if text else []
+            # The line of a node is that of its side of the split above.
+            indent = "|   " + text[: text.index("|--- ")] if text else ""
+            if nodes["children_left"][node] < 0:
+                values = ", ".join(f"{value:.{decimals}f}" for value in nodes["values"][node])
+                lines.append(f"{indent}|--- value: [{values}]")
+                continue
+            feature, threshold = names[nodes["features"][node]], nodes["thresholds"][node]
+            for side, sign in ("right", "> "), ("left", "<="):
+                line = f"{indent}|--- {feature} {sign} {threshold:.{decimals}f}"
+                stack.append((nodes[f"children_{side}"][node], line))
+        return "\n".join(lines) + "\n"
 
     def _predict(self, X):
         return self.values_[self._find_leaves(X)]

@@ -166,6 +166,20 @@ class HonestForest(HonestEstimator):
             return self.max_samples
         return max(1, round(self.max_samples * n_samples))
 
+    def export_shap(self) -> dict:
+        """Return the trees in the format of `shap.TreeExplainer`.
+
+        Returns
+        -------
+        dict
+            A list of trees, `trees`, each of them a dict of arrays. The explainer explains what
+            `predict` of a regressor or `predict_proba` of a classifier returns.
+        """
+        check_is_fitted(self)
+        trees = [tree._nodes() for tree in self.estimators_]
+        trees = [tree | {"values": tree["values"] / len(trees)} for tree in trees]
+        return self.estimators_[0].export_shap() | {"trees": trees}
+
     def _predict(self, X):
         # The predictions are added as they arrive, in the order of the trees, so that few of them
         # are in memory and the result does not depend on n_jobs.

@@ -105,6 +105,7 @@ class LevelSplits(HonestSingleTree):
         of_estimation = weights_of(weights, estimation)
         leaves = partition.cells[estimation]
         self.values_ = group_means(y[estimation], of_estimation, leaves, partition.n_cells)
+        self._leaf_weights = np.bincount(leaves, of_estimation, partition.n_cells).astype(float)
         self.feature_importances_ = np.bincount(
             self.splits_["feature"], weights=gains, minlength=X.shape[1]
         ) / (sum(gains) or 1.0)
@@ -123,6 +124,26 @@ class LevelSplits(HonestSingleTree):
             if best > rounding:
                 return int(np.flatnonzero(gains >= best - rounding)[0]), best
         return None, 0.0
+
+    def _nodes(self):
+        # The inner nodes, level by level, then the leaves.
+        n_inner, n_leaves = len(self._children), len(self.values_)
+        children = np.where(self._children < 0, n_inner - 1 - self._children, self._children)
+        children = np.concatenate([children, np.full((n_leaves, 2), -1)]).astype(np.int32)
+        of_leaves = np.full(n_leaves, -1)
+        weights = np.concatenate([np.zeros(n_inner), self._leaf_weights])
+        for node in reversed(range(n_inner)):
+            weights[node] = weights[children[node]].sum()
+        splits, no_thresholds = self.splits_[self._levels], np.zeros(n_leaves)
+        return {
+            "children_left": children[:, 0],
+            "children_right": children[:, 1],
+            "children_default": children[:, 0],
+            "features": np.concatenate([splits["feature"], of_leaves]).astype(np.int32),
+            "thresholds": np.concatenate([splits["threshold"], no_thresholds]),
+            "values": np.concatenate([np.zeros((n_inner, self.values_.shape[1])), self.values_]),
+            "node_sample_weight": weights,
+        }
 
     def _find_leaves(self, X):
         leaves = np.empty(len(X), dtype=np.intp)

@@ -120,6 +120,25 @@ class HonestTree(HonestSingleTree):
             return min(self.max_features, n_features)
         return self.max_features
 
+    def _nodes(self):
+        tree = self.estimator_.tree_
+        exists = self._leaves == np.arange(tree.node_count)
+        # Other nodes are below a leaf of the honest tree.
+        is_inner = (tree.children_left >= 0) & exists[tree.children_left]
+        left, right, feature = (
+            np.where(is_inner, each, -1).astype(np.int32)
+            for each in (tree.children_left, tree.children_right, tree.feature)
+        )
+        return {
+            "children_left": left,
+            "children_right": right,
+            "children_default": left,
+            "features": feature,
+            "thresholds": tree.threshold,
+            "values": self.values_,
+            "node_sample_weight": tree.weighted_n_node_samples,
+        }
+
     def _find_leaves(self, X):
         return self._leaves[self.estimator_.apply(X)]
 
