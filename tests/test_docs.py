@@ -165,3 +165,21 @@ def test_gallery_examples_need_no_data_and_draw_a_figure(path):
     assert "plt.subplots" in text or "Display" in text
     for forbidden in ("SKLRANK_DATA", "fetch_", "urlopen", "argparse"):
         assert forbidden not in text
+
+
+def test_papers_name_tests_that_exist():
+    """A row of docs/papers.md that claims a test names it, as `test_name` of `tests/path.py`."""
+    text = (DOCS / "papers.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    found = {}
+    for row in rows:
+        named = re.findall(r"`(test_\w+)` of `(tests/[\w/]+\.py)`", row)
+        # Every mention of a test is such a name, and a claim without a name is none.
+        assert len(named) == len(re.findall(r"`test_", row))
+        assert named or not re.search(r"\b[Tt]est\b", row), row
+        for name, path in named:
+            found.setdefault(path, set()).add(name)
+    assert len(found) > 10
+    for path, names in found.items():
+        source = (ROOT / path).read_text(encoding="utf-8")
+        assert names <= set(re.findall(r"^def (test_\w+)\(", source, re.MULTILINE)), path

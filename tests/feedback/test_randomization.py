@@ -1,6 +1,7 @@
 """Exploration schemes against an enumeration of all outcomes, and against many draws."""
 
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -61,6 +62,37 @@ def test_least_propensities(scheme, rho, spread, law):
         assert_allclose(found, expected, rtol=1e-8, atol=1e-12)
         bound = BOUNDS[scheme](rho, k, 5) if scheme in BOUNDS else 0.0
         assert found.min() >= bound * (1 - 1e-12)
+
+
+def largest_error(outcomes, m):
+    """Return the largest error of the estimate of a loss with pairs from 0 to 1 (Lemma 5).
+
+    Of all lists shown and relevant sets: the estimate is too large by 1 / p - 1 for each pair that
+    is shown, if the others have no loss, or too small by the number of the pairs not shown.
+    """
+    p, errors = propensities_of(outcomes, m), [0.0]
+    for relevant in product([True, False], repeat=m):
+        pairs = np.logical_and.outer(relevant, np.logical_not(relevant))
+        for actions, probability in outcomes.items():
+            shown = np.zeros((m, m), dtype=bool)
+            shown[np.ix_(actions, actions)] = probability > 0
+            errors += [(1 / p[pairs & shown] - 1).sum(), (pairs & ~shown).sum()]
+    return max(errors)
+
+
+@pytest.mark.parametrize("rho", [0.05, 0.2])
+def test_largest_errors_of_estimates(rho, law):
+    """Lemmas 6 and 10 of Raman et al.: 2 m^2 / rho and, for single swaps, (2 m^2 - k^2) / rho."""
+    scores = np.arange(5.0)[::-1]
+    errors = {
+        scheme: largest_error(law(scheme, scores, 3, rho), 5)
+        for scheme in ("uniform", "single-swap", "plackett-luce", "inverse-gap")
+    }
+    assert errors["uniform"] <= 2 * 5**2 / rho
+    assert errors["single-swap"] <= (2 * 5**2 - 3**2) / rho
+    # Only the bound of single swaps is smaller, not the error.
+    order = ["uniform", "single-swap", "plackett-luce", "inverse-gap"]
+    assert sorted(errors, key=errors.get) == order
 
 
 def test_least_exploration_of_inverse_gaps():
