@@ -14,7 +14,7 @@ from sklrank._checks import (
     check_k,
     check_relevance,
     gain_by_order,
-    has_gains,
+    has_exponential_gains,
     is_qid_given,
     only_available,
     strict_positions,
@@ -257,7 +257,7 @@ def mean_ndcg(
     words `item` and `group`. The other parameters are those of :func:`sklrank.metrics.ndcg_score`.
     """
     if gain is None:
-        gain = "exponential" if has_gains("exponential", y) else gain_by_order
+        gain = "exponential" if has_exponential_gains(y) else gain_by_order
     try:
         return ndcg_score(y, scores, gain=gain, **options)
     except NoRelevantDocumentError:
@@ -316,8 +316,8 @@ class DocumentRankerMixin:
             rankers of different k have different metrics: a search over k needs a scorer with a k
             of its own, ``scoring=clone(ndcg_scorer).set_params(k=10)``. The gain is that of the
             parameter `gain`. If the ranker has no such parameter, the gain is exponential; if `y`
-            has grades so large that it would overflow (about 1000), the gain of a document is the
-            number of distinct lower grades in `y`. See :func:`sklrank.metrics.ndcg_score` for other
+            has grades above 31, the gain of a document is the number of distinct lower grades in
+            `y`. See :func:`sklrank.metrics.ndcg_score` for other
             conventions.
 
         Raises

@@ -125,6 +125,22 @@ def check_finite(values, name, what, remedy, dtype=np.float64):
     return aligned(array)
 
 
+def check_exact(ids, name):
+    """Raise if ids are floats of such a size that different whole numbers are the same float."""
+    if ids.dtype.kind == "O":
+        ids = np.array([each for each in ids.flat if isinstance(each, float)], dtype=np.float64)
+    if ids.dtype.kind != "f":
+        return
+    bits = np.finfo(ids.dtype).nmant + 1
+    large = ids[np.isfinite(ids) & (np.abs(ids) >= 2.0**bits)]
+    if large.size:
+        raise ValueError(
+            f"{name} has the number {large.flat[0]:.0f} of the type {ids.dtype}, which holds whole "
+            f"numbers up to 2**{bits} only: beyond it, different ids become equal. Read ids as "
+            "integers or strings"
+        )
+
+
 def look_up(name, table, choice, also=""):
     """Return ``table[choice]``, where `choice` is the value of the parameter called `name`.
 

@@ -31,9 +31,9 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from sklrank._checks.numbers import as_numbers, check_finite, check_weights
+from sklrank._checks.numbers import as_numbers, check_exact, check_finite, check_weights
 from sklrank._checks.rankings import is_missing
-from sklrank._checks.samples import check_given, check_sparse
+from sklrank._checks.samples import check_given, check_labeled, check_sparse
 from sklrank._checks.targets import as_names
 
 # Smallest number of samples for which a ranker warns if `qid` is None.
@@ -42,6 +42,9 @@ MANY_SAMPLES = 500
 GAINS = {"exponential": lambda grades: np.exp2(grades) - 1, "linear": lambda grades: grades}
 # The sum of gains above this value may overflow.
 _MAX_GAIN = 1e300
+# A document of a greater grade has an exponential gain beside which most others are rounded away in
+# single precision. XGBoost and LightGBM refuse such grades.
+MAX_GRADE = 31
 
 NUMBERS = "relevance, numbers of 0 or more"
 
@@ -125,6 +128,7 @@ def check_qid(qid, n_samples: int, name: str = "qid") -> tuple[np.ndarray, np.nd
             f"{name} must be known for every sample, got {qid[sample]} for sample {sample}: leave "
             "such samples out, or give each an id of its own."
         )
+    check_exact(names, name)
     return codes.astype(np.intp, copy=False), names
 
 
@@ -217,9 +221,14 @@ def check_relevance(y, n_samples, *, judgements=False, signed=False, names=("y",
     """
     name, of_samples = names
     check_given(y)
-    y = as_numbers(y, name, "numbers" if judgements or signed else NUMBERS)
-    finite = "allow-nan" if judgements else True
-    y = check_array(y, ensure_2d=False, ensure_all_finite=finite, input_name=name)
+    given, finite = y, "allow-nan" if judgements else True
+    try:
+        y = as_numbers(y, name, "numbers" if judgements or signed else NUMBERS)
+        y = check_array(y, ensure_2d=False, ensure_all_finite=finite, input_name=name)
+    except ValueError:
+        if not judgements:
+            check_labeled(given, name=name, remedy="refiners take them as not judged")
+        raise
     y = column_or_1d(y, warn=True)
     if len(y) != n_samples:
         raise ValueError(
@@ -262,20 +271,42 @@ def check_relevance_of_metric(y_true):
 def gains_of(gain, grades):
     """Return the gains of the documents, non-negative float64 values of shape `(n_samples,)`."""
     gains = _evaluate_gain(gain, grades)
-    bad = ~_are_gains(gains)
+    bad = ~((gains >= 0) & (gains <= _MAX_GAIN))
     if bad.any():
         i = bad.argmax()
         raise ValueError(
             f"gain must be from 0 to {_MAX_GAIN:g}, got {gains[i]} for the grade {grades[i]} with "
             f"gain={gain!r}: use grades from 0 (not relevant) up, and small numbers if the gain is "
-            "exponential."
+            "exponential. With qid, gain='linear' of NDCG takes negative relevance."
+        )
+    if isinstance(gain, str) and gain == "exponential":
+        warn_of_steep_gains(
+            grades, "Use gain='linear', or HistGradientBoostingRanker(loss='spearman')"
         )
     return gains
 
 
-def has_gains(gain, grades):
-    """Return True if `gains_of` accepts the gains of the documents."""
-    return bool(_are_gains(_evaluate_gain(gain, grades)).all())
+def warn_of_steep_gains(grades, remedy):
+    """Warn if there are grades so large that, by exponential gains, few documents count."""
+    if grades.size and grades.max() > MAX_GRADE:
+        warnings.warn(
+            f"the relevance {grades.max():g} has the exponential gain 2**{grades.max():g} - 1, "
+            "beside which documents of smaller relevance hardly count; grades are usually from 0 "
+            f"to 4. {remedy}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def counted_from_least(grades, queries):
+    """Return the grades, minus the least one of the query if this is negative."""
+    least = np.minimum.reduceat(grades[queries.order], queries.starts[:-1])
+    return grades - np.minimum(least, 0)[queries.codes]
+
+
+def has_exponential_gains(grades):
+    """Return True if no grade is negative or too large for exponential gains."""
+    return bool(0 <= grades.min() and grades.max() <= MAX_GRADE)
 
 
 def gain_by_order(grades):
@@ -288,10 +319,6 @@ def _evaluate_gain(gain, grades):
         return call_on_array("gain", gain, grades)
     with np.errstate(over="ignore"):
         return GAINS[gain](grades)
-
-
-def _are_gains(gains):
-    return (gains >= 0) & (gains <= _MAX_GAIN)
 
 
 def call_on_array(name, function, values):

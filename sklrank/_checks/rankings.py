@@ -6,6 +6,8 @@ not ranked, and equal positions mark tied labels. *Orderings* list the labels fr
 column ``i`` holds the label at place ``i``.
 """
 
+import warnings
+
 import numpy as np
 from scipy import sparse
 from scipy.stats import rankdata
@@ -16,13 +18,18 @@ from sklrank._checks.targets import find_labels
 
 # Tolerance for the sum of two probabilities, which may have been rounded to half precision.
 MAX_ERROR_OF_SUM = 1e-3
+# Questionnaires have no more codes for labels without a position, such as 97, 98 and 99.
+MAX_CODES = 3
+# In so many rankings, a gap below the greatest position is no coincidence.
+MIN_GAPS = 3
 
 
-def check_positions(Y, name: str = "Y", *, complete: bool = False, accept_sparse: bool = False):
+def check_positions(Y, name="Y", *, complete=False, accept_sparse=False, codes=False):
     """Check positions; return them as a float64 array of shape `(n_samples, n_labels)`.
 
     If `complete` is True, neither NaN nor ties are allowed. If `accept_sparse` is True, a sparse
-    matrix is returned as a CSR array without NaN: its stored entries are the positions.
+    matrix is returned as a CSR array without NaN: its stored entries are the positions. Unless
+    `codes` is True, warn about numbers that probably mean that a label is not ranked.
     """
     if sparse.issparse(Y):
         if not accept_sparse:
@@ -30,7 +37,9 @@ def check_positions(Y, name: str = "Y", *, complete: bool = False, accept_sparse
                 f"{name} must be an array of positions, with NaN for labels not ranked, got a "
                 "sparse matrix, which PlackettLuceRanker takes; toarray() would rank them first"
             )
-        return _check_stored_positions(Y, name)
+        positions = _check_stored_positions(Y, name)
+        _warn_of_codes(positions, name)
+        return positions
     try:
         Y = check_array(
             plain(Y),
@@ -65,6 +74,10 @@ def check_positions(Y, name: str = "Y", *, complete: bool = False, accept_sparse
             raise ValueError(
                 f"{name} must rank every label, without ties; row {row} is {Y[row].tolist()}."
             )
+    if not codes:
+        _warn_of_codes(Y, name)
+    if not codes:
+        _warn_of_codes(Y, name)
     return aligned(Y)
 
 
@@ -92,6 +105,63 @@ def stored_positions(positions):
         return positions
     at = np.nonzero(~np.isnan(positions))
     return sparse.csr_array((positions[at], at), shape=positions.shape)
+
+
+def _warn_of_codes(positions, name):
+    """Warn if a number among the positions is probably a code of labels that are not ranked."""
+    n_labels = positions.shape[1]
+    known = positions.data if sparse.issparse(positions) else positions[~np.isnan(positions)]
+    within = not known.size or (known.min() >= 1 and known.max() <= n_labels)
+    if within or (known * 2.0 != np.rint(known * 2.0)).any():
+        return
+    distinct, cure, table = np.unique(known), "", stored_positions(positions)
+    above = distinct[distinct > n_labels]
+    if distinct[0] < 0 < distinct[-1]:
+        code, why = distinct[0], "below all positions, which count from 1"
+    elif distinct[0] == 0 and _is_no_first_position(table):
+        code, why = 0, "although positions do not count from 0 in each row"
+        cure = f"; if positions count from 0, pass {name} + 1"
+    elif 0 < len(above) <= MAX_CODES and (
+        above[0] > 2 * n_labels or (len(above) == 1 and _follows_gaps(table, above[0]))
+    ):
+        code = above[-1]
+        why = f"above the number of labels, {n_labels}, and above all other positions"
+    else:
+        return
+    warnings.warn(
+        f"{name} has the position {code:g} {why}. If it is a code of labels that are not ranked, "
+        "replace it by NaN, as sklrank.label_ranking.positions_from_survey(missing_values="
+        f"{code:g}) does{cure}",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _is_no_first_position(table):
+    """Return whether 0 cannot be the first position of rankings that count from 0.
+
+    There, it is in each complete ranking, the others are below the number of labels, and as many
+    numbers are left out as labels are tied.
+    """
+    values, starts = table.data, table.indptr[:-1][np.diff(table.indptr) > 0]
+    n_ranked = np.diff(starts, append=len(values))
+    n_zeros = np.add.reduceat(values == 0, starts, dtype=np.intp)
+    others = np.minimum.reduceat(np.where(values > 0, values, np.inf), starts)
+    return bool(
+        values.max() >= table.shape[1]
+        or ((n_zeros > 1) & (others < n_zeros)).any()
+        or ((n_ranked == table.shape[1]) & (n_zeros == 0) & (others >= 1)).any()
+    )
+
+
+def _follows_gaps(table, code):
+    """Return whether the number above all positions is tied, or follows a gap in each ranking."""
+    values, starts = table.data, table.indptr[:-1][np.diff(table.indptr) > 0]
+    n_codes = np.add.reduceat(values == code, starts, dtype=np.intp)
+    n_below = np.add.reduceat(values < code, starts, dtype=np.intp)
+    highest = np.maximum.reduceat(np.where(values < code, values, 0.0), starts)
+    has_gap = (highest <= n_below)[n_codes > 0]
+    return bool((n_codes > 1).any() or (len(has_gap) >= MIN_GAPS and has_gap.all()))
 
 
 def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):

@@ -1,5 +1,6 @@
 """Checks of samples: dense and sparse matrices, and data frames."""
 
+import warnings
 from datetime import date, timedelta
 
 import numpy as np
@@ -10,6 +11,8 @@ from sklearn.utils.validation import validate_data
 # Maximal absolute entry of `X` for estimators that multiply entries. Scores are sums over features
 # and samples, whose terms are products of two entries, a learning rate and a loss.
 MAX_FACTOR = 1e60
+# Of fewer values, most may be new categories by chance.
+MIN_VALUES = 10
 DATES = (np.datetime64, np.timedelta64, date, timedelta)
 
 
@@ -63,6 +66,7 @@ def check_rows(estimator, X, *, reset, **check_params):
     try:
         checked = validate_data(estimator, X, reset=reset, **estimator._row_checks, **check_params)
     except (TypeError, ValueError):
+        check_labeled(check_params.get("y"))
         if not check_params.get("skip_check_array"):
             check_numeric(X, getattr(estimator, "_remedy_for_columns", "encode or drop it"))
         raise
@@ -91,6 +95,32 @@ def check_numeric(X, remedy):
             ) from error
 
 
+def check_known(values, unknown, categories, feature):
+    """Warn if most values of a categorical feature are unknown; raise if they are of another kind.
+
+    Those in the mask `unknown` are neither missing nor among the `categories` of training.
+    """
+    n_known = len(values) - np.count_nonzero(is_missing(values))
+    n_unknown = np.count_nonzero(unknown)
+    if not n_unknown or not len(categories):
+        return
+    example = values[[unknown.argmax()]].tolist()[0]
+    trained = np.asarray(categories[:1]).tolist()[0]
+    text = (
+        f"the feature {feature!r} of X has the category {example!r}, and {n_unknown} of {n_known} "
+        f"values are unknown: in training, it had categories such as {trained!r}"
+    )
+    if n_unknown == n_known and isinstance(example, str) != isinstance(trained, str):
+        raise ValueError(f"{text}. Pass the values as in training, either names or codes")
+    if n_known >= MIN_VALUES and n_unknown > 0.5 * n_known:
+        warnings.warn(
+            f"{text}, or so many that only the most frequent were kept. Unknown categories count "
+            "as missing; encode them as in training, or fit to samples that have them",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
 def check_sparse(X, name="X"):
     """Raise if the index arrays of a sparse matrix contradict each other.
 
@@ -116,6 +146,23 @@ def is_missing(values: np.ndarray) -> np.ndarray:
     if values.dtype.kind == "O":
         return np.frompyfunc(_is_missing, 1, 1)(values).astype(bool)
     return np.isnan(values) if values.dtype.kind in "fmM" else np.zeros(values.shape, dtype=bool)
+
+
+def check_labeled(
+    y, *, name="y", remedy="classifiers of sklrank.semi_supervised take them as unlabeled"
+):
+    """Raise if entries of `y`, which is called `name`, are missing, as None or NaN."""
+    if y is None or sparse.issparse(y):
+        return
+    try:
+        missing = np.argwhere(is_missing(np.asarray(y, dtype=object)))
+    except ValueError:  # lists of different lengths
+        return
+    if len(missing):
+        raise ValueError(
+            f"{name} is missing, that is None or NaN, for the sample {missing[0, 0]}: leave such "
+            f"samples out ({remedy})"
+        )
 
 
 def _is_missing(value) -> bool:

@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from sklrank._checks.numbers import is_integer
-from sklrank._checks.samples import aligned, check_sparse, is_missing, plain
+from sklrank._checks.numbers import check_exact, is_integer
+from sklrank._checks.samples import aligned, check_labeled, check_sparse, is_missing, plain
 
 # -- Targets.
 
@@ -35,7 +35,8 @@ def check_target(y, *, multilabel: bool) -> Target:
     """Check `y`: class labels or, if `multilabel` is True, also an indicator matrix."""
     try:
         return _checked_target(y, multilabel)
-    except ValueError:
+    except (TypeError, ValueError):
+        check_labeled(y)
         single = (
             "this classifier takes one class label per sample, with its present parameters: pass a "
             "1-d y, or use a label ranker"
@@ -79,6 +80,7 @@ def _checked_target(y, multilabel):
         # Integers are valid class labels. They are not checked, since the check would sort them.
         if y.dtype == object:
             sorted_labels(y, "y")
+        check_exact(y, "y")
         check_classification_targets(y)
     return Target(y, False)
 
@@ -163,6 +165,7 @@ def sorted_labels(labels, name, **options):
 
     `options` are those of `numpy.unique`.
     """
+    check_exact(labels, name)
     try:
         return np.unique(labels, **options)
     except TypeError as error:
@@ -192,6 +195,7 @@ def names_of(classes):
         raise ValueError(
             f"classes must name labels in a list or an array, without NaN or None; got {classes!r}"
         )
+    check_exact(names, "classes")
     return names
 
 

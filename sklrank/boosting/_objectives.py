@@ -51,7 +51,7 @@ import numpy as np
 from scipy.special import expi, expit
 
 from sklrank._boosters import MAX_SCORE_GAP, ROUNDING, Objective, exp_scores
-from sklrank._checks import as_numbers, gains_of, group_starts, places
+from sklrank._checks import as_numbers, counted_from_least, gains_of, group_starts, places
 from sklrank.boosting import _ndcg_pairs
 
 # Discounts of higher ranks are integrated; there, this changes their sum by less than 1e-12 of it.
@@ -393,20 +393,13 @@ def loss_gains(gain, target):
     """
     y = target.y
     if isinstance(gain, str) and gain == "linear":
-        y = from_smallest(target)
+        y = counted_from_least(y, target.queries)
     elif y.min() < 0:
         raise ValueError(
             f"y has negative relevance, {y.min():g}, for which gain={gain!r} has no meaning; for "
             "real-valued targets use loss='spearman' or gain='linear'"
         )
     return gains_of(gain, y)
-
-
-def from_smallest(target):
-    """Return the relevance, minus the smallest one of the query if this is negative."""
-    y, queries = target.y, target.queries
-    least = np.minimum.reduceat(y[queries.order], queries.starts[:-1])
-    return y - np.minimum(least, 0)[queries.codes]
 
 
 def ideal_dcg_of_copies(gains, weights, queries, k=None):

@@ -258,18 +258,7 @@ class PairProbaMixin:
 
 def whole_positions(positions):
     """Return positions; renumber them, with a warning, if they are neither ranks nor mean ranks."""
-    is_sparse, n_labels = sparse.issparse(positions), positions.shape[1]
-    known = positions.data if is_sparse else positions[~np.isnan(positions)]
-    *_, second, largest = 0.0, n_labels, *np.unique(known)
-    # If the others are positions, it is hardly the position among a few more labels.
-    if second <= n_labels and largest > 2 * n_labels and (known == np.rint(known)).all():
-        warnings.warn(
-            f"y has the position {largest:g} above the number of labels, {n_labels}, and above all "
-            "other positions. If it is a code of labels that are not ranked, replace it by NaN, as "
-            "sklrank.label_ranking.positions_from_survey does",
-            UserWarning,
-            stacklevel=2,
-        )
+    known = positions.data if sparse.issparse(positions) else positions[~np.isnan(positions)]
     odd = known[known * 2.0 != np.rint(known * 2.0)]
     if not len(odd):
         return positions

@@ -13,6 +13,7 @@ from sklearn.utils import Bunch, check_consistent_length
 from sklrank._checks import (
     as_names,
     as_numbers,
+    check_exact,
     check_positions,
     close_ranks,
     find_labels,
@@ -121,7 +122,7 @@ def positions_from_scores(scores: ArrayLike) -> np.ndarray:
     array([[ 1.,  3.,  2.],
            [ 1., nan,  1.]])
     """
-    return close_ranks(-check_positions(scores, "scores"))
+    return close_ranks(-check_positions(scores, "scores", codes=True))
 
 
 def positions_from_survey(
@@ -167,7 +168,7 @@ def positions_from_survey(
            [2., 1., 2.]])
     """
     _check_unlisted(unlisted)
-    positions = check_positions(answers, "answers")
+    positions = check_positions(answers, "answers", codes=True)
     codes = list(missing_values) if isinstance(missing_values, Set) else missing_values
     codes = as_numbers(codes, "missing_values")
     positions = np.where(np.isin(positions, codes), np.nan, positions)
@@ -286,6 +287,7 @@ def positions_from_long(
         return Bunch(positions=positions, index=index, columns=classes)
     positions = np.full((len(index), len(classes)), np.nan)
     positions[rows, columns] = ranks
+    check_positions(positions, "ranks")
     if unlisted == "last":
         listed = np.zeros(positions.shape, dtype=bool)
         listed[rows, columns] = True
@@ -347,7 +349,7 @@ def orderings_from_positions(
     >>> orderings_from_positions([[2, np.nan, 1]])
     array([[ 2.,  0., nan]])
     """
-    positions = check_positions(positions, "positions")
+    positions = check_positions(positions, "positions", codes=True)
     if ties not in ("raise", "first"):
         raise ValueError(f"ties must be 'raise' or 'first', got {ties!r}")
     n_labels = positions.shape[1]
@@ -402,7 +404,7 @@ def _check_names(values, name):
     values = as_names(values)
     try:
         if values.ndim == 1 and len(values) and not is_missing(values).any():
-            np.unique(values)
+            check_exact(np.unique(values), name)
             return values
     except TypeError:  # They have no order.
         pass

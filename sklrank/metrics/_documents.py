@@ -18,6 +18,7 @@ from sklrank._checks import (
     Queries,
     check_relevance_of_metric,
     check_scores,
+    counted_from_least,
     places,
     sums_of_queries,
 )
@@ -563,6 +564,8 @@ def _evaluate(of_queries, y_true, y_score, qid, k, average, sample_weight, conve
         queries = Queries.from_qid(qid, len(grades))
         if weight is not None:
             weight = np.bincount(queries.codes, weights=weight) / queries.sizes
+        if qid is not None and of_queries is ndcg_of_queries and options["gain"] == "linear":
+            grades = counted_from_least(grades, queries)
     elif qid is not None or grades.shape[1] == 1:
         raise ValueError(
             f"y_true of shape {grades.shape} has a query in each row, of {grades.shape[1]} "

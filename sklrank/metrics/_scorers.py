@@ -87,7 +87,7 @@ class Scorer(BaseEstimator):
         """Return the score of the predictions for `X` given the target `y`."""
 
     def _evaluate(self, *arguments, **others):
-        value = self.metric(*arguments, **others, **self._options())
+        value = self.metric(*arguments, **self._options() | others)
         return value if self.metric.__name__.endswith("_score") else -value
 
     def _accept_sample_weight(self):
@@ -163,7 +163,11 @@ class DocumentScorer(Scorer):
             )
         else:
             y, scores = column_or_1d(y), estimator.predict(X)
-        return self._evaluate(y, scores, qid=qid, sample_weight=sample_weight)
+        others = {}
+        if getattr(self, "gain", None) == "exponential" and np.min(y, initial=0) < 0:
+            # Negative relevance has no exponential gain.
+            others["gain"] = getattr(estimator, "gain", self.gain)
+        return self._evaluate(y, scores, qid=qid, sample_weight=sample_weight, **others)
 
 
 def label_positions(estimator, X):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
-from sklrank._checks import as_names, check_rows, check_weights, is_missing
+from sklrank._checks import as_names, check_rows, check_weights, is_missing, sorted_labels
 from sklrank._estimators import _safe_indexing, shares_text, unchanged_on_error
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class PartlyLabeledMixin(ClassifierMixin):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,)
-            Classes. Samples with label -1 are ignored.
+            Classes. Samples with the label -1, None or NaN are ignored.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples.
 
@@ -59,7 +60,7 @@ class PartlyLabeledMixin(ClassifierMixin):
         float
             Accuracy, from 0 to 1.
         """
-        y = column_or_1d(as_names(y))
+        y = column_or_1d(marked_labels(y))
         check_consistent_length(X, y, sample_weight)
         labeled = np.flatnonzero(is_labeled(y))
         if not len(labeled):
@@ -76,7 +77,7 @@ class PartlyLabeledMixin(ClassifierMixin):
         indices into `classes_` or -1, and weights of mean 1. It sets `transduction_`.
         """
         with unchanged_on_error(self):
-            y = None if y is None else as_names(y)
+            y = None if y is None else marked_labels(y)
             if np.ndim(y) == 1:
                 is_labeled(y)  # Its errors have the remedy.
             X, y = check_rows(self, X, reset=True, y=y, dtype=np.float64)
@@ -98,6 +99,17 @@ class PartlyLabeledMixin(ClassifierMixin):
         return self
 
 
+def marked_labels(y):
+    """Return `y` as an array in which -1 replaces missing labels, such as None and NaN."""
+    y = as_names(y)
+    missing = np.zeros(y.shape, dtype=bool) if y.dtype.kind in "biu" else is_missing(y)
+    if not missing.any():
+        return y
+    marked = np.where(missing, -1, y)
+    are_numbers = all(isinstance(label, Real) for label in marked.flat)
+    return np.array(marked.tolist()) if are_numbers else marked
+
+
 def encode_labels(y):
     """Return the sorted classes without -1, and the index of the class of each sample.
 
@@ -109,12 +121,7 @@ def encode_labels(y):
             "y labels no sample: all entries are -1; a classifier needs samples of two classes at "
             "least"
         )
-    try:
-        classes, codes = np.unique(y[labeled], return_inverse=True)
-    except TypeError as error:
-        raise ValueError(
-            f"y must hold classes of one kind, numbers or strings, apart from -1: {error}"
-        ) from error
+    classes, codes = sorted_labels(y[labeled], "y", return_inverse=True)
     # The labels are repeated, since scikit-learn warns of a possible regression target if most
     # labels are distinct.
     check_classification_targets(np.tile(y[labeled], 2))
@@ -129,10 +136,7 @@ def encode_labels(y):
 
 
 def is_labeled(y):
-    """Return a mask of the entries of `y` that are not -1.
-
-    Other markers of unlabeled samples (None, NaN and the string "-1") raise an error.
-    """
+    """Return a mask of the entries of `y` that are not -1. The string "-1" raises an error."""
     if y.dtype.kind in "SU":
         # NumPy converts all entries of a list that contains a string to strings.
         if (y == np.array("-1", dtype=y.dtype.kind)).any():
@@ -142,7 +146,4 @@ def is_labeled(y):
                 "samples"
             )
         return np.ones(len(y), dtype=bool)
-    # Integers and booleans are never missing.
-    if y.dtype.kind not in "biu" and is_missing(y).any():
-        raise ValueError("y has None or NaN: mark unlabeled samples by -1")
     return (y != -1).astype(bool)

@@ -12,7 +12,7 @@ from collections.abc import Set
 import numpy as np
 from sklearn.utils import check_array
 
-from sklrank._checks import check_numeric, is_frame, is_missing
+from sklrank._checks import check_known, check_numeric, is_frame, is_missing
 from sklrank._estimators import _safe_indexing
 
 # So many samples show where the values of a feature are.
@@ -50,6 +50,7 @@ class CategoryEncoder:
     """Sorted categories of the columns of a data frame in a mask, None for other columns."""
 
     def __init__(self, X, is_categorical):
+        self._names = list(X.columns)
         self.categories = [
             _distinct(_values_of(X, feature), name) if is_categorical[feature] else None
             for feature, name in enumerate(X.columns)
@@ -72,8 +73,10 @@ class CategoryEncoder:
         for feature, categories in enumerate(self.categories):
             if categories is not None:
                 codes = {category: float(code) for code, category in enumerate(categories)}
-                values = _values_of(X, feature).tolist()
-                encoded[:, feature] = [codes.get(value, np.nan) for value in values]
+                values = _values_of(X, feature)
+                encoded[:, feature] = [codes.get(value, np.nan) for value in values.tolist()]
+                unknown = np.isnan(encoded[:, feature]) & ~is_missing(values)
+                check_known(values, unknown, categories, self._names[feature])
         return encoded
 
 

@@ -11,7 +11,14 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosters import of_boosters
-from sklrank._checks import Queries, check_relevance, check_rows, check_weights, is_frame
+from sklrank._checks import (
+    Queries,
+    check_relevance,
+    check_rows,
+    check_weights,
+    counted_from_least,
+    is_frame,
+)
 from sklrank._estimators import (
     HasMethods,
     Interval,
@@ -49,7 +56,6 @@ from sklrank.boosting._hist_gradient_boosting.race import (
 from sklrank.boosting._objectives import (
     LOSSES,
     FunctionObjective,
-    from_smallest,
     loss_gains,
     mean_rank_correlation,
 )
@@ -483,7 +489,10 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
 
     def _check_X(self, X):
         check_is_fitted(self)
-        return self._check_documents(X, reset=False)
+        X = self._check_documents(X, reset=False)
+        if self._encoder is None and self.estimators_:
+            self.estimators_[0]._check_categories(X)
+        return X
 
     def _check_documents(self, X, *, reset):
         """Return documents as a dense array, in which the categories of frames are numbers."""
@@ -561,7 +570,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
             weights = check_weights(sample_weight, len(y), positive=True)
             return mean_rank_correlation(target, scores, weights)
         if self.gain == "linear":
-            y = from_smallest(target)
+            y = counted_from_least(y, target.queries)
         return self._mean_ndcg(check_relevance(y, len(y)), scores, qid, sample_weight)
 
     def _set_winner(self, winner):

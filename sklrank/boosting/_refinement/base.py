@@ -43,9 +43,8 @@ y : array-like of shape (n_samples,)
 Returns
 -------
 float
-    Mean NDCG, from 0 to 1. The gain is exponential; if there are grades that are negative,
-    or so large that it would overflow (about 1000), the gain of a document is the number of
-    distinct lower grades in `y`.
+    Mean NDCG, from 0 to 1. The gain is exponential; if there are grades that are negative or
+    above 31, the gain of a document is the number of distinct lower grades in `y`.
 
 Raises
 ------

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import (
     as_names,
+    check_exact,
     check_k,
     check_level,
     check_random_state,
@@ -275,6 +276,7 @@ class PlackettLuceInference:
                 "groups must be a column with the name of the respondent of each row, without NaN "
                 f"or None, got the shape {groups.shape}"
             )
+        check_exact(groups, "groups")
         _, groups = np.unique(groups[problem.seen], return_inverse=True)
         if covariance == "bootstrap":
             return self._bootstrap(problem, groups, n_bootstrap, random_state)

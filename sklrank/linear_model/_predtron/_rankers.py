@@ -267,8 +267,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
             Mean NDCG at `k`, from 0 to 1; see :func:`sklrank.metrics.ndcg_score`. Rankers of
             different k have different metrics: a search over k needs a scorer with a k of its own,
             ``scoring=clone(ndcg_scorer).set_params(k=10)``. The gain is exponential; if `y` has
-            grades so large that it would overflow (about 1000), the gain of a label is the number
-            of distinct lower grades in `y`.
+            grades above 31, the gain of a label is the number of distinct lower grades in `y`.
 
         Raises
         ------

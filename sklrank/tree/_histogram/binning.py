@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from sklrank.tree._histogram.bin_codes import BLOCK_WIDTH, encode
 
 # Thresholds are quantiles of at most this number of values.
 MAX_VALUES = 200_000
+# Trees need not distinguish the rarest categories, of at most this share of the samples.
+MAX_RARE = 0.01
 
 
 class FeatureBlocks:
@@ -59,7 +62,7 @@ class FeatureBlocks:
         self.thresholds, self.categories = [np.empty(0)] * n_features, [None] * n_features
         for feature, values in enumerate(columns):
             if is_categorical[feature]:
-                self.categories[feature] = most_frequent(*values, max_bins)
+                self.categories[feature] = most_frequent(*values, max_bins, feature)
             else:
                 chosen = values.astype(np.float64)
                 self.thresholds[feature] = find_thresholds(chosen[~np.isnan(chosen)], max_bins)
@@ -121,9 +124,19 @@ def distinct_values(values):
     return np.unique(values[~np.isnan(values)], return_counts=True)
 
 
-def most_frequent(categories, counts, max_bins: int):
-    """Return the `max_bins` most frequent categories in ascending order."""
-    return np.sort(categories[np.argsort(-counts, kind="stable")[:max_bins]])
+def most_frequent(categories, counts, max_bins: int, feature: int):
+    """Return the `max_bins` most frequent categories in ascending order; warn if many are rarer."""
+    order = np.argsort(-counts, kind="stable")
+    share = counts[order[max_bins:]].sum() / max(counts.sum(), 1)
+    if share > MAX_RARE:
+        warnings.warn(
+            f"the categorical feature {feature} of X has {len(categories)} categories, more than "
+            f"max_bins={max_bins}: those of {share:.0%} of the samples count as missing. Encode "
+            "the feature by sklearn.preprocessing.TargetEncoder, or group its categories",
+            UserWarning,
+            stacklevel=2,
+        )
+    return np.sort(categories[order[:max_bins]])
 
 
 def codes_of_categories(values, categories):

@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._checks import as_numbers, check_rows, check_weights
+from sklrank._checks import as_numbers, check_known, check_rows, check_weights
 from sklrank._estimators import (
     MAX_FEATURES,
     N_JOBS,
@@ -74,7 +74,17 @@ class HistogramTree(BaseEstimator):
 
     def _check_X(self, X):
         check_is_fitted(self)
-        return check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
+        X = check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
+        self._check_categories(X)
+        return X
+
+    def _check_categories(self, X):
+        """Warn about features of `X` of which most categories are unknown."""
+        for feature, categories in enumerate(self.categories_):
+            if categories is not None:
+                values = as_floats(X[:, feature])
+                unknown = np.isnan(codes_of_categories(values, categories)) & ~np.isnan(values)
+                check_known(values, unknown, categories, feature)
 
     def _find_leaves(self, X):
         """Return the index of the leaf of each sample of a validated array `X`."""
