@@ -71,7 +71,7 @@ class LabelRankerMixin:
     methods with the decorator :func:`with_names`.
     """
 
-    def set_output(self, *, predict: str | None = None) -> Self:
+    def set_output(self, *, predict: str | None = None, transform: str | None = None) -> Self:
         """Set the container of predictions that have a column for each label.
 
         These are the results of `predict_ranks`, `decision_function`, `predict` and
@@ -84,6 +84,8 @@ class LabelRankerMixin:
         predict : {"default", "pandas", "polars"}, default=None
             Container: an array, or a data frame whose columns are `classes_` and whose index is
             that of `X`. If None, it does not change.
+        transform : None
+            For transformers only: another value raises an error that names `predict`.
 
         Returns
         -------
@@ -106,6 +108,11 @@ class LabelRankerMixin:
            tea  coffee
         0    2       1
         """
+        if transform is not None:
+            raise ValueError(
+                f"transform={transform!r} sets the output of transformers, and this is a ranker: "
+                f"use set_output(predict={transform!r})"
+            )
         containers = ("default", *sorted(ADAPTERS_MANAGER.adapters))
         if predict is not None:
             if predict not in containers:

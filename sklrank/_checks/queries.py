@@ -166,7 +166,7 @@ def check_query_weights(query_weight, queries) -> np.ndarray:
     of_queries = weights[queries.order[queries.starts[:-1]]]
     different = np.flatnonzero(weights != of_queries[queries.codes])
     if len(different):
-        name = queries.names[queries.codes[different[0]]]
+        name = queries.names.tolist()[queries.codes[different[0]]]
         raise ValueError(
             "query_weight must be the same for all documents of a query, but the query "
             f"{name!r} has several weights; weights of documents are sample_weight"

@@ -160,7 +160,7 @@ def check_labeled(
         return
     if len(missing):
         raise ValueError(
-            f"{name} is missing, that is None or NaN, for the sample {missing[0, 0]}: leave such "
+            f"Input {name} contains NaN or None, first for the sample {missing[0, 0]}: leave such "
             f"samples out ({remedy})"
         )
 

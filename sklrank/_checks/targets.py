@@ -1,5 +1,6 @@
 """Checks of targets, class labels, and the labels that are available."""
 
+import warnings
 from reprlib import repr as shortened
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ class Target(NamedTuple):
     multilabel: bool
     names: np.ndarray | None = None
     """Names `(n_labels,)` of the columns of an indicator matrix, if it is a data frame."""
+    order: np.ndarray | None = None
+    """Class labels in the order that the data type of `y` declares, or None if it has none."""
 
 
 # The remedy that errors about lists of labels name.
@@ -47,7 +50,7 @@ def check_target(y, *, multilabel: bool) -> Target:
 
 def _checked_target(y, multilabel):
     check_sparse(y, "y")
-    names, y = column_names(y), plain(y)
+    names, order, y = column_names(y), declared_order(y), plain(y)
     # Functions of scikit-learn are skipped for valid arrays, since each takes longer than learning
     # one sample.
     if not (type(y) is np.ndarray and y.dtype.kind in "biu" and 1 <= y.ndim <= 2 and y.size):
@@ -82,7 +85,36 @@ def _checked_target(y, multilabel):
             sorted_labels(y, "y")
         check_exact(y, "y")
         check_classification_targets(y)
-    return Target(y, False)
+    return Target(y, False, order=order)
+
+
+def declared_order(y):
+    """Return the categories of an ordered Categorical of pandas, or an Enum of polars, or None."""
+    kind = getattr(y, "dtype", None)
+    if getattr(kind, "ordered", False) or type(kind).__name__ == "Enum":
+        return np.asarray(kind.categories)
+    return None
+
+
+def in_declared_order(classes, target: Target):
+    """Return the classes in the order that the data type of the target declares.
+
+    Without a declared order, they are sorted; warn if they are strings, whose order is that of the
+    alphabet.
+    """
+    if target.order is not None:
+        known = set(target.order.tolist())
+        new = [label for label in classes.tolist() if label not in known]
+        return np.concatenate([target.order, np.array(new, dtype=object)]) if new else target.order
+    if any(isinstance(label, str) for label in classes.tolist()):
+        warnings.warn(
+            "the costs depend on the order of the classes, and strings have that of the alphabet, "
+            f"{classes.tolist()}: pass y as an ordered pandas.Categorical, a polars.Enum, or as "
+            "integers",
+            UserWarning,
+            stacklevel=3,
+        )
+    return classes
 
 
 def _is_indicator(y):

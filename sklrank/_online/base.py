@@ -301,7 +301,7 @@ class BaseOnline(LockedModel, BaseEstimator):
                 "of the model and the new ones, or remove labels by drop_classes"
             )
         if adds:
-            if self._has_label_columns:
+            if self._has_label_columns or known != sorted(known):
                 names = np.concatenate([self.classes_, names[is_new]])
             self._change_classes(names)
 

@@ -360,7 +360,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         weights = check_weights(sample_weight, n_samples, positive=restart and classes is None)
         if restart:
             self._has_label_columns = target.multilabel
-            names = check_classes(target, classes)
+            names = self._order_classes(check_classes(target, classes), target)
             if self._accepts_indicators and classes is None and not target.multilabel:
                 warn_of_lists(names)
             self._start_model(names)
@@ -368,6 +368,10 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
             target = self._check_same_labels(target, classes)
         self._check_weights(weights)
         return X, *relevance_lists(target, self.classes_), weights
+
+    def _order_classes(self, classes, target):
+        """Return the sorted classes in the order in which the model has them."""
+        return classes
 
     def _check_weights(self, weights):
         """Raise if the model cannot learn from samples with these weights."""

@@ -30,13 +30,18 @@ threshold : str or float, default="auto"
     Rule by which `predict` chooses label sets, if the target is an indicator matrix. All rules but
     a float are learned from past samples ("Label sets" in the notes).
 
-    - "f1": the labels whose probability is above half of the micro-F1 of past sets.
-    - "f1_macro": the same with a threshold for each label, half of the F1 of the label.
-    - "cardinality": the most probable labels, as many as are expected to be relevant.
-    - "hamming": the labels whose probability is above 1/2.
-    - "auto", "jaccard", "subset": the best of several rules by the micro-F1, the mean Jaccard index
-      or the subset accuracy of their past sets. The latter two need the relevance of all labels.
-    - a float in (0, 1): the labels whose probability is above this number.
+    =============  ===============================================================
+    threshold      the labels that are predicted
+    =============  ===============================================================
+    "f1"           those of a probability above half of the micro-F1 of past sets
+    "f1_macro"     the same with a threshold for each label, half of its F1
+    "cardinality"  the most probable, as many as are expected to be relevant
+    "hamming"      those of a probability above 1/2
+    "auto"         those of the rule whose past sets have the best micro-F1
+    "jaccard"      the same by the mean Jaccard index; needs all relevant labels
+    "subset"       the same by the subset accuracy; needs all relevant labels
+    float          those of a probability above this number, between 0 and 1
+    =============  ===============================================================
 """,
     label_sets="""
 *Calibration.* Scores are converted to probabilities by Platt scaling (Platt 1999, "Probabilistic

@@ -208,7 +208,10 @@ class DocumentTarget(NamedTuple):
 
 
 def explains_peer_names(method: Method) -> Method:
-    """Decorate a method: its TypeError for such a name, if it has no such argument, helps."""
+    """Decorate a method: its TypeError for such a name, if it has no such argument, helps.
+
+    The replacements are arguments of `HistGradientBoostingRanker`; other rankers have some of them.
+    """
     names = REPLACEMENTS.keys() - signature(method).parameters.keys()
 
     # `inspect.signature`, by which scikit-learn finds the parameters, returns that of the method.
@@ -216,9 +219,13 @@ def explains_peer_names(method: Method) -> Method:
     def call(self, *args, **kwargs):
         for name in kwargs:
             if name in names:
+                fit, remedy = signature(type(self).fit).parameters, REPLACEMENTS[name]
+                known = {*fit, *signature(type(self)).parameters}
+                if "X_val" not in known and remedy.split()[0].strip(",;") not in known:
+                    remedy = "HistGradientBoostingRanker, which has a replacement"
                 raise TypeError(
                     f"{type(self).__name__}.{method.__name__}() got an unexpected keyword argument "
-                    f"{name!r}: use {REPLACEMENTS[name]}"
+                    f"{name!r}: use {remedy}"
                 )
         return method(self, *args, **kwargs)
 

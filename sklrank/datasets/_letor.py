@@ -144,6 +144,8 @@ def _load(path: str, zero_based: bool) -> tuple[sp.csr_matrix, np.ndarray, np.nd
         "'2 qid:10 1:0.3 5:1'."
     )
     X, y = read_svmlight(path, documents.convert, zero_based, hint)
+    if not len(y):
+        raise ValueError(f"{path} has no document: it is empty, or has comments only")
     dtype = np.int64 if isinstance(documents.qid, array) else None
     return X, y, np.array(documents.qid, dtype=dtype)
 

@@ -50,7 +50,7 @@ def _make_evaluator(scoring, y):
     if scoring not in names:
         raise ValueError(
             f"scoring must be callable or one of {[*names, *(f'{name}@k' for name in _AT_K)]}, "
-            f"or a list of these, got {scoring!r}."
+            f"or a list of these, got {scoring!r}; k is a number, as in 'ndcg@10'."
         )
     if (scoring == "accuracy" and y.ndim != 1) or (scoring in _OF_SETS and y.ndim != 2):
         what = "class labels as a 1-d y" if scoring == "accuracy" else "an indicator matrix as y"

@@ -91,6 +91,11 @@ def probabilities_of(policy, X, exploration, available):
     model shows labels that are `available` only; None stands for all.
     """
     if not hasattr(policy, "propensities"):
+        if hasattr(policy, "predict_proba"):
+            raise ValueError(
+                f"policy is {type(policy).__name__}, a classifier: pass its probabilities, "
+                "policy.predict_proba(X), or np.eye(n_labels)[indices] of the labels it predicts"
+            )
         if available is not None:
             raise ValueError("available must be None, as policy is no model: let it be 0 elsewhere")
         return policy

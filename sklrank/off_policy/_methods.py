@@ -55,7 +55,10 @@ def sample_terms(method, weights, residuals, baseline, threshold):
         return baseline + weights * residuals
     total = weights.sum()
     if not total > 0:
-        raise ValueError("all weights are 0, as the policy shows no label of the log: use 'dr'")
+        raise ValueError(
+            "all weights are 0, as the policy shows no label of the log, which says nothing about "
+            "its value: collect a log that shows these labels, too"
+        )
     center = weights @ residuals / total
     return baseline + center + weights * (residuals - center) * (len(weights) / total)
 

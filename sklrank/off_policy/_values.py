@@ -159,6 +159,8 @@ def policy_value(
         advice = (
             ". Use 'snips' or 'sndr'; the intervals of 'switch-dr', 'dr-os' and 'clipped' do not "
             "contain their bias"
+            if weights.any()
+            else ", as the policy shows no label of the log: its value is not known"
         )
         _log.warn_about_weights(weights, found.effective_sample_size, advice)
     _log.warn_about_log(log)

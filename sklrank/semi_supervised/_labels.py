@@ -26,8 +26,8 @@ Parameters
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Samples.
 y : array-like of shape (n_samples,)
-    Classes; -1 marks unlabeled samples. If the classes are strings, `y` must be an array of
-    objects.
+    Classes; -1, None or NaN marks unlabeled samples. With -1 beside strings, `y` must be an array
+    of objects.
 """
 )
 

@@ -207,7 +207,7 @@ def arrays_of_record(exploration):
             "exploration must have actions and propensities, as explore returns; got "
             f"{type(exploration).__name__}"
         )
-    actions, propensities = (np.asarray(plain(array)) for array in arrays)
+    actions, propensities = (_without_objects(plain(array)) for array in arrays)
     if actions.ndim == 1 and propensities.size == len(actions):
         return actions[:, np.newaxis], propensities.reshape(-1, 1, 1)
     if actions.ndim == 2 and propensities.shape == (*actions.shape, actions.shape[1]):
@@ -216,6 +216,17 @@ def arrays_of_record(exploration):
         "exploration must have actions and propensities of the shapes (n_samples, k) and "
         f"(n_samples, k, k), or both (n_samples,), got {actions.shape} and {propensities.shape}"
     )
+
+
+def _without_objects(values):
+    """Return an array, in which numbers of the type object, as in mixed tables, are numbers."""
+    values = np.asarray(values)
+    if values.dtype == object:
+        with suppress(TypeError, ValueError):
+            numbers = values.astype(np.float64)
+            whole = numbers.astype(np.intp)
+            return whole if np.array_equal(whole, numbers) else numbers
+    return values
 
 
 def _indices_of(actions, classes):
@@ -289,7 +300,7 @@ def _check_indices(actions, n_labels):
     if actions.size and not (is_integer and 0 <= actions.min() and actions.max() < n_labels):
         raise ValueError(
             f"actions of exploration must be integers from 0 to {n_labels - 1}, indices into "
-            f"classes_; got {np.unique(actions)[:5].tolist()}"
+            f"classes_; got {actions.ravel()[:5].tolist()} of the type {actions.dtype}"
         )
 
 

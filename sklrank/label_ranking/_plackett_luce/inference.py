@@ -197,7 +197,8 @@ class PlackettLuceInference:
                 "pickled or copied: fit it with kernel='linear' in this process"
             )
         if self._item_directions is None:
-            _check_connected(problem, self.classes_)
+            if text := undetermined_labels(problem, self.classes_):
+                raise ValueError(text)
         if self.alpha_ > 0.0 and len(problem.axes.T) and penalty != "ignore":
             message = (
                 f"the ridge penalty alpha_={self.alpha_:g} biases the estimates toward equal "
@@ -626,19 +627,25 @@ def check_number(n, name, least):
         raise ValueError(f"{name} must be an integer of {least} or more, got {n!r}")
 
 
-def _check_connected(problem, classes):
-    """Raise a ValueError if some labels are never ranked before others, even in several steps."""
-    n_parts, parts = _compared_labels(problem)
-    if n_parts > 1:
-        names = np.asarray(classes)[parts != np.bincount(parts).argmax()].tolist()
-        raise ValueError(
-            f"the maximum likelihood estimate is not finite: the labels {names[:6]}"
-            f"{' and more' if len(names) > 6 else ''} are always, or never, ranked before the "
-            "other labels, or not compared with them. Leave them out"
-        )
+def undetermined_labels(problem, classes, alpha=0.0):
+    """Return a text about labels whose maximum likelihood estimate is not finite, or None.
+
+    These are labels that are never ranked before others, or after them, even in several steps. If
+    `alpha` is positive, only labels that are not compared with others are undetermined.
+    """
+    n_parts, parts = _compared_labels(problem, connection="weak" if alpha > 0 else "strong")
+    if n_parts == 1:
+        return None
+    names = np.asarray(classes)[parts != np.bincount(parts).argmax()].tolist()
+    how = "" if alpha > 0 else "always, or never, ranked before the others, or "
+    return (
+        f"the maximum likelihood estimate is not finite: the labels {names[:6]}"
+        f"{' and more' if len(names) > 6 else ''} are {how}not compared with the other labels. "
+        "Leave them out"
+    )
 
 
-def _compared_labels(problem, rows=slice(None)):
+def _compared_labels(problem, rows=slice(None), connection="strong"):
     """Return the number of parts whose labels are ranked before each other, and those of labels.
 
     They are strongly connected components of a graph, in which an edge leads from a label to the
@@ -658,6 +665,6 @@ def _compared_labels(problem, rows=slice(None)):
     edges = np.concatenate(sources), np.concatenate(targets)
     n_nodes = n_labels + starts.sum()
     graph = sparse.csr_array((np.ones(len(edges[0])), edges), shape=(n_nodes, n_nodes))
-    _, parts = connected_components(graph, connection="strong")
+    _, parts = connected_components(graph, connection=connection)
     names, parts = np.unique(parts[:n_labels], return_inverse=True)
     return len(names), parts

@@ -44,7 +44,11 @@ from sklrank.label_ranking._label_ranker import (
     of_rankers,
     with_names,
 )
-from sklrank.label_ranking._plackett_luce.inference import PlackettLuceInference, check_number
+from sklrank.label_ranking._plackett_luce.inference import (
+    PlackettLuceInference,
+    check_number,
+    undetermined_labels,
+)
 from sklrank.label_ranking._plackett_luce.likelihood import (
     TIES,
     PenalizedLikelihood,
@@ -288,6 +292,11 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         problem.seen = seen
         self._directions = design
         self._maximize(problem)
+        self._undetermined = None
+        # Features of labels may determine the scores of those that are not compared.
+        if design is None:
+            self._undetermined = undetermined_labels(problem, self.classes_, self.alpha_)
+        self._warn_if_undetermined()
         # Weights of features of a kernel have no interpretation, and there are many.
         self._problem = problem if self.kernel == "linear" else None
 
@@ -467,8 +476,13 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
             )
         return self.features_
 
+    def _warn_if_undetermined(self):
+        if self._undetermined is not None:
+            warnings.warn(f"{self._undetermined}, or do not rely on their scores", stacklevel=4)
+
     def _label_scores(self, X):
         check_is_fitted(self)
+        self._warn_if_undetermined()
         features = self.features_.transform(self._check_rows(X, reset=False))
         return features @ self._coef.T + self._intercept
 

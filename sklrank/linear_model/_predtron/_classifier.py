@@ -11,7 +11,13 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._checks import check_columns, check_target, check_weights, with_reject_label
+from sklrank._checks import (
+    check_columns,
+    check_target,
+    check_weights,
+    in_declared_order,
+    with_reject_label,
+)
 from sklrank._compiled import Rows, shared_call
 from sklrank._estimators import Interval, StrOptions, shares_text, unchanged_on_error
 from sklrank._online import BaseOnlineClassifier, of_online
@@ -24,6 +30,7 @@ from sklrank.linear_model._predtron._losses import (
     SUBSET_LOSSES,
     SubsetLosses,
     class_problem,
+    warn_of_idle_costs,
 )
 from sklrank.linear_model._predtron._rounds import linear_scores
 from sklrank.linear_model._predtron._tasks import ClassTask, SubsetTask
@@ -81,7 +88,8 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted class labels. If `y` is an indicator matrix, the names of its columns, which are
+        Class labels, sorted, or in the order of an ordered Categorical of pandas or an Enum of
+        polars if `loss` or `representation` depends on it. If `y` is an indicator matrix, the names of its columns, which are
         0, ..., n_labels - 1 unless `y` is a data frame with names or `classes` was passed.
     {weights}
     predictions_ : ndarray of shape (n_predictions,)
@@ -118,8 +126,10 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     callable             sets     ``f(tp, fp, fn, tn)`` of integer arrays of counts
     ===================  =======  ========================================================
 
-    The sets are the rows of an indicator matrix. Ordinal classes should be numbers, since strings
-    are sorted alphabetically. With two classes, costs change only the length of a step. The empty
+    The sets are the rows of an indicator matrix. Ordinal classes should be numbers, or an ordered
+    Categorical, since strings are sorted alphabetically. Costs that depend on the true class only,
+    such as those of two classes, have an effect with ``update="loss-driven"`` only, where they are
+    the lengths of steps. The empty
     set and the set of all labels have no "error_set_size", so that the model may learn to predict
     one of them. For classes, the names of the other losses of sets mean "zero_one".
 
@@ -323,6 +333,16 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
             return np.column_stack([np.zeros(len(half)), half])
         return similarities[:, : len(self.predictions_) - (self.reject_label_ is not None)]
 
+    def _order_classes(self, classes, target):
+        """Return the classes in the order to which costs and representations refer."""
+        symmetric = {"zero_one", "one_hot", "simplex", *SUBSET_LOSSES}
+        symmetric |= {"absolute", "ordinal"} if len(classes) == 2 else set()
+        by_order = np.ndim(self.reject_cost) > 0 or any(
+            each not in symmetric if isinstance(each, str) else not callable(each)
+            for each in (self.loss, self.representation)
+        )
+        return in_declared_order(classes, target) if by_order else classes
+
     def _start_model(self, classes):
         self.classes_ = classes
         self.reject_label_ = None
@@ -341,6 +361,8 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         self._costs, self._codes, predictions = class_problem(
             loss, representation, classes, reject_cost
         )
+        if not self._loss_driven:
+            warn_of_idle_costs(self._costs)
         if reject_cost is not None:
             predictions, self.reject_label_ = with_reject_label(predictions)
         self.predictions_ = predictions

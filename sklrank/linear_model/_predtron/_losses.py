@@ -19,6 +19,8 @@ values by hand to `tests/linear_model/test_losses.py`:
   fp = fn = 0. For class labels, a name in `SUBSET_LOSSES` means "zero_one".
 """
 
+import warnings
+
 import numpy as np
 
 from sklrank._checks import MAX_FACTOR, as_numbers
@@ -84,6 +86,23 @@ def class_costs(loss, classes, predictions=None, reject_cost=None):
             f"{n_classes} classes, got {reject_cost!r}."
         )
     return np.column_stack([costs, np.broadcast_to(rejection, n_classes)])
+
+
+def warn_of_idle_costs(costs):
+    """Warn if loss-augmented steps do not depend on the size of the costs, which differ.
+
+    The loss-augmented prediction is the wrong one of the greatest similarity if all mistakes on a
+    sample have the same cost, as those on a sample of two classes have.
+    """
+    lowest = np.where(costs > 0, costs, np.inf).min(axis=1)
+    if (costs.max(axis=1) == lowest).all() and (lowest != lowest[0]).any():
+        warnings.warn(
+            "loss has no effect: its costs depend on the true class only, on which the steps of "
+            "update='loss-augmented' do not depend, so that the model is that of 'zero_one'. Use "
+            "update='loss-driven', whose steps are proportional to the costs",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _ordinal(n_classes):

@@ -19,6 +19,7 @@ from sklrank._checks import (
     column_names,
     is_qid_given,
     labels_of_columns,
+    warn_of_steep_gains,
 )
 from sklrank._estimators import (
     HasMethods,
@@ -40,6 +41,7 @@ from sklrank.linear_model._predtron._ranking_losses import (
     OBJECT_TEXT,
     RANKING_LOSSES,
     REPRESENTATIONS,
+    NDCGLoss,
     discounts_of,
     gains_of,
     make_ranking_loss,
@@ -94,6 +96,8 @@ class BasePredtronRanker(BasePredtron):
 
     def _make_ranking_task(self, relevance, starts):
         """Return the task in which the items `starts[i]:starts[i + 1]` belong to round i."""
+        if isinstance(self._loss, NDCGLoss):
+            warn_of_steep_gains(relevance, "Divide it, or pass a loss of other gains")
         gains = gains_of(self._loss, relevance, starts)
         sizes = np.unique(np.diff(starts))
         discounts = _evaluate_positions("loss", partial(discounts_of, self._loss), sizes)

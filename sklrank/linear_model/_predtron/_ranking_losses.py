@@ -31,7 +31,7 @@ from typing import Literal
 
 import numpy as np
 
-from sklrank._checks import as_numbers, warn_of_steep_gains
+from sklrank._checks import as_numbers
 from sklrank.linear_model._predtron._ranking_task import RankingTask
 from sklrank.metrics._document_values import factors_of
 
@@ -100,9 +100,6 @@ class NDCGLoss(NamedRankingLoss):
 
     def gains(self, relevance):
         """Return the gains of rankings along the last axis."""
-        warn_of_steep_gains(
-            relevance, "Pass smaller grades, such as quantiles, or a loss of other gains"
-        )
         highest = relevance.max(axis=-1, keepdims=True, initial=0.0)
         return np.exp2(relevance - highest) - np.exp2(-highest)
 
