@@ -22,14 +22,17 @@ MAX_ERROR_OF_SUM = 1e-3
 MAX_CODES = 3
 # In so many rankings, a gap below the greatest position is no coincidence.
 MIN_GAPS = 3
+# Metrics compare any numbers, which look like codes by chance in fewer rankings.
+EVIDENCE_OF_METRICS = 10
 
 
-def check_positions(Y, name="Y", *, complete=False, accept_sparse=False, codes=False):
+def check_positions(Y, name="Y", *, complete=False, accept_sparse=False, evidence=1):
     """Check positions; return them as a float64 array of shape `(n_samples, n_labels)`.
 
     If `complete` is True, neither NaN nor ties are allowed. If `accept_sparse` is True, a sparse
     matrix is returned as a CSR array without NaN: its stored entries are the positions. Unless
-    `codes` is True, warn about numbers that probably mean that a label is not ranked.
+    `evidence` is None, warn about a number that probably means that a label is not ranked, if at
+    least so many rankings have it.
     """
     if sparse.issparse(Y):
         if not accept_sparse:
@@ -38,7 +41,7 @@ def check_positions(Y, name="Y", *, complete=False, accept_sparse=False, codes=F
                 "sparse matrix, which PlackettLuceRanker takes; toarray() would rank them first"
             )
         positions = _check_stored_positions(Y, name)
-        _warn_of_codes(positions, name)
+        _warn_of_codes(positions, name, evidence)
         return positions
     try:
         Y = check_array(
@@ -74,10 +77,10 @@ def check_positions(Y, name="Y", *, complete=False, accept_sparse=False, codes=F
             raise ValueError(
                 f"{name} must rank every label, without ties; row {row} is {Y[row].tolist()}."
             )
-    if not codes:
-        _warn_of_codes(Y, name)
-    if not codes:
-        _warn_of_codes(Y, name)
+    if evidence is not None:
+        _warn_of_codes(Y, name, evidence)
+    if evidence is not None:
+        _warn_of_codes(Y, name, evidence)
     return aligned(Y)
 
 
@@ -107,18 +110,24 @@ def stored_positions(positions):
     return sparse.csr_array((positions[at], at), shape=positions.shape)
 
 
-def _warn_of_codes(positions, name):
+def _warn_of_codes(positions, name, evidence):
     """Warn if a number among the positions is probably a code of labels that are not ranked."""
     n_labels = positions.shape[1]
-    known = positions.data if sparse.issparse(positions) else positions[~np.isnan(positions)]
-    within = not known.size or (known.min() >= 1 and known.max() <= n_labels)
-    if within or (known * 2.0 != np.rint(known * 2.0)).any():
+    entries = positions.data if sparse.issparse(positions) else positions.ravel()
+    low, high = np.fmin.reduce(entries, initial=1), np.fmax.reduce(entries, initial=1)
+    # The first entries tell scores, which are no positions, without a copy of all.
+    if (low == 1 and high <= n_labels) or (entries[:100] % 0.5 > 0).any():
+        return
+    known = entries[~np.isnan(entries)]
+    if (known % 0.5 > 0).any():
         return
     distinct, cure, table = np.unique(known), "", stored_positions(positions)
-    above = distinct[distinct > n_labels]
-    if distinct[0] < 0 < distinct[-1]:
-        code, why = distinct[0], "below all positions, which count from 1"
-    elif distinct[0] == 0 and _is_no_first_position(table):
+    above, below = distinct[distinct > n_labels], distinct[distinct < 0]
+    if not ((distinct >= 1) & (distinct <= n_labels)).any():
+        return
+    if 0 < len(below) <= MAX_CODES:
+        code, why = below[0], "below all positions, which count from 1"
+    elif distinct[0] == 0 and _is_no_first_position(table, evidence > 1):
         code, why = 0, "although positions do not count from 0 in each row"
         cure = f"; if positions count from 0, pass {name} + 1"
     elif 0 < len(above) <= MAX_CODES and (
@@ -127,6 +136,11 @@ def _warn_of_codes(positions, name):
         code = above[-1]
         why = f"above the number of labels, {n_labels}, and above all other positions"
     else:
+        return
+    if (
+        np.count_nonzero(np.diff(np.append(0, np.cumsum(table.data == code))[table.indptr]))
+        < evidence
+    ):
         return
     warnings.warn(
         f"{name} has the position {code:g} {why}. If it is a code of labels that are not ranked, "
@@ -137,16 +151,18 @@ def _warn_of_codes(positions, name):
     )
 
 
-def _is_no_first_position(table):
+def _is_no_first_position(table, strict):
     """Return whether 0 cannot be the first position of rankings that count from 0.
 
     There, it is in each complete ranking, the others are below the number of labels, and as many
-    numbers are left out as labels are tied.
+    numbers are left out as labels are tied. If `strict`, most rankings must count from 1.
     """
     values, starts = table.data, table.indptr[:-1][np.diff(table.indptr) > 0]
     n_ranked = np.diff(starts, append=len(values))
     n_zeros = np.add.reduceat(values == 0, starts, dtype=np.intp)
     others = np.minimum.reduceat(np.where(values > 0, values, np.inf), starts)
+    if strict and np.mean(others[np.isfinite(others)] == 1) < 0.9:
+        return False
     return bool(
         values.max() >= table.shape[1]
         or ((n_zeros > 1) & (others < n_zeros)).any()
@@ -186,7 +202,8 @@ def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
         If the shapes differ, or if an array does not contain positions.
     """
     true_name, pred_name = names
-    true, pred = check_positions(y_true, true_name), check_positions(y_pred, pred_name)
+    true = check_positions(y_true, true_name, evidence=EVIDENCE_OF_METRICS)
+    pred = check_positions(y_pred, pred_name, evidence=EVIDENCE_OF_METRICS)
     if len(true) != len(pred):
         raise ValueError(
             f"{true_name} has {len(true)} rows and {pred_name} has {len(pred)}: both need one row "
@@ -202,7 +219,7 @@ def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
 
 def check_pair_proba(y_true, y_proba):
     """Check positions and probabilities of pairs of labels, and return them as float64 arrays."""
-    y_true = check_positions(y_true, "y_true")
+    y_true = check_positions(y_true, "y_true", evidence=EVIDENCE_OF_METRICS)
     y_proba = np.asarray(plain(y_proba), dtype=np.float64)
     expected = (*y_true.shape, y_true.shape[1])
     if y_proba.shape != expected:

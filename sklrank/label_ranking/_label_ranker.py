@@ -258,7 +258,8 @@ class PairProbaMixin:
 
 def whole_positions(positions):
     """Return positions; renumber them, with a warning, if they are neither ranks nor mean ranks."""
-    known = positions.data if sparse.issparse(positions) else positions[~np.isnan(positions)]
+    is_sparse = sparse.issparse(positions)
+    known = positions.data if is_sparse else positions[~np.isnan(positions)]
     odd = known[known * 2.0 != np.rint(known * 2.0)]
     if not len(odd):
         return positions

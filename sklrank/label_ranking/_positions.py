@@ -122,7 +122,7 @@ def positions_from_scores(scores: ArrayLike) -> np.ndarray:
     array([[ 1.,  3.,  2.],
            [ 1., nan,  1.]])
     """
-    return close_ranks(-check_positions(scores, "scores", codes=True))
+    return close_ranks(-check_positions(scores, "scores", evidence=None))
 
 
 def positions_from_survey(
@@ -168,7 +168,7 @@ def positions_from_survey(
            [2., 1., 2.]])
     """
     _check_unlisted(unlisted)
-    positions = check_positions(answers, "answers", codes=True)
+    positions = check_positions(answers, "answers", evidence=None)
     codes = list(missing_values) if isinstance(missing_values, Set) else missing_values
     codes = as_numbers(codes, "missing_values")
     positions = np.where(np.isin(positions, codes), np.nan, positions)
@@ -349,7 +349,7 @@ def orderings_from_positions(
     >>> orderings_from_positions([[2, np.nan, 1]])
     array([[ 2.,  0., nan]])
     """
-    positions = check_positions(positions, "positions", codes=True)
+    positions = check_positions(positions, "positions", evidence=None)
     if ties not in ("raise", "first"):
         raise ValueError(f"ties must be 'raise' or 'first', got {ties!r}")
     n_labels = positions.shape[1]

@@ -456,7 +456,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
         """Learn the widths from samples `X` and positions `y`, with NaN for missing labels."""
         X = validate_data(self, X, dtype=np.float64)
         self.scaler_ = StandardScaler().fit(X)
-        X, positions = self.scaler_.transform(X), check_positions(y, codes=True)
+        X, positions = self.scaler_.transform(X), check_positions(y, evidence=None)
         some = np.linspace(0, len(X) - 1, min(len(X), _N_WIDTH_SAMPLES)).astype(np.intp)
         self.widths_ = learn_widths(X[some], positions[some])
         drawn = np.random.RandomState(draw_seed(self.random_state)).permutation(len(X))

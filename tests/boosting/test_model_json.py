@@ -67,6 +67,7 @@ def test_the_default_has_a_linear_part(example):
     assert [term["feature"] for term in model["linear"]] == [0, 1, 2, 3]
 
 
+@pytest.mark.filterwarnings("ignore:the feature 0 of X has the category")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("unit", [0.1, 0.25, 1.0, 2.0**25 + 1])
 def test_precision_of_categories(dtype, unit, example):

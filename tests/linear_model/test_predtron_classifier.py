@@ -387,6 +387,7 @@ def test_options_of_class_labels(parameters):
 # -- With scikit-learn's tools.
 
 
+@pytest.mark.filterwarnings("ignore:loss has no effect")
 def test_a_search_over_a_pipeline():
     search = GridSearchCV(
         make_pipeline(

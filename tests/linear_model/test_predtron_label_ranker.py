@@ -113,6 +113,7 @@ def test_formats_of_y():
     assert named.predict_topk(X, 1)[0, 0] == "zbcda"[model.predict_topk(X, 1)[0, 0]]
 
 
+@pytest.mark.filterwarnings("ignore:the relevance .* has the exponential gain")
 def test_samples_of_one_grade_do_not_change_the_model():
     model = PredtronLabelRanker(shuffle=False).fit(X, GRADES)
     before = model.coef_
@@ -122,6 +123,7 @@ def test_samples_of_one_grade_do_not_change_the_model():
     assert model.n_rounds_ == 600
 
 
+@pytest.mark.filterwarnings("ignore:the relevance .* has the exponential gain")
 @pytest.mark.parametrize("rate", [1.0, 0.01])
 def test_grades_may_be_in_the_hundreds(rate):
     """The gains 2^y - 1 would overflow; grades below the greatest one hardly count."""
@@ -166,6 +168,7 @@ def test_score(k):
         model.score(X, y, sample_weight=weights[:10])
 
 
+@pytest.mark.filterwarnings("ignore:the relevance .* has the exponential gain")
 def test_score_of_grades_without_relevance_or_exponential_gain():
     model = PredtronLabelRanker(shuffle=False).fit(X, GRADES)
     with pytest.raises(ValueError, match="^y has no relevant label.* include a sample"):

@@ -97,6 +97,7 @@ def test_score_needs_ids_after_several_queries():
     assert 0 < with_ids.fit(*first).score(*second) <= 1
 
 
+@pytest.mark.filterwarnings("ignore:the relevance .* has the exponential gain")
 @pytest.mark.parametrize("k", [None, 3])
 def test_score_is_ndcg_at_k(k):
     model = PredtronQueryRanker(k=k, shuffle=False).fit(X, GRADES, QID)

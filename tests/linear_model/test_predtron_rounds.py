@@ -295,6 +295,7 @@ def test_many_classes(mirror_map, rate):
     check_rows(model, rows(12), y, class_rounds(y, 12, "absolute"), atol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore:loss has no effect")
 @pytest.mark.parametrize("mirror_map", MAPS)
 @pytest.mark.parametrize("update", UPDATES)
 @pytest.mark.parametrize("loss", COSTS)

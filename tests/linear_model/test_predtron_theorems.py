@@ -138,6 +138,7 @@ def check_bound(model, given, rate, greatest):
     assert 0 < total <= greatest
 
 
+@pytest.mark.filterwarnings("ignore:loss has no effect")
 @pytest.mark.parametrize("loss_driven", [False, True])
 @pytest.mark.parametrize("name", MAPS)
 @pytest.mark.parametrize("problem", CLASSES)

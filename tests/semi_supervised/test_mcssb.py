@@ -378,12 +378,9 @@ def test_check_of_classes_without_minus_one():
         (np.full(120, -1), "labels no sample"),
         (np.where(Y == 2, 2, -1), r"one class only, \[2\]"),
         (np.where(Y < 0, -1, Y + 0.5), "Unknown label type: continuous"),
-        (np.where(Y < 0, np.nan, Y), "mark unlabeled samples by -1"),
-        ([np.nan if label < 0 else chr(97 + label) for label in Y], "mark unlabeled samples"),
         (Y[:9], "inconsistent numbers of samples"),
         (np.where(Y < 0, "-1", "a"), r"strings and has '-1'.*dtype=object"),
         (np.where(Y < 0, "-1", "a").astype("S"), r"strings and has '-1'.*dtype=object"),
-        (np.where(Y < 0, None, Y.astype(object)), "mark unlabeled samples by -1"),
         (np.where(Y == 2, "a", Y.astype(object)), "classes of one kind"),
     ],
 )

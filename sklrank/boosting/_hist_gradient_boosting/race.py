@@ -12,6 +12,7 @@ The splits of trees approximate a linear function of many features only after ma
 boosting starts from linear scores, the trees learn what these miss.
 """
 
+import warnings
 from collections.abc import Callable
 from copy import copy
 from functools import partial
@@ -133,8 +134,12 @@ class Race:
     def bins(self, X, max_bins=None):
         """Return the bins of samples, which do not depend on the size of the trees."""
         [tree, *_] = make_trees(self._ranker, len(X))
-        tree.max_bins = tree.max_bins if max_bins is None else min(tree.max_bins, max_bins)
-        return tree._bin(X, self._ranker._random_state)
+        with warnings.catch_warnings():
+            if max_bins is not None and max_bins < tree.max_bins:
+                # The model has more bins, of which it warns.
+                tree.max_bins = max_bins
+                warnings.filterwarnings("ignore", "the categorical feature")
+            return tree._bin(X, self._ranker._random_state)
 
     def winner(self, X, target, validation=None):
         """Return the winner. `validation` has the held-out X and target, or is None."""

@@ -1,5 +1,6 @@
 """Base class of the refiners: scores of the base ranker, and NDCG of the judged documents."""
 
+import warnings
 from numbers import Integral
 
 import numpy as np
@@ -18,7 +19,7 @@ base_ranker : int, str, fitted estimator or None, default=None
     Ranker whose scores are refined: the index or the name of a feature of `X`, or a fitted
     estimator with `decision_function` or `predict`, which is not fitted again. To clone the
     refiner, as in a grid search, wrap it in :class:`~sklearn.frozen.FrozenEstimator`. If None,
-    `base_scores` must be passed.
+    and `fit` gets no `base_scores`, these are 0, with a warning: there is nothing to refine.
 """,
     judgements="""
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -69,9 +70,23 @@ class RefinerMixin(DocumentRankerMixin):
         ],
     }
 
+    def _check_base(self, base_scores):
+        """Warn in `fit` if there is no ranking to refine."""
+        self._lacks_base = base_scores is None and self.base_ranker is None
+        if self._lacks_base:
+            warnings.warn(
+                "base_ranker=None and base_scores=None: there is no ranking to refine, and all "
+                "base scores are 0; name a feature of X or a fitted estimator as base_ranker, or "
+                "pass the scores of the samples as base_scores",
+                UserWarning,
+                stacklevel=3,
+            )
+
     def _base_scores(self, X_given, X, base_scores, ranker):
         """Return the base scores, which are those of the base ranker if `base_scores` is None."""
         name = "base_scores"
+        if base_scores is None and ranker is None and self._lacks_base:
+            return np.zeros(X.shape[0])
         if base_scores is None:
             name = "the scores of base_ranker"
             base_scores = self._scores_of_base_ranker(X_given, X, ranker)
@@ -86,9 +101,8 @@ class RefinerMixin(DocumentRankerMixin):
     def _scores_of_base_ranker(self, X_given, X, ranker):
         if ranker is None:
             raise ValueError(
-                "base_ranker=None and base_scores=None: there is no ranking to refine; name a "
-                "feature of X or a fitted estimator as base_ranker, or pass the scores of the "
-                "samples as base_scores"
+                "base_scores=None, but base_scores were given to fit, and base_ranker is None: "
+                "pass the base scores of the samples"
             )
         if not isinstance(ranker, (Integral, str)):
             if hasattr(ranker, "fit"):

@@ -267,6 +267,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
             X_given, X = X, self._check_training_X(X)
             queries = Queries.from_qid(qid, X.shape[0])
             judgements = check_judgements(y, pairs, queries)
+            self._check_base(base_scores)
             base_scores = self._base_scores(X_given, X, base_scores, self.base_ranker)
             grades = np.zeros(X.shape[0]) if y is None else judgements.grades
             target, seen = DocumentTarget.check(grades, queries, sample_weight, query_weight)

@@ -143,6 +143,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
             queries = Queries.from_qid(qid, X.shape[0])
             grades = check_relevance(y, X.shape[0], judgements=True)
             self._base_ranker = self.base_ranker
+            self._check_base(base_scores)
             base_scores = self._base_scores(X_given, X, base_scores, self._base_ranker)
             self._fitted_with_qid = is_qid_given(qid, X.shape[0])
             target, seen = DocumentTarget.check(grades, queries, sample_weight, query_weight)

@@ -89,8 +89,9 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted, or in the order of an ordered Categorical of pandas or an Enum of
-        polars if `loss` or `representation` depends on it. If `y` is an indicator matrix, the names of its columns, which are
-        0, ..., n_labels - 1 unless `y` is a data frame with names or `classes` was passed.
+        polars if `loss` or `representation` depends on it. If `y` is an indicator matrix, the names
+        of its columns, which are 0, ..., n_labels - 1 unless `y` is a data frame with names or
+        `classes` was passed.
     {weights}
     predictions_ : ndarray of shape (n_predictions,)
         Values that `predict` returns if `y` holds class labels: the classes, or the indices of the

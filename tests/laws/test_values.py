@@ -1,0 +1,258 @@
+"""Values that mean something else than a number are read rightly, or named with the remedy."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold, cross_val_predict
+
+from sklrank.boosting import (
+    AdaRank,
+    HistGradientBoostingRanker,
+    NDCGBoost,
+    RankBoost,
+    RankingRefiner,
+    ResidualRefiner,
+)
+from sklrank.datasets import load_letor
+from sklrank.feedback import Exploration
+from sklrank.label_ranking import (
+    CalibratedLabelRanker,
+    ConformalTopLabels,
+    LabelwiseRanker,
+    PairwiseRanker,
+    PlackettLuceRanker,
+    StackedRanker,
+    positions_from_long,
+)
+from sklrank.linear_model import OnlineLogisticRegression, PredtronClassifier, PredtronQueryRanker
+from sklrank.metrics import (
+    kendall_tau_score,
+    ndcg_score,
+    pair_brier_score,
+    rank_loss,
+    spearman_distance,
+)
+from sklrank.model_selection import QueryKFold
+from sklrank.off_policy import policy_value
+from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier, PooledLabelSpreading
+from sklrank.tree import (
+    HistogramTreeClassifier,
+    HoeffdingTreeClassifier,
+    HonestTreeClassifier,
+    ProbabilisticLabelTree,
+)
+
+RANDOM = np.random.RandomState(0)
+N = 40
+X = RANDOM.normal(size=(N, 3))
+RANKINGS = np.array([RANDOM.permutation(4) + 1.0 for _ in range(N)])
+HIDDEN = (np.arange(N) % 3 > 0)[:, np.newaxis] & (RANKINGS > 2)
+PARTIAL = np.where(HIDDEN, np.nan, RANKINGS)
+LABEL_RANKERS = [
+    PlackettLuceRanker(alpha=1.0),
+    LabelwiseRanker(Ridge()),
+    PairwiseRanker(HistogramTreeClassifier()),
+    CalibratedLabelRanker(PlackettLuceRanker(alpha=1.0)),
+    ConformalTopLabels(PlackettLuceRanker(alpha=1.0), confidence_level=0.5),
+    StackedRanker([("a", PlackettLuceRanker(alpha=1.0)), ("b", PlackettLuceRanker(alpha=2.0))]),
+]
+CODES = [0.0, -1.0, 5.0, 9.0, 99.0]
+
+
+@pytest.mark.parametrize("ranker", LABEL_RANKERS, ids=lambda ranker: type(ranker).__name__)
+def test_rankers_say_that_a_position_may_be_a_code(ranker):
+    """Four labels, whose positions are 1 to 4; the third and the fourth are often not ranked."""
+    with pytest.warns(UserWarning, match=r"position 0 .*code of labels"):
+        ranker.fit(X, np.nan_to_num(PARTIAL))
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_metrics_say_that_a_position_may_be_a_code(code):
+    coded = np.where(np.isnan(PARTIAL), code, PARTIAL)
+    for metric in (kendall_tau_score, spearman_distance):
+        for pair in ((coded, RANKINGS), (RANKINGS, coded)):
+            with pytest.warns(UserWarning, match=f"position {code:g} .*missing_values={code:g}"):
+                metric(*pair)
+    with pytest.warns(UserWarning, match=f"position {code:g} "):
+        pair_brier_score(coded, np.full((N, 4, 4), 0.5))
+    rows, columns = np.indices(coded.shape).reshape(2, -1)
+    with pytest.warns(UserWarning, match="ranks has the position"):
+        positions_from_long(rows, columns, coded.ravel())
+
+
+def test_other_numbers_whose_order_counts_are_no_codes():
+    ties = np.array([[0, 0, 2, 3], [0, 1, 1, 3]])  # counted from 0
+    for valid in (PARTIAL, PARTIAL - 1, RANKINGS - 1, ties, 10 * RANKINGS, -RANKINGS, RANKINGS / 3):
+        kendall_tau_score(valid, valid)
+    first = np.array([RANDOM.permutation(6) + 1.0 for _ in range(N)])[:, :4]  # of six labels
+    kendall_tau_score(first, first)
+
+
+def test_positions_that_cross_val_predict_makes_of_missing_ones_are_codes():
+    with pytest.warns(UserWarning, match="position 0 "):
+        cross_val_predict(
+            PlackettLuceRanker(alpha=1.0), X, PARTIAL, cv=KFold(2), method="decision_function"
+        )
+
+
+def test_costs_are_read_in_the_declared_order():
+    polars = pytest.importorskip("polars")
+    order, codes = ["low", "mid", "high"], np.digitize(X[:, 0], [-0.5, 0.5])
+    names = np.array(order)[codes]
+    for loss in ("absolute", [[0, 1, 4], [1, 0, 2], [9, 3, 0]]):
+        model = PredtronClassifier(loss=loss)
+        expected = np.array(order)[model.fit(X, codes).predict(X)]
+        enum = polars.Series(names.tolist(), dtype=polars.Enum(order))
+        for y in (pd.Series(pd.Categorical(names, order, ordered=True)), enum):
+            assert_array_equal(model.fit(X, y).predict(X), expected)
+            assert_array_equal(model.classes_, order)
+        with pytest.warns(UserWarning, match="order of the classes.*alphabet"):
+            model.fit(X, names)
+    model = PredtronClassifier(loss="absolute").partial_fit(X, enum).partial_fit(X, enum, order)
+    assert_array_equal(model.partial_fit(X, enum, [*order, "best"]).classes_, [*order, "best"])
+
+
+def test_costs_without_effect_are_said():
+    codes = (X[:, 0] > 0).astype(int)
+    for loss in ([1, 10], [[0, 1], [10, 0]]):
+        with pytest.warns(UserWarning, match="no effect.*update='loss-driven'"):
+            PredtronClassifier(loss=loss).fit(X, codes)
+        PredtronClassifier(loss=loss, update="loss-driven").fit(X, codes)
+    PredtronClassifier(loss=[[0, 5], [5, 0]]).fit(X, codes)
+
+
+def test_unknown_categories_are_said():
+    qid, town = np.repeat(np.arange(4), 10), np.array(["Lima", "Oslo", "Rome"])[np.arange(N) % 3]
+    names = pd.DataFrame({"a": X[:, 0], "town": pd.Categorical(town)})
+    codes = names.assign(town=names["town"].cat.codes.astype("category"))
+    options = {"max_iter": 2, "early_stopping": False, "init": None}
+    for fitted, other in ((names, codes), (codes, names)):
+        ranker = HistGradientBoostingRanker(**options).fit(fitted, town == "Oslo", qid=qid)
+        with pytest.raises(ValueError, match="'town' of X has the category .*names or codes"):
+            ranker.predict(other[:1])
+    ranker = HistGradientBoostingRanker(**options).fit(names, town == "Oslo", qid=qid)
+    ranker.predict(names[:5].assign(town="Bonn"))
+    with pytest.warns(UserWarning, match="40 of 40 values are unknown"):
+        ranker.predict(names.assign(town="Bonn"))
+    rows = np.c_[X[:, 0], np.arange(N) % 3]
+    ranker = HistGradientBoostingRanker(categorical_features=[1], **options)
+    ranker.fit(rows, rows[:, 1] == 1, qid=qid).predict(rows)
+    with pytest.warns(UserWarning, match="feature 1 of X has the category 7.0"):
+        ranker.predict(np.add(rows, [0, 7]))
+
+
+def test_categories_for_which_there_are_no_bins_are_said():
+    rows, qid = np.c_[np.arange(400) % 300, np.arange(400)].astype(float), np.arange(400) // 40
+    options = {"max_iter": 1, "early_stopping": False, "init": None}
+    with pytest.warns(UserWarning, match="has 300 categories, more than max_bins=255: .*of 11%"):
+        HistGradientBoostingRanker(categorical_features=[0], **options).fit(
+            rows, rows[:, 0] > 9, qid=qid
+        )
+
+
+@pytest.mark.parametrize("big", [2.0**53, np.float32(2**24)])
+def test_ids_that_floats_cannot_hold_are_refused(big):
+    ids = (big + np.arange(N)).astype(type(big))
+    match = "holds whole numbers up to 2.*Read ids as"
+    with pytest.raises(ValueError, match=f"qid has.*{match}"):
+        ndcg_score(np.ones(N), np.ones(N), qid=ids)
+    with pytest.raises(ValueError, match=f"qid has.*{match}"):
+        next(QueryKFold(2).split(X, qid=ids))
+    with pytest.raises(ValueError, match=f"respondents has.*{match}"):
+        positions_from_long(ids, np.arange(N), np.ones(N))
+    with pytest.raises(ValueError, match=f"y_true has.*{match}"):
+        rank_loss(ids, np.eye(N))
+    for model in (
+        OnlineLogisticRegression(),
+        PredtronClassifier(),
+        HoeffdingTreeClassifier(),
+        HistogramTreeClassifier(),
+        HonestTreeClassifier(),
+        ProbabilisticLabelTree(),
+        AssembleClassifier(),
+    ):
+        with pytest.raises(ValueError, match=f"y has.*{match}"):
+            model.fit(X, ids)
+        with pytest.raises(ValueError, match="contains NaN or None, first for the sample 1"):
+            ProbabilisticLabelTree().fit(X, ["a", None] * (N // 2))
+
+
+def test_large_grades_with_exponential_gains_are_said():
+    grades, qid = np.tile(np.arange(10.0), 4) * 4, np.repeat(np.arange(4), 10)
+    for ranker in (
+        HistGradientBoostingRanker("lambda", max_iter=2),
+        NDCGBoost(n_estimators=2),
+        AdaRank(n_estimators=2),
+        PredtronQueryRanker(),
+    ):
+        with pytest.warns(UserWarning, match=r"relevance 36 has the exponential gain 2\*\*36"):
+            ranker.fit(X, grades, qid=qid)
+    with pytest.warns(UserWarning, match="gain='linear'.*loss='spearman'"):
+        ndcg_score(grades, grades)
+    RankBoost(n_estimators=2).fit(X, grades, qid=qid).score(X, grades, qid=qid)
+    ndcg_score(grades, grades, gain="linear")
+
+
+def test_labels_that_are_not_compared_are_said():
+    ones, nan = np.ones((4, 1)), np.nan
+    apart = [[1, 2, nan], [2, 1, nan], [1, 2, nan], [nan, nan, 1]]
+    for alpha, Y, labels in ((0.0, [[1, 2, 3]] * 4, "[0, 1]"), (1.0, apart, "[2]")):
+        with pytest.warns(UserWarning, match=f"not finite: the labels {re.escape(labels)} are"):
+            ranker = PlackettLuceRanker(alpha=alpha).fit(ones, Y)
+        with pytest.warns(UserWarning, match="do not rely on their scores"):
+            ranker.predict(ones)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MCSSBClassifier(n_estimators=2, random_state=0),
+        AssembleClassifier(n_estimators=2, random_state=0),
+        pytest.param(PooledLabelSpreading(random_state=0), marks=pytest.mark.slow),
+    ],
+)
+def test_missing_labels_are_unlabeled(model):
+    codes, hidden = (X[:, 0] > 0).astype(int), np.arange(N) % 4 > 0
+    expected = model.fit(X, np.where(hidden, -1, codes)).predict(X)
+    numbers = pd.Series(codes).mask(hidden)
+    for y in (numbers.to_numpy(), numbers.astype("Int64")):
+        assert_array_equal(model.fit(X, y).predict(X), expected)
+    names = np.array(["a", "b"], dtype=object)
+    model.fit(X, np.where(hidden, None, names[codes]).tolist())
+    assert_array_equal(model.predict(X), names[expected])
+
+
+def test_messages_name_a_remedy_that_exists(tmp_path):
+    qid = np.repeat(np.arange(4), 10)
+    for ranker in (NDCGBoost(), RankBoost()):
+        with pytest.raises(TypeError, match="use HistGradientBoostingRanker, which has"):
+            ranker.fit(X, qid, qid=qid, eval_set=[(X, qid)])
+    log = Exploration(np.array([0, 1] * 20, dtype=object), np.full(N, 0.5))
+    assert policy_value(np.ones(N), log, np.zeros(N, int), method="ips").value == 1.0
+    classifier = HistogramTreeClassifier().fit(X, qid % 2)
+    with pytest.raises(ValueError, match=r"pass its probabilities, policy.predict_proba\(X\)"):
+        policy_value(np.ones(N), log, classifier, method="ips")
+    with pytest.raises(ValueError, match=r"use set_output\(predict='pandas'\)"):
+        LABEL_RANKERS[0].set_output(transform="pandas")
+    path = tmp_path / "empty.txt"
+    path.write_text("# no document\n")
+    with pytest.raises(ValueError, match="empty.txt has no document"):
+        load_letor(path)
+
+
+@pytest.mark.parametrize(
+    "refiner", [RankingRefiner(n_estimators=2, random_state=0), ResidualRefiner()]
+)
+def test_a_refiner_without_a_ranking_says_so(refiner):
+    grades = np.arange(N) % 3
+    with pytest.warns(UserWarning, match="no ranking to refine"):
+        alone = refiner.fit(X, grades).predict(X)
+    given = refiner.fit(X, grades, base_scores=np.zeros(N))
+    given = (
+        given.predict(X, np.zeros(N)) if isinstance(refiner, ResidualRefiner) else given.predict(X)
+    )
+    assert_array_equal(alone, given)
