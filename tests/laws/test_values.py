@@ -104,7 +104,7 @@ def test_costs_are_read_in_the_declared_order():
     order, codes = ["low", "mid", "high"], np.digitize(X[:, 0], [-0.5, 0.5])
     names = np.array(order)[codes]
     for loss in ("absolute", [[0, 1, 4], [1, 0, 2], [9, 3, 0]]):
-        model = PredtronClassifier(loss=loss)
+        model = PredtronClassifier(loss=loss, shuffle=False)
         expected = np.array(order)[model.fit(X, codes).predict(X)]
         enum = polars.Series(names.tolist(), dtype=polars.Enum(order))
         for y in (pd.Series(pd.Categorical(names, order, ordered=True)), enum):
@@ -231,11 +231,11 @@ def test_messages_name_a_remedy_that_exists(tmp_path):
     for ranker in (NDCGBoost(), RankBoost()):
         with pytest.raises(TypeError, match="use HistGradientBoostingRanker, which has"):
             ranker.fit(X, qid, qid=qid, eval_set=[(X, qid)])
-    log = Exploration(np.array([0, 1] * 20, dtype=object), np.full(N, 0.5))
-    assert policy_value(np.ones(N), log, np.zeros(N, int), method="ips").value == 1.0
+    log = Exploration(np.array([0, 1] * 200, dtype=object), np.full(400, 0.5))
+    assert policy_value(np.ones(400), log, np.zeros(400, int), method="ips").value == 1.0
     classifier = HistogramTreeClassifier().fit(X, qid % 2)
     with pytest.raises(ValueError, match=r"pass its probabilities, policy.predict_proba\(X\)"):
-        policy_value(np.ones(N), log, classifier, method="ips")
+        policy_value(np.ones(400), log, classifier, method="ips")
     with pytest.raises(ValueError, match=r"use set_output\(predict='pandas'\)"):
         LABEL_RANKERS[0].set_output(transform="pandas")
     path = tmp_path / "empty.txt"
