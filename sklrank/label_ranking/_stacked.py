@@ -12,7 +12,7 @@ what a member earns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -227,8 +227,9 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
         return self._set_params("estimators", **params)
 
     def _fit_rankings(self, X, positions, sample_weight):
-        if sample_weight is not None and (sample_weight == 0.0).any():
-            # A fold of nothing else would have nothing to learn from.
+        # A fold of weights 0 would have nothing to learn from. Lists of folds are of all samples.
+        may_drop = sample_weight is not None and not isinstance(self.cv, Iterable)
+        if may_drop and (sample_weight == 0.0).any():
             kept = np.flatnonzero(sample_weight)
             X = _safe_indexing(X, kept)
             positions, sample_weight = positions[kept], sample_weight[kept]

@@ -5,9 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
 
-from sklrank.label_ranking._labelwise import LeafSizeForest
+from sklrank.label_ranking._labelwise import LeafSizeExtraTrees, LeafSizeForest
 
 few_trees = pytest.mark.usefixtures("few_trees")
 
@@ -26,29 +26,44 @@ def test_leaves_adapt_to_the_noise():
     assert clone(noisy).fit(X, PRECISE).min_samples_leaf == 1
 
 
-@pytest.mark.parametrize("oob_score", [False, True])
+KINDS = {
+    "forest": (LeafSizeForest, RandomForestRegressor, {"max_features": 3}),
+    "extra": (LeafSizeExtraTrees, ExtraTreesRegressor, {}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("y", [NOISY, np.column_stack([PRECISE, NOISY])])
-def test_it_is_the_forest_with_the_chosen_leaves(y, oob_score):
-    model = LeafSizeForest(random_state=3, oob_score=oob_score).fit(X, y)
-    forest = ExtraTreesRegressor(
-        min_samples_leaf=model.min_samples_leaf,
-        random_state=3,
-        bootstrap=oob_score,
-        oob_score=oob_score,
-    ).fit(X, y)
+def test_it_is_the_forest_with_the_chosen_leaves(y, kind):
+    """A random forest considers a third of the features, at least three."""
+    chooses, plain, options = KINDS[kind]
+    oob_score = kind == "forest"
+    model = chooses(random_state=3, oob_score=oob_score).fit(X, y)
+    size = model.min_samples_leaf
+    forest = plain(min_samples_leaf=size, oob_score=oob_score, random_state=3, **options).fit(X, y)
     assert_array_equal(model.predict(X), forest.predict(X))
     if oob_score:
         assert_allclose(model.oob_prediction_, forest.oob_prediction_)
 
 
-def test_the_size_with_the_least_error_of_the_first_trees():
+@few_trees
+@pytest.mark.parametrize(("n_features", "n_considered"), [(1, 1), (2, 2), (4, 3), (9, 3), (12, 4)])
+def test_splits_consider_a_third_of_the_features_and_at_least_three(n_features, n_considered):
+    samples = RANDOM.normal(size=(30, n_features))
+    forest = LeafSizeForest(random_state=0).fit(samples, samples[:, 0])
+    assert {tree.max_features_ for tree in forest.estimators_} == {n_considered}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_size_with_the_least_error_of_the_first_trees(kind):
     """The error of the samples that a tree was fitted without; others count as 0."""
+    chooses, plain, options = KINDS[kind]
     seed = np.random.RandomState(2).randint(2**31 - 1)
     errors = {}
     for size in (1, 5, 20):
-        forest = ExtraTreesRegressor(
-            10, min_samples_leaf=size, bootstrap=True, random_state=seed
-        ).fit(X, NOISY)
+        forest = plain(10, min_samples_leaf=size, bootstrap=True, random_state=seed, **options).fit(
+            X, NOISY
+        )
         trees = [
             (tree.predict(X), set(drawn))
             for tree, drawn in zip(forest.estimators_, forest.estimators_samples_)
@@ -57,7 +72,7 @@ def test_the_size_with_the_least_error_of_the_first_trees():
         errors[size] = sum(
             ((np.mean(each) if each else 0.0) - NOISY[i]) ** 2 for i, each in enumerate(predicted)
         )
-    model = LeafSizeForest(random_state=2).fit(X, NOISY)
+    model = chooses(random_state=2).fit(X, NOISY)
     assert model.min_samples_leaf == min(errors, key=errors.get)
 
 
