@@ -381,7 +381,7 @@ def test_check_of_classes_without_minus_one():
         (Y[:9], "inconsistent numbers of samples"),
         (np.where(Y < 0, "-1", "a"), r"strings and has '-1'.*dtype=object"),
         (np.where(Y < 0, "-1", "a").astype("S"), r"strings and has '-1'.*dtype=object"),
-        (np.where(Y == 2, "a", Y.astype(object)), "classes of one kind"),
+        (np.where(Y == 2, "a", Y.astype(object)), "labels of one kind"),
     ],
 )
 def test_refuses_malformed_targets(y, message, fingerprint):
