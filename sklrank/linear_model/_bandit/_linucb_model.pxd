@@ -37,6 +37,8 @@ cdef class LinUCBModel(BanditModel):
     # Create the matrices A_k^-1 without samples.
     cdef int create_inverses(self) except -1
 
+    cdef double bounded(self, const Row* row, Py_ssize_t j, double n) noexcept nogil
+
     # Standardize and scale a sample, and write it to `scaled`, which gets the memory `values`
     # (n_features + n_components,). `z` (n_features,) is scratch memory. The statistics are those of
     # the samples learned and, if `includes`, of this sample. Write `linear_sum_squares` and

@@ -57,6 +57,7 @@ import numpy as np
 
 from sklrank._compiled.state cimport Archive
 from sklrank._online.drift cimport DriftTest
+from sklrank._online.outliers cimport bounded_deviation, is_outlier
 from sklrank.linear_model._symmetric cimport (
     quadratic_form, rank_k_downdate, symmetric_matvec
 )
@@ -212,7 +213,7 @@ cdef class LinUCBModel(BanditModel):
         )
 
     cdef void learn(self, const Row* row, const BanditFeedback* feedback) noexcept nogil:
-        cdef double prediction, error, deviation
+        cdef double prediction, error, deviation, value
         cdef Py_ssize_t j
         self.multiply(feedback.action, 1, &self.scaled, &prediction)
         error = feedback.reward - prediction
@@ -230,11 +231,19 @@ cdef class LinUCBModel(BanditModel):
         self.n_seen += 1.0
         if self.clip > 0.0:
             for j in range(row.n):
-                deviation = row.values[j] - self.means[j]
+                value = self.bounded(row, j, self.n_seen - 1.0)
+                deviation = value - self.means[j]
                 self.means[j] += deviation / self.n_seen
-                self.m2[j] += deviation * (row.values[j] - self.means[j])
-                self.minima[j] = min(self.minima[j], row.values[j])
-                self.maxima[j] = max(self.maxima[j], row.values[j])
+                self.m2[j] += deviation * (value - self.means[j])
+                self.minima[j] = min(self.minima[j], value)
+                self.maxima[j] = max(self.maxima[j], value)
+
+    cdef double bounded(self, const Row* row, Py_ssize_t j, double n) noexcept nogil:
+        # Return an entry of a sample as it enters the statistics, after n samples.
+        cdef double deviation = row.values[j] - self.means[j]
+        if not is_outlier(deviation, self.m2[j], n):
+            return row.values[j]
+        return self.means[j] + bounded_deviation(deviation, self.m2[j], n)
 
     cdef void scale(
         self, const Row* row, bint includes, double* values, double* z, Row* scaled, double* sums
@@ -250,6 +259,8 @@ cdef class LinUCBModel(BanditModel):
                 difference = values[j] - mean
                 deviation = self.m2[j]
                 if includes:
+                    values[j] = self.bounded(row, j, self.n_seen)
+                    difference = values[j] - mean
                     mean = values[j] - rest * difference
                     deviation += rest * difference * difference
                     minimum, maximum = min(minimum, values[j]), max(maximum, values[j])

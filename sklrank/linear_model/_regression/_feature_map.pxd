@@ -77,7 +77,7 @@ cdef class FeatureMap(Persistent):
 
     # Update the statistics and slots by all values, or by those of a sparse sample and zeros of
     # columns that are centered.
-    cdef void update_dense(self, const double* values) noexcept nogil
+    cdef void update_dense(self, double* values) noexcept nogil
     cdef void update_sparse(
         self, const double* values, const int* indices, Py_ssize_t n
     ) noexcept nogil

@@ -5,7 +5,8 @@ A sample x is mapped to features in four steps:
 
 1. If `standardize` is True, the columns are standardized by the statistics of the previous
    samples, (x - mean) / standard deviation, and clipped at +-clip, because standard deviations
-   estimated from the first few samples are inaccurate. They are multiplied by `scale`. If few of
+   estimated from the first few samples are inaccurate. Gross errors enter the statistics as values
+   at a bounded distance (`outliers.pxd`). They are multiplied by `scale`. If few of
    the entries so far are nonzero, so that centering would be slow, columns with few nonzero entries
    are only scaled: they are divided by the root mean square.
 2. If there are more columns than slots, they are reduced to a sketch z: the sum of the values of
@@ -31,6 +32,7 @@ import numpy as np
 
 from sklrank._compiled.rows cimport select_entries
 from sklrank._compiled.state cimport Archive
+from sklrank._online.outliers cimport bounded_deviation, is_outlier
 
 from sklrank._compiled import shared_call
 
@@ -268,7 +270,8 @@ cdef class FeatureMap:
             n = select_entries(x, NULL, self.n_features, memory, indices)
             self.update_sparse(memory, indices, self.insert_zeros(memory, indices, n))
 
-    cdef void update_dense(self, const double* values) noexcept nogil:
+    cdef void update_dense(self, double* values) noexcept nogil:
+        cdef bint has_outliers = False
         cdef double* mean = &self.mean[0]
         cdef double* m2 = &self.m2[0]
         cdef double* inverse_scale = &self.inverse_scale[0]
@@ -278,6 +281,11 @@ cdef class FeatureMap:
             for j in range(self.n_features):
                 if values[j] != 0.0:
                     self.assign_slot(j)
+        # A loop of its own, which the compiler vectorizes, since there are nearly never outliers.
+        for j in range(self.n_features):
+            has_outliers |= is_outlier(values[j] - mean[j], m2[j], self.count - 1.0)
+        for j in range(self.n_features if has_outliers else 0):
+            values[j] = mean[j] + bounded_deviation(values[j] - mean[j], m2[j], self.count - 1.0)
         for j in range(self.n_features):
             deviation = values[j] - mean[j]
             mean[j] += deviation * share
@@ -297,7 +305,14 @@ cdef class FeatureMap:
                 self.assign_slot(j)
             if not self.standardize:
                 continue
-            self.n_nonzero_of[j] += 1.0 if value != 0.0 else 0.0
+            if not self.is_centered[j]:
+                value = bounded_deviation(value, self.m2[j], self.n_nonzero_of[j])
+            elif is_outlier(value - self.mean[j], self.m2[j], self.count - 1.0):
+                deviation = value - self.mean[j]
+                value = self.mean[j] + bounded_deviation(
+                    deviation, self.m2[j], self.count - 1.0
+                )
+            self.n_nonzero_of[j] += 1.0 if values[i] != 0.0 else 0.0
             if not self.is_centered[j]:
                 self.mean[j] += value
                 self.m2[j] += value * value
