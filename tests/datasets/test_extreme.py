@@ -17,7 +17,11 @@ def write(tmp_path, text):
     return path
 
 
-@pytest.mark.parametrize("text", [TEXT, TEXT.replace("\n", "\r\n"), gzip.compress(TEXT.encode())])
+@pytest.mark.parametrize(
+    "text",
+    [TEXT, TEXT.replace("\n", "\r\n"), gzip.compress(TEXT.encode())],
+    ids=["lines", "lines of Windows", "gzip"],
+)
 def test_rows_with_and_without_labels(tmp_path, text):
     found = load_extreme_multilabel(write(tmp_path, text))
     features = [[0.5, 0, 0, 0, 1], [0, -0.002, 0, 0, 0], [0, 0, 0, 1.5, 0], [1, 0, 2, 0, 0]]
