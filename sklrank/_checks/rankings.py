@@ -116,7 +116,7 @@ def _warn_of_codes(positions, name, evidence):
     entries = positions.data if sparse.issparse(positions) else positions.ravel()
     low, high = np.fmin.reduce(entries, initial=1), np.fmax.reduce(entries, initial=1)
     # The first entries tell scores, which are no positions, without a copy of all.
-    if (low == 1 and high <= n_labels) or (entries[:100] % 0.5 > 0).any():
+    if n_labels == 1 or (low == 1 and high <= n_labels) or (entries[:100] % 0.5 > 0).any():
         return
     known = entries[~np.isnan(entries)]
     if (known % 0.5 > 0).any():

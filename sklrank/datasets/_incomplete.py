@@ -64,7 +64,7 @@ def hide_labels(
     array([[ 1., nan,  3.,  2.],
            [ 3., nan,  2.,  1.]])
     """
-    Y = check_positions(Y)
+    Y = check_positions(Y, evidence=None)
     random = check_random_state(random_state)
     kept = random.random_sample(Y.shape) < check_probabilities(survival, "survival", Y.shape)
     hidden = np.where(kept, Y, np.nan)
@@ -134,7 +134,7 @@ def tie_labels(
            [1., 2., 2., 2.],
            [1., 2., 2., 2.]])
     """
-    Y = check_positions(Y)
+    Y = check_positions(Y, evidence=None)
     random = check_random_state(random_state)
     if partitions is None:
         cuts = (len(Y), Y.shape[1] - 1)

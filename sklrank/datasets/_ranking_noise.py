@@ -71,7 +71,7 @@ def sample_mallows(
     [3. 1. 2.] 0.01...
     [3. 2. 1.] 0.00...
     """
-    centers = check_positions(centers, "centers", complete=True)
+    centers = check_positions(centers, "centers", complete=True, evidence=None)
     check_theta(theta)
     n_samples, n_labels = centers.shape
     uniform = check_random_state(random_state).random_sample((n_samples, n_labels))

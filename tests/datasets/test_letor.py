@@ -199,8 +199,8 @@ def test_byte_order_mark_and_comments_of_any_encoding(tmp_path):
 
 
 def test_files_without_documents(write):
-    X, y, qid = load_letor(write("empty.txt", "# nothing\n"), return_X_y_qid=True)
-    assert X.shape == (0, 1) and len(y) == len(qid) == 0
+    with pytest.raises(ValueError, match="empty.txt has no document"):
+        load_letor(write("empty.txt", "# nothing\n"))
 
 
 @pytest.mark.parametrize("name", ["train.gz", "train.bz2"])

@@ -222,7 +222,7 @@ def _without_objects(values):
     """Return an array, in which numbers of the type object, as in mixed tables, are numbers."""
     values = np.asarray(values)
     if values.dtype == object:
-        with suppress(TypeError, ValueError):
+        with suppress(TypeError, ValueError), np.errstate(invalid="ignore"):
             numbers = values.astype(np.float64)
             whole = numbers.astype(np.intp)
             return whole if np.array_equal(whole, numbers) else numbers
