@@ -127,7 +127,12 @@ def _warn_of_codes(positions, name, evidence):
         return
     if 0 < len(below) <= MAX_CODES:
         code, why = below[0], "below all positions, which count from 1"
-    elif distinct[0] == 0 and _is_no_first_position(table, evidence > 1):
+    elif (
+        # Sparse matrices store the labels that are ranked.
+        distinct[0] == 0
+        and not sparse.issparse(positions)
+        and _is_no_first_position(table, evidence > 1)
+    ):
         code, why = 0, "although positions do not count from 0 in each row"
         cure = f"; if positions count from 0, pass {name} + 1"
     elif 0 < len(above) <= MAX_CODES and (
