@@ -123,9 +123,10 @@ def _warn_of_codes(positions, name, evidence):
         return
     distinct, cure, table = np.unique(known), "", stored_positions(positions)
     above, below = distinct[distinct > n_labels], distinct[distinct < 0]
-    if not ((distinct >= 1) & (distinct <= n_labels)).any():
+    n_within = np.count_nonzero((distinct >= 1) & (distinct <= n_labels))
+    if n_within < 2:
         return
-    if 0 < len(below) <= MAX_CODES:
+    if 0 < len(below) <= min(MAX_CODES, n_within - 1) and not (distinct == 0).any():
         code, why = below[0], "below all positions, which count from 1"
     elif (
         # Sparse matrices store the labels that are ranked.
@@ -159,8 +160,8 @@ def _warn_of_codes(positions, name, evidence):
 def _is_no_first_position(table, strict):
     """Return whether 0 cannot be the first position of rankings that count from 0.
 
-    There, it is in each complete ranking, the others are below the number of labels, and as many
-    numbers are left out as labels are tied. If `strict`, most rankings must count from 1.
+    There, it is in each complete ranking, the others are below the number of labels, and it is not
+    the only position that is tied. If `strict`, most rankings must count from 1.
     """
     values, starts = table.data, table.indptr[:-1][np.diff(table.indptr) > 0]
     n_ranked = np.diff(starts, append=len(values))
@@ -168,11 +169,18 @@ def _is_no_first_position(table, strict):
     others = np.minimum.reduceat(np.where(values > 0, values, np.inf), starts)
     if strict and np.mean(others[np.isfinite(others)] == 1) < 0.9:
         return False
-    return bool(
-        values.max() >= table.shape[1]
-        or ((n_zeros > 1) & (others < n_zeros)).any()
-        or ((n_ranked == table.shape[1]) & (n_zeros == 0) & (others >= 1)).any()
-    )
+    if values.max() >= table.shape[1]:
+        return True
+    has_gap = (n_zeros > 1) & (others < n_zeros)
+    has_none = (n_ranked == table.shape[1]) & (n_zeros == 0) & (others >= 1)
+    return bool((has_gap | has_none).any()) and not _has_ties(table)
+
+
+def _has_ties(table):
+    """Return whether positions above 0 are tied."""
+    rows = np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))[table.data > 0]
+    pairs = np.column_stack([rows, table.data[table.data > 0]])
+    return len(np.unique(pairs, axis=0)) < len(pairs)
 
 
 def _follows_gaps(table, code):

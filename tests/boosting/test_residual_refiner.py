@@ -222,13 +222,14 @@ def test_a_failed_fit_changes_nothing(fingerprint):
     model = ResidualRefiner().fit(X, judged, qid, base)
     before = fingerprint(model)
     for arguments, message in (
-        ((X, judged, qid), "base_scores=None"),
         ((X, judged, qid, base[1:]), "one score for each of the 48 samples"),
         ((X, np.full(48, np.nan), qid, base), "nothing is judged"),
         ((X, judged, qid[1:], base), "qid"),
     ):
         with pytest.raises(ValueError, match=message):
             model.fit(*arguments)
+    with pytest.raises(ValueError, match="base_scores=None"):
+        model.predict(X)
     assert fingerprint(model) == before
 
 
