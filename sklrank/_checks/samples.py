@@ -144,7 +144,7 @@ def check_sparse(X, name="X"):
 def is_missing(values: np.ndarray) -> np.ndarray:
     """Return a mask of the entries of an array of any type that are missing, as None or NaN."""
     if values.dtype.kind == "O":
-        return np.frompyfunc(_is_missing, 1, 1)(values).astype(bool)
+        return np.asarray(np.frompyfunc(_is_missing, 1, 1)(values), dtype=bool)
     return np.isnan(values) if values.dtype.kind in "fmM" else np.zeros(values.shape, dtype=bool)
 
 
@@ -155,7 +155,7 @@ def check_labeled(
     if y is None or sparse.issparse(y):
         return
     try:
-        missing = np.argwhere(is_missing(np.asarray(y, dtype=object)))
+        missing = np.argwhere(is_missing(np.asarray(plain(y), dtype=object)))
     except ValueError:  # lists of different lengths
         return
     if len(missing):

@@ -27,8 +27,7 @@ _METHODS = ["decision_function", "predict", "predict_proba"]
 of_label_sets = shares_text(
     threshold="""
 threshold : str or float, default="auto"
-    Rule by which `predict` chooses label sets, if the target is an indicator matrix. All rules but
-    a float are learned from past samples ("Label sets" in the notes).
+    Rule by which `predict` chooses label sets, if the target is an indicator matrix.
 
     =============  ===============================================================
     threshold      the labels that are predicted
@@ -42,6 +41,8 @@ threshold : str or float, default="auto"
     "subset"       the same by the subset accuracy; needs all relevant labels
     float          those of a probability above this number, between 0 and 1
     =============  ===============================================================
+
+    All rules but a float are learned from past samples ("Label sets" in the notes).
 """,
     label_sets="""
 *Calibration.* Scores are converted to probabilities by Platt scaling (Platt 1999, "Probabilistic

@@ -104,7 +104,7 @@ def make_subset_ranking(
     >>> X, y, qid, weights = make_subset_ranking(random_state=0, return_weights=True)
     >>> X.shape
     (5000, 100)
-    >>> print(ndcg_score(y, X @ weights, qid=qid))
+    >>> print(ndcg_score(y, X @ weights, qid=qid, gain="linear"))
     1.0
     """
     check_scalar(n_queries, "n_queries", Integral, min_val=1)

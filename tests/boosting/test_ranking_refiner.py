@@ -387,7 +387,6 @@ class TwoScores(LinearRegression):
 NO_BASE = RankingRefiner()
 BASE = RankingRefiner(0)
 BAD = [
-    (NO_BASE, {}, "base_scores=None"),
     (NO_BASE, {"base_scores": np.zeros(5)}, r"60 samples.*\(5,\)"),
     (NO_BASE, {"base_scores": np.zeros((60, 2))}, r"one score"),
     (NO_BASE, {"base_scores": np.full(60, np.nan)}, "base_scores contains NaN"),

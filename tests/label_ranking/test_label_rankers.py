@@ -118,7 +118,7 @@ def test_only_the_order_of_the_positions_counts():
     """Tied labels share the mean of their positions."""
     ranker = LabelwiseRanker(LinearRegression())
     expected = ranker.fit(X, Y).decision_function(X)
-    assert_allclose(clone(ranker).fit(X, Y**3 - 7).decision_function(X), expected)
+    assert_allclose(clone(ranker).fit(X, Y**3 + 7).decision_function(X), expected)
     shared = np.array([[1.5, 1.5, 3.5, 3.5, 5.0]])[0][Y - 1]
     tied = clone(ranker).fit(X, TIED).decision_function(X)
     assert_allclose(tied, -LinearRegression().fit(X, shared / 5).predict(X), atol=1e-12)
@@ -288,7 +288,7 @@ class OnlyPredicts(ClassifierMixin, BaseEstimator):
 def test_pair_probabilities_are_those_of_the_classifiers(multi_output):
     """Label 0 always comes first."""
     tree = DecisionTreeClassifier(max_depth=2, random_state=0)
-    rankings = np.column_stack([np.zeros(len(Y)), Y + 1.0])
+    rankings = np.column_stack([np.ones(len(Y)), Y + 1.0])
     ranker = PairwiseRanker(tree, multi_output=multi_output).fit(X, rankings)
     before = ranker.predict_pair_proba(X[:5])
     n_labels = rankings.shape[1]

@@ -374,6 +374,7 @@ def many_labels(n_samples, n_labels, seed=0):
     return np.where(ranked | (np.arange(n_samples) == 3)[:, np.newaxis], Y, np.nan)
 
 
+@pytest.mark.filterwarnings("ignore:y_true has the position 0")
 @pytest.mark.parametrize("alpha", [0.5, "auto"])
 @every_rule
 @pytest.mark.parametrize("Y", [TARGETS["incomplete"], TARGETS["both"]], ids=["incomplete", "both"])

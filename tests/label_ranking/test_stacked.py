@@ -341,7 +341,7 @@ def test_a_single_ranker_keeps_its_predictions():
 def test_only_the_order_of_the_positions_counts():
     ranker = stacked(tree=TREE, linear=LINEAR)
     expected = ranker.fit(X, Y).decision_function(X)
-    assert_allclose(clone(ranker).fit(X, Y**3 - 7).decision_function(X), expected)
+    assert_allclose(clone(ranker).fit(X, Y**3 + 7).decision_function(X), expected)
 
 
 def test_useless_rankers_are_dropped():

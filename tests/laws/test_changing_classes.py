@@ -81,10 +81,10 @@ def started(model, classes, *, indicators):
     """Return an untrained model."""
     model = clone(model)
     model._check_rows(X, reset=True)
-    model._has_label_columns = indicators
+    model._has_label_columns, model._loss_driven = indicators, False
     model._start_model(np.array(classes))
     if isinstance(model, BasePredtron):  # Its model starts with the first rounds.
-        model._loss_driven, model._model = False, model._make_model()
+        model._model = model._make_model()
     return model
 
 
@@ -252,6 +252,7 @@ def test_weak_learners_of_other_packages_cannot_learn_new_labels(fingerprint):
     model.partial_fit(X, RELEVANT[:, :4])
 
 
+@pytest.mark.filterwarnings("ignore:the costs depend on the order of the classes")
 @pytest.mark.parametrize(
     ("model", "n_classes"),
     [

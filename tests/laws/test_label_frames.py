@@ -35,8 +35,8 @@ ONLINE = [
     TopKAdaptive("trees", n_estimators=3, k=2, random_state=0),
     SemiBanditRanker(k=2, random_state=0),
     TopKBBM("trees", n_estimators=3, k=2, random_state=0),
-    PredtronClassifier(loss="hamming"),
-    PredtronLabelRanker(),
+    PredtronClassifier(loss="hamming", random_state=0),
+    PredtronLabelRanker(random_state=0),
 ]
 # A ranker of labels, its target, and a scorer that matches columns by index.
 CASES = [(model, RELEVANT, rank_loss_scorer) for model in ONLINE[:4]] + [
@@ -127,7 +127,7 @@ RANKERS = [
     CalibratedLabelRanker(LabelwiseRanker(Ridge()).set_output(predict="polars"), cv=2),
     ConformalRanks(PlackettLuceRanker(alpha=1.0).set_output(predict="pandas")),
     ConformalTopLabels(PlackettLuceRanker(alpha=1.0).set_output(predict="pandas")),
-    PredtronLabelRanker(),
+    PredtronLabelRanker(random_state=0),
     AdaOLMR("trees", n_estimators=2),
     SemiBanditRanker(k=2),
 ]

@@ -435,7 +435,11 @@ READS = {
         lambda linear, X: linear.model_shares_,
     ],
 }
-READS[OnlineRidgeClassifier] = READS[OnlineLogisticRegression]
+READS[OnlineRidgeClassifier] = [
+    lambda ridge, X: ridge.decision_function(X),
+    lambda ridge, X: ridge.mean_,
+    lambda ridge, X: ridge.scale_,
+]
 
 
 @pytest.mark.parametrize("name", WEAK_LEARNERS)

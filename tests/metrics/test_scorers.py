@@ -337,6 +337,7 @@ def test_any_regressor_of_positions(scorer, metric, sign, incomplete):
     assert scorer(RandomForestRegressor(2).fit(X, y[:, 0]), X, y[:, :1]) == 0
 
 
+@pytest.mark.filterwarnings("ignore:y_true has the position 0")
 def test_classifiers_rank_by_predict_ranks(multilabel):
     X, Y = multilabel
     model = AdaOLMR("trees", n_estimators=5, random_state=0).fit(X, Y)

@@ -335,6 +335,7 @@ def test_nothing_to_split():
         assert not tree.feature_importances_.any()
 
 
+@pytest.mark.filterwarnings("ignore:the categorical feature 3 of X has 600 categories")
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [

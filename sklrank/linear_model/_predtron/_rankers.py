@@ -173,10 +173,11 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     >>> from sklearn.datasets import make_multilabel_classification
     >>> from sklrank.linear_model import PredtronLabelRanker
     >>> X, Y = make_multilabel_classification(1000, random_state=0)
-    >>> ranker = PredtronLabelRanker(average=True, max_iter=5).fit(X[:500], Y[:500])
+    >>> ranker = PredtronLabelRanker(average=True, max_iter=5, random_state=0)
+    >>> ranker = ranker.fit(X[:500], Y[:500])
     >>> ranker.predict(X[500:502])
-    array([[2, 1, 4, 3, 5],
-           [4, 2, 1, 3, 5]])
+    array([[1, 2, 4, 3, 5],
+           [5, 2, 1, 3, 4]])
     >>> round(ranker.score(X[500:], Y[500:]), 2)
     0.96
     """
@@ -405,7 +406,8 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
     >>> rng = np.random.RandomState(0)
     >>> X, qid = rng.randn(500, 5), np.repeat(np.arange(50), 10)
     >>> y = np.digitize(X @ [2, -1, 0, 0, 1], [1, 3])
-    >>> ranker = PredtronQueryRanker(average=True, max_iter=5).fit(X[:300], y[:300], qid[:300])
+    >>> ranker = PredtronQueryRanker(average=True, max_iter=5, random_state=0)
+    >>> ranker = ranker.fit(X[:300], y[:300], qid[:300])
     >>> round(ranker.score(X[300:], y[300:], qid[300:]), 2)
     1.0
     """
