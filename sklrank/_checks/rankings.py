@@ -169,7 +169,8 @@ def _is_no_first_position(table, strict):
     others = np.minimum.reduceat(np.where(values > 0, values, np.inf), starts)
     if strict and np.mean(others[np.isfinite(others)] == 1) < 0.9:
         return False
-    if values.max() >= table.shape[1] and (n_zeros != 1).any():
+    n_last = np.add.reduceat(values == values.max(), starts, dtype=np.intp)
+    if values.max() >= table.shape[1] and ((n_zeros != 1) | (n_last > 1)).any():
         return True
     has_gap = (n_zeros > 1) & (others < n_zeros)
     has_none = (n_ranked == table.shape[1]) & (n_zeros == 0) & (others >= 1)
