@@ -246,7 +246,7 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklrank.linear_model import OnlineLogisticRegression
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = OnlineLogisticRegression().fit(X[:400], y[:400])
+    >>> model = OnlineLogisticRegression(random_state=0).fit(X[:400], y[:400])
     >>> bool(model.score(X[400:], y[400:]) > 0.95)
     True
     """
