@@ -1185,8 +1185,10 @@ cdef class Grower(ThreadTeam):
         for k in range(self.n_active[block]):
             feature = block * WIDTH + self.active[block, k]
             missing = self.n_bins[feature]
-            self.add_histograms(feature, totals)
             n_sides = 1
+            # Splits of numbers that are all known do not need the sums.
+            if self.has_missing[feature] or self.is_categorical[feature]:
+                self.add_histograms(feature, totals)
             if self.has_missing[feature] and not self.is_categorical[feature]:
                 n_sides += totals[missing].count > 0
             for side in range(n_sides):
@@ -1205,9 +1207,12 @@ cdef class Grower(ThreadTeam):
                     add(totals + code, cells[code])
 
     cdef void scan_level(
-        self, int feature, const Cell* totals, bint missing_left, Split* best
+        self, int feature, Cell* totals, bint missing_left, Split* best
     ) noexcept nogil:
-        """Do the same as `scan` for all leaves of a level, whose cells add up to `totals`."""
+        """Do the same as `scan` for all leaves of a level.
+
+        Their cells add up to `totals`, which those of a categorical feature must have.
+        """
         cdef double gains[MAX_BINS]
         cdef double gain
         cdef unsigned char order[MAX_BINS]
@@ -1240,6 +1245,7 @@ cdef class Grower(ThreadTeam):
                 best.gain, best_position = gains[k], k
         if best_position < 0:
             return
+        self.add_histograms(feature, totals)
         memset(&best.left, 0, sizeof(Cell))
         count = 0
         for k in range(n_bins):
