@@ -67,6 +67,14 @@ def slow_tree(X, y, w, *, max_leaf_nodes, min_samples_leaf, l2, categorical):
     return gains, predicted
 
 
+def draw_samples(seed):
+    """Return samples with few values and missing ones, targets and weights."""
+    random = np.random.RandomState(seed)
+    X = np.round(random.normal(size=(40, 3)) * [3, 1, 9])
+    X[random.uniform(size=X.shape) < [0, 0.3, 0.1]] = np.nan
+    return X, random.normal(size=40) + np.nan_to_num(X[:, 1]), random.uniform(0.5, 2, size=40)
+
+
 @given(
     seed=st.integers(0, 2**32 - 1),
     max_leaf_nodes=st.integers(2, 7),
@@ -75,10 +83,7 @@ def slow_tree(X, y, w, *, max_leaf_nodes, min_samples_leaf, l2, categorical):
     categorical=st.sampled_from([[], [1], [0, 2]]),
 )
 def test_same_splits_as_a_slow_statement(seed, max_leaf_nodes, min_samples_leaf, l2, categorical):
-    random = np.random.RandomState(seed)
-    X = np.round(random.normal(size=(40, 3)) * [3, 1, 9])
-    X[random.uniform(size=X.shape) < [0, 0.3, 0.1]] = np.nan
-    y, w = random.normal(size=40) + np.nan_to_num(X[:, 1]), random.uniform(0.5, 2, size=40)
+    X, y, w = draw_samples(seed)
     parameters = {"max_leaf_nodes": max_leaf_nodes, "min_samples_leaf": min_samples_leaf}
     gains, predicted = slow_tree(X, y, w, l2=l2, categorical=categorical, **parameters)
     tree = HistogramTreeRegressor(
@@ -145,10 +150,7 @@ def slow_symmetric_tree(X, y, w, *, depth, min_samples_leaf, l2, categorical):
 def test_symmetric_trees_have_the_best_common_splits(
     seed, depth, min_samples_leaf, l2, categorical
 ):
-    random = np.random.RandomState(seed)
-    X = np.round(random.normal(size=(40, 3)) * [3, 1, 9])
-    X[random.uniform(size=X.shape) < [0, 0.3, 0.1]] = np.nan
-    y, w = random.normal(size=40) + np.nan_to_num(X[:, 1]), random.uniform(0.5, 2, size=40)
+    X, y, w = draw_samples(seed)
     parameters = {"min_samples_leaf": min_samples_leaf}
     gains, predicted = slow_symmetric_tree(
         X, y, w, depth=depth, l2=l2, categorical=categorical, **parameters
