@@ -16,11 +16,11 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import cholesky, eigh
+from scipy.linalg.lapack import dpotri
 from scipy.optimize import minimize
 from sklearn.base import TransformerMixin, clone
-from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
+from sklearn.gaussian_process.kernels import Matern
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -482,23 +482,52 @@ def learn_widths(X, positions):
     distance = np.sqrt(n_features)
     if not deviation:
         return np.full(n_features, distance)
-    widths = np.full(n_features if 2 * n_features <= _N_WIDTH_SAMPLES else 1, distance)
-    kernel = ConstantKernel() * Matern(widths, nu=1.5) + WhiteKernel(0.3)
-    process = GaussianProcessRegressor(kernel, optimizer=None).fit(X, targets / deviation)
-    start = process.kernel_.theta
-
-    def loss(theta):
-        value, gradient = process.log_marginal_likelihood(theta, True, clone_kernel=False)
-        return -value, -gradient
-
+    n_widths = n_features if 2 * n_features <= _N_WIDTH_SAMPLES else 1
+    start = np.log([1.0, *np.full(n_widths, distance), 0.3])
     # Up to a thousandfold: a feature of such a width has no effect.
     found = minimize(
-        loss,
+        process_loss,
         start,
+        args=(X, targets / deviation),
         jac=True,
         method="L-BFGS-B",
         bounds=[(log - np.log(1e3), log + np.log(1e3)) for log in start],
         options={"maxiter": 50},
     )
-    learned = process.kernel_.clone_with_theta(found.x).k1.k2.length_scale
-    return np.broadcast_to(learned, n_features).copy()
+    return np.broadcast_to(np.exp(found.x[1:-1]), n_features).copy()
+
+
+def process_loss(logs, X, targets):
+    r"""Return the negative log marginal likelihood of Gaussian processes, and its gradient.
+
+    The parameters are the logarithms of the variance of the processes, of the widths of the
+    features, or of their common width, and of the variance of the noise. The targets have shape
+    `(n_samples, n_labels)`.
+
+    The derivative by an entry of the covariance K is half of that of
+    :math:`M = A A^T - n_{labels} K^{-1}`, with :math:`A = K^{-1} Y`. The sum over pairs of samples
+    :math:`\sum_{ij} W_{ij} (x_i - x_j)^2` is :math:`2 (r^T x^2 - x^T W x)` for a symmetric W with
+    the row sums r: no array has an entry for each pair of samples and each feature.
+    """
+    n_samples, n_labels = targets.shape
+    variance, noise = np.exp(logs[[0, -1]])
+    scaled = X / np.exp(logs[1:-1])
+    products = scaled @ scaled.T
+    squares = np.diag(products)
+    distances = np.sqrt(3.0 * (squares[:, np.newaxis] + squares - 2.0 * products).clip(0.0))
+    decay = variance * np.exp(-distances)
+    signal = (1.0 + distances) * decay
+    # The sum is that of scikit-learn's `GaussianProcessRegressor`, whose parameter alpha is 1e-10.
+    factor = cholesky(signal + (noise + 1e-10) * np.eye(n_samples), lower=True)
+    inverse, _ = dpotri(factor, lower=True)
+    inverse += np.tril(inverse, -1).T
+    solved = inverse @ targets
+    log_determinant = 2.0 * np.log(np.diag(factor)).sum() + n_samples * np.log(2.0 * np.pi)
+    loss = 0.5 * (np.sum(targets * solved) + n_labels * log_determinant)
+    derivative = solved @ solved.T - n_labels * inverse
+    weights = 3.0 * derivative * decay
+    by_width = weights.sum(axis=1) @ scaled**2 - np.sum(scaled * (weights @ scaled), axis=0)
+    if len(logs) == 3:
+        by_width = [by_width.sum()]
+    by_variance, by_noise = 0.5 * np.sum(derivative * signal), 0.5 * noise * np.trace(derivative)
+    return loss, -np.array([by_variance, *by_width, by_noise])

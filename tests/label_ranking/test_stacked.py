@@ -16,6 +16,8 @@ from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.exceptions import NotFittedError
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import ConstantKernel, Matern, WhiteKernel
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
@@ -36,7 +38,7 @@ from sklrank.label_ranking import (
     recommended_rankers,
 )
 from sklrank.label_ranking._stack_weights import PairCorrection, non_negative_weights
-from sklrank.label_ranking._stacked import KernelFeatures
+from sklrank.label_ranking._stacked import KernelFeatures, process_loss
 from sklrank.metrics import kendall_tau_score
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -621,6 +623,23 @@ def test_kernel_features_find_the_features_that_matter():
     assert_allclose(constant.widths_, 2.0)
     many = KernelFeatures(random_state=0).fit(random.normal(size=(30, 101)), positions[:30])
     assert len(set(many.widths_)) == 1
+
+
+@pytest.mark.parametrize("n_widths", [4, 1])
+def test_likelihood_of_the_widths(n_widths):
+    """It is that of scikit-learn's processes; the gradient is that of finite differences."""
+    random = np.random.RandomState(0)
+    samples, targets = random.normal(size=(30, 4)), random.normal(size=(30, 3))
+    logs = random.normal(size=n_widths + 2)
+    kernel = ConstantKernel() * Matern(np.ones(n_widths), nu=1.5) + WhiteKernel()
+    process = GaussianProcessRegressor(kernel, optimizer=None).fit(samples, targets)
+    loss, gradient = process_loss(logs, samples, targets)
+    assert_allclose(loss, -process.log_marginal_likelihood(logs), rtol=1e-12)
+    moves = 1e-5 * np.eye(len(logs))
+    above, below = (
+        [-process.log_marginal_likelihood(logs + sign * move) for move in moves] for sign in (1, -1)
+    )
+    assert_allclose(gradient, np.subtract(above, below) / 2e-5, rtol=1e-6, atol=1e-6)
 
 
 def test_weights_in_a_single_fold():
