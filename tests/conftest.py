@@ -14,7 +14,7 @@ from scipy import sparse
 from scipy.stats import norm
 from sklearn import config_context
 from sklearn.base import BaseEstimator
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from threadpoolctl import threadpool_limits
 
 # `python -m pytest` puts the checkout on the path. The installed package is tested, unless the
@@ -156,8 +156,8 @@ def set_constant(monkeypatch):
 
 @pytest.fixture
 def few_trees(monkeypatch):
-    """Give random forests ten trees by default: those of the default label rankers have 100."""
-    for forest in (RandomForestClassifier, RandomForestRegressor):
+    """Give forests ten trees by default: those of the default label rankers have 100."""
+    for forest in (ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor):
         monkeypatch.setattr(forest.__init__, "__defaults__", (10,))
 
 

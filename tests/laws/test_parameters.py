@@ -120,9 +120,10 @@ CASES = [
     for parameter in inspect.signature(type(estimator).__init__).parameters
     if parameter not in {"self", *WITHOUT_EFFECT}
 ]
-FOREST = ExtraTreesRegressor(5, bootstrap=True)
+FOREST = ExtraTreesRegressor(5, bootstrap=True, random_state=0)
 RESAMPLING = {"weighting": "resampling", "estimator": DecisionTreeClassifier(max_depth=1)}
 STOPPING = {"early_stopping": True, "max_iter": 30, "init": None}
+TWO_RANKERS = [("one", PlackettLuceRanker(alpha=1.0)), ("two", LabelwiseRanker(Ridge()))]
 RBF = {"kernel": "rbf", "n_components": 9}
 # Patterns of a class and a parameter; other parameters that this one needs; its values, if they are
 # not those of the table above; and the kind of targets it needs.
@@ -160,13 +161,14 @@ SETTINGS = [
     ("CalibratedLabelRanker-(cv|random_state)", {"cv": 3}, None, ""),
     ("ConformalTopLabels-k", {}, [2], ""),
     ("StackedRanker-estimators", {}, [[("one", PlackettLuceRanker(alpha=1.0))]], ""),
-    ("StackedRanker-random_state", {"estimators": [("one", LabelwiseRanker(FOREST))]}, None, ""),
+    ("StackedRanker-random_state", {"estimators": TWO_RANKERS, "cv": "auto"}, None, ""),
     ("PlackettLuceRanker-(gamma|n_components|random_state)", {**RBF, "alpha": 1.0}, None, ""),
     ("PlackettLuceRanker-ties", {}, None, "tied"),
     ("PairwiseRanker-multi_output", {"estimator": TREE}, None, ""),
     ("PairwiseRanker-random_state", {"voting": "copeland-random"}, None, "tied"),
     ("LabelwiseRanker-estimator", {}, [Ridge()], ""),
-    ("LabelwiseRanker-(multi_output|random_state|oob_score)", {"estimator": FOREST}, None, ""),
+    ("LabelwiseRanker-(multi_output|oob_score)", {"estimator": FOREST}, None, ""),
+    ("LabelwiseRanker-random_state", {"estimator": None}, None, ""),
     ("LabelwiseRanker-incomplete", {"incomplete": "relative"}, None, "some NaN"),
     ("Predtron.*Ranker-loss", {"k": 2}, ["precision"], ""),
     ("PredtronClassifier-loss", {"learning_rate": 0.1}, ["absolute"], ""),
@@ -215,7 +217,7 @@ def make_targets(model, kind):
 
 
 def outputs(estimator, parameters, kind):
-    """Return the predictions for new samples of a model that is fitted with these parameters."""
+    """Return the predictions of a model that is fitted with these parameters."""
     model = clone(estimator).set_params(**parameters)
     if "random_state" in model.get_params() and "random_state" not in parameters:
         model.set_params(random_state=0)
@@ -227,6 +229,7 @@ def outputs(estimator, parameters, kind):
         found = predictions(model, X)
         for name in ("predict_sets", "predict_intervals", "predict_pair_proba"):
             found[name] = getattr(model, name)(X) if hasattr(model, name) else None
+    found["out of bag"] = getattr(model, "oob_decision_function_", None)
     return found
 
 
@@ -241,6 +244,7 @@ def differ(some, others):
     )
 
 
+@pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize(("name", "parameter"), CASES)
 def test_each_parameter_has_an_effect(name, parameter):
     options, values, kind = next(
@@ -251,6 +255,7 @@ def test_each_parameter_has_an_effect(name, parameter):
     key = name, repr(options), kind
     if key not in EXPECTED:
         EXPECTED[key] = outputs(KINDS[name], options, kind)
+        assert not differ(EXPECTED[key], outputs(KINDS[name], options, kind))
     assert any(
         differ(EXPECTED[key], outputs(KINDS[name], {**options, parameter: value}, kind))
         for value in values
