@@ -494,6 +494,19 @@ def test_label_axes_are_those_of_lists(data):
     assert found.tolist() == expected
 
 
+@given(drops=st.lists(st.booleans(), max_size=30))
+def test_labels_that_are_added_one_by_one_are_rarely_copied(drops):
+    """They are written behind the others, and what is dropped between leaves no trace."""
+    array, rows, n_copies = np.zeros((2, 1)), [[0], [0]], 0
+    for number, drop in enumerate([*drops, *[False] * 60]):
+        labels = np.r_[: len(rows), [-1]][int(drop) :]
+        rows = [*rows, [number]][int(drop) :]
+        before, array = array, LabelAxis().relabeled(array, 0, labels, number)
+        n_copies += not np.shares_memory(before, array)
+        assert array.tolist() == rows
+    assert n_copies <= 8 + 2 * sum(drops)
+
+
 # -- Random numbers.
 
 
