@@ -81,6 +81,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.thread_unsafe(reason=reason))
 
 
+def pytest_runtest_setup():
+    """Start NumPy's generator anew, so that a test that passes does so in each run.
+
+    With the plugin pytest-randomly, which seeds it later, it has another seed in each run.
+    """
+    np.random.seed(0)  # noqa: NPY002
+
+
 @pytest.fixture
 def benchmark_folder():
     """Return the folder of the benchmark data, or skip the test if there is none."""
