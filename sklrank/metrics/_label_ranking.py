@@ -463,6 +463,9 @@ def _evaluate(values_of, y_true, y_pred, *, average, sample_weight):
 
 # -- Numbers of pairs of labels on which two rankings agree or disagree.
 
+# Number of entries of which comparing all pairs takes less time than merge sort.
+_MERGED = 512
+
 
 class PairCounts(NamedTuple):
     """Numbers of the pairs of labels that are ranked in both rankings, by kind.
@@ -523,8 +526,27 @@ def _tied_pairs(n_ranked, *arrays):
 
 def _decreasing_pairs(values):
     """Count the pairs of entries of each row whose first entry is larger than the second one."""
-    # The loop compares and adds whole rows of the transpose, which is faster than merge sort for up
-    # to a thousand labels.
+    n_rows, n = values.shape
+    width = min(n, _MERGED)
+    # Infinity at the end of a row is in no such pair.
+    size = width << (-(-n // width) - 1).bit_length()
+    values = np.pad(values, ((0, 0), (0, size - n)), constant_values=np.inf).reshape(-1, width)
+    counts = _decreasing_pairs_by_lags(values).reshape(n_rows, -1).sum(axis=1)
+    values.sort(axis=1)
+    while width < size:
+        # Both halves of each row are sorted, which takes a stable sort a time of their size.
+        values = values.reshape(-1, 2 * width)
+        order = np.argsort(values, axis=1, kind="stable")
+        is_first = order < width
+        larger = (width - np.cumsum(is_first, axis=1)) * ~is_first
+        counts += larger.reshape(n_rows, -1).sum(axis=1)
+        values = np.take_along_axis(values, order, axis=1)
+        width *= 2
+    return counts
+
+
+def _decreasing_pairs_by_lags(values):
+    # The loop compares and adds whole rows of the transpose.
     values = np.ascontiguousarray(values.T)
     larger_before = np.zeros(values.shape, dtype=np.int32)
     for lag in range(1, len(values)):

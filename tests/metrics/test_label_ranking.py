@@ -4,6 +4,7 @@ import math
 import tracemalloc
 from functools import partial
 from itertools import combinations
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.stats import kendalltau, spearmanr
 
-from sklrank.metrics import _averaging, kendall_tau_distance, kendall_tau_score, spearman_distance
+from sklrank.metrics import (
+    _averaging,
+    _label_ranking,
+    kendall_tau_distance,
+    kendall_tau_score,
+    spearman_distance,
+)
 
 METRICS = [kendall_tau_score, kendall_tau_distance, spearman_distance]
 VARIANTS = ["a", "b", "gamma", "x"]
@@ -135,6 +142,21 @@ def test_agrees_with_the_double_loop(metric):
 @given(data=rankings(), metric=any_choice)
 def test_small_cases_agree_with_the_double_loop(data, metric):
     assert_allclose(metric(*data, average=False), slow(metric, *data), rtol=1e-12, atol=1e-15)
+
+
+@given(data=rankings(), metric=any_choice, width=st.integers(1, 3))
+def test_merged_blocks_agree_with_the_double_loop(data, metric, width):
+    """Rankings of more than 512 labels are counted in blocks, which are merged."""
+    with mock.patch.object(_label_ranking, "_MERGED", width):
+        values = metric(*data, average=False)
+    assert_allclose(values, slow(metric, *data), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("n_labels", [513, 3000])
+def test_score_of_many_labels_agrees_with_scipy(n_labels):
+    y_true, y_pred = np.random.default_rng(0).integers(0, n_labels, size=(2, 3, n_labels))
+    expected = [kendalltau(*row).statistic for row in zip(y_true, y_pred)]
+    assert_allclose(kendall_tau_score(y_true, y_pred, average=False), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -16,7 +16,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import label_ranking_loss
 
-from sklrank.metrics import _averaging, hinge_rank_loss, logistic_rank_loss, rank_loss
+from sklrank.metrics import (
+    _averaging,
+    _pairwise_loss,
+    hinge_rank_loss,
+    logistic_rank_loss,
+    rank_loss,
+)
 
 LOSSES = [rank_loss, hinge_rank_loss, logistic_rank_loss]
 
@@ -215,6 +221,19 @@ def test_large_scores_stay_finite_and_exact():
     assert hinge_rank_loss([[1, 0, 0]], [[0.75, 0.0, -1e15]], normalize=False) == 0.25
 
 
+@pytest.mark.parametrize("scale", [1e-12, 0.1, 2, 50, 1e4, 1e15])
+@pytest.mark.parametrize("gap", [-1e6, -800, -50, 0, 50, 800])
+def test_logistic_loss_of_many_labels(scale, gap):
+    """The sum over all pairs, of which the first row is rounded, so that scores are equal."""
+    rng = np.random.default_rng(0)
+    Y = rng.random((2, 600)) < 0.5
+    S = rng.normal(scale=scale, size=Y.shape) + gap * Y
+    S[0] = np.round(S[0])
+    for y, s, loss in zip(Y, S, logistic_rank_loss(Y, S, average=False)):
+        costs = np.logaddexp(0, s[~y][:, np.newaxis] - s[y])
+        assert_allclose(loss, costs.mean(), rtol=1e-12, atol=1e-320)
+
+
 def test_many_samples_in_bounded_memory():
     rng = np.random.default_rng(0)
     S, Y = rng.random((20_000, 20)), rng.random((20_000, 20)) < 0.5
@@ -274,9 +293,11 @@ def test_unknown_ties(ties):
 
 
 @pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("many_pairs", [0, _pairwise_loss._MANY_PAIRS])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_scores_near_the_largest_float(loss, normalize):
+def test_scores_near_the_largest_float(loss, normalize, many_pairs, monkeypatch):
     """The costs are exact fractions; a loss above the largest float is infinite."""
+    monkeypatch.setattr(_pairwise_loss, "_MANY_PAIRS", many_pairs)
     scores = [1e308, -1e308, 1.7e308, 3.0, -2.5, 0.0]
     for Y in itertools.product([0, 1], repeat=len(scores)):
         good = [Fraction(s) for s, relevant in zip(scores, Y) if relevant]
