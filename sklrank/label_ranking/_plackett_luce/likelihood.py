@@ -19,9 +19,9 @@ probability. With ties,
   labels is the elementary symmetric polynomial of degree k of the numbers :math:`\exp(s_l / k)`,
   which a recursion computes.
 
-All sums are computed from logarithms, so that no difference between scores overflows.
-`PenalizedLikelihood` is the likelihood of linear scores as a function of their weights. It computes
-the scores of the ranked labels only, in tables of `RankedLabels`.
+Sums are computed from logarithms where the differences between scores are large, so that none
+overflows. `PenalizedLikelihood` is the likelihood of linear scores as a function of their weights.
+It computes the scores of the ranked labels only, in tables of `RankedLabels`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
-from scipy.special import expit
+from scipy.special import expit, log_softmax
 from sklearn.utils import gen_batches
 
 from sklrank._checks import stored_positions
@@ -41,6 +41,9 @@ _MAX_ITER = 1000
 _BLOCK = 1000
 # Number of entries of a table, whose temporary arrays then fit into a cache.
 _TABLE = 2**15
+# Largest difference from the score of the first label whose exponential is not near an overflow,
+# nor the quotient of two of them.
+_SPAN = 300.0
 
 
 class RankingLikelihood:
@@ -54,7 +57,8 @@ class RankingLikelihood:
     Attributes
     ----------
     order : ndarray of shape (n_samples, n_labels)
-        The labels from best to worst. Labels that are not ranked are last.
+        The entries of the labels in the flattened array, from best to worst. Labels that are not
+        ranked are last.
     ranked : ndarray of bool, shape (n_samples, n_labels)
         Mask of the places in `order` whose labels are ranked.
     counted : ndarray of bool, shape (n_samples, n_labels)
@@ -67,8 +71,9 @@ class RankingLikelihood:
 
     def __init__(self, positions, ties, orders=None, choices="all"):
         self.ties = ties
-        self.order = np.argsort(positions, axis=1, kind="stable")
-        ordered = np.take_along_axis(positions, self.order, axis=1)
+        order = np.argsort(positions, axis=1, kind="stable")
+        self.order = order + np.arange(0, order.size, order.shape[1])[:, np.newaxis]
+        ordered = self._ordered(positions)
         self.ranked = self.counted = ~np.isnan(ordered)
         tied = ordered[:, 1:] == ordered[:, :-1]
         self.starts = self.ends = None
@@ -101,47 +106,66 @@ class RankingLikelihood:
         """
         if self.ties == "davidson":
             return self._davidson(scores, log_prevalences)
-        scores, log_sums = self._log_risk_sums(scores)
-        values = np.where(self.counted, scores - log_sums, 0.0).sum(axis=1)
+        scores = self._ordered(scores)
+        # Differences from the first label, which are all that matters.
+        shifted = np.where(self.ranked, scores - scores[:, :1], 0.0)
+        is_wide = np.abs(shifted).max(initial=0.0) > _SPAN
+        terms = np.exp(shifted.clip(-_SPAN, _SPAN) if is_wide else shifted) * self.ranked
+        sums = np.where(self.counted, self._risk_sums(terms), 1.0)
+        values = np.sum(shifted * self.counted - np.log(sums), axis=1)
         # Label m is in the risk sets of the labels before it, which are those of the first places.
-        inverse = np.where(self.counted, -log_sums, -np.inf)
-        own = np.exp(scores + inverse)
-        inverse = np.logaddexp.accumulate(inverse, axis=1)
-        if self.starts is None:
-            expected = np.exp(scores + inverse)
-        elif self.ties == "breslow":
-            expected = np.exp(scores + np.take_along_axis(inverse, self.ends - 1, axis=1))
-        else:
-            before = np.take_along_axis(padded(inverse, 1, 0), self.starts, axis=1)
-            expected = np.exp(scores + before) + own
+        inverse = self.counted / sums
+        before = np.cumsum(inverse, axis=1)
+        if self.ties == "breslow" and self.ends is not None:
+            before = np.take_along_axis(before, self.ends - 1, axis=1)
+        elif self.ends is not None:
+            before = np.take_along_axis(padded(before, 1, 0), self.starts, axis=1) + inverse
+        expected = terms * before
+        if is_wide:
+            rows = np.flatnonzero((np.abs(shifted) > _SPAN).any(axis=1))
+            for part, values[part], chances in self._choices(scores, rows):
+                expected[part] = chances.sum(axis=1)
         return values, self._by_label(self.counted - expected), np.empty((len(values), 0))
+
+    def _risk_sums(self, terms):
+        """Return the sums over the risk sets of terms of the labels in their order."""
+        remaining = np.cumsum(terms[:, ::-1], axis=1)[:, ::-1]
+        if self.starts is None:
+            return remaining
+        if self.ties == "breslow":
+            return np.take_along_axis(remaining, self.starts, axis=1)
+        return terms + np.take_along_axis(padded(remaining, 0, 1), self.ends, axis=1)
+
+    def _choices(self, scores, rows):
+        """Yield parts of the rows, with the log-likelihoods of their rankings and probabilities.
+
+        Entry ``[i, t, m]`` of the probabilities is that of the label at place m in the choice of
+        the label at place t; it is 0 if that choice is not counted. The scores are in the order of
+        the places.
+        """
+        places = np.arange(scores.shape[1])
+        own = np.eye(len(places), dtype=bool)
+        for batch in gen_batches(len(rows), max(1, 8 * _TABLE // len(places) ** 2)):
+            part = rows[batch]
+            if self.starts is None:
+                starts = places[np.newaxis]
+            else:
+                starts = (self.starts if self.ties == "breslow" else self.ends)[part]
+            at_risk = (places >= starts[:, :, np.newaxis]) & self.ranked[part, np.newaxis] | own
+            logs = log_softmax(np.where(at_risk, scores[part, np.newaxis], -np.inf), axis=2)
+            values = np.sum(np.diagonal(logs, axis1=1, axis2=2), axis=1, where=self.counted[part])
+            yield part, values, np.exp(logs) * self.counted[part][:, :, np.newaxis]
 
     def _by_label(self, ordered):
         gradient = np.empty(ordered.shape)
-        np.put_along_axis(gradient, self.order, np.where(self.ranked, ordered, 0.0), axis=1)
+        np.put(gradient, self.order, ordered)
         return gradient
 
-    def _log_risk_sums(self, scores):
-        """Return the ordered scores, and the logarithms of the sums over their risk sets.
-
-        Scores of labels that are not ranked are -inf; their sums are 0.
-        """
-        scores = self._ordered(scores)
-        remaining = np.logaddexp.accumulate(scores[:, ::-1], axis=1)[:, ::-1]
-        if self.starts is None:
-            log_sums = remaining
-        elif self.ties == "breslow":
-            log_sums = np.take_along_axis(remaining, self.starts, axis=1)
-        else:
-            after = np.take_along_axis(padded(remaining, 0, 1), self.ends, axis=1)
-            log_sums = np.logaddexp(scores, after)
-        return scores, np.where(self.ranked, log_sums, 0.0)
-
     def _ordered(self, scores):
-        return np.where(self.ranked, np.take_along_axis(scores, self.order, axis=1), -np.inf)
+        return np.take(scores, self.order)
 
     def _davidson(self, scores, log_prevalences):
-        scores = self._ordered(scores)
+        scores = np.where(self.ranked, self._ordered(scores), -np.inf)
         chosen = self.counted & (self.starts == np.arange(scores.shape[1]))
         sizes = self.ends - self.starts
         terms = [(1, 0.0), *zip(self.orders, log_prevalences)]
@@ -195,8 +219,8 @@ def _symmetric_sums_gradient(logs, sums, log_weights, degree):
 
 
 def padded(values, before, after):
-    """Return the logarithms of sums with columns of empty sums before and after them."""
-    return np.pad(values, ((0, 0), (before, after)), constant_values=-np.inf)
+    """Return sums with columns of empty sums before and after them."""
+    return np.pad(values, ((0, 0), (before, after)))
 
 
 class RankedLabels:
