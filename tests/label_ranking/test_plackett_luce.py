@@ -354,6 +354,18 @@ def test_the_search_is_as_good_as_all_penalties(seed):
     assert max(ranker.validation_scores_.values()) > max(every) - 0.01
 
 
+def test_the_search_ends_after_two_penalties_without_a_gain():
+    """Weak penalties of the weights of many samples do not matter."""
+    random = np.random.RandomState(0)
+    X = random.normal(size=(400, 2))
+    scores = X @ [[1.0, 0.0, -1.0], [0.0, 1.0, 1.0]] + random.gumbel(size=(400, 3))
+    Y = np.argsort(np.argsort(scores)) + 1.0
+    tried = [*PlackettLuceRanker().fit(X, Y).validation_scores_.items()][:-2]
+    penalties, values = zip(*tried)
+    assert np.argmax(values) == len(values) - 3
+    assert penalties == tuple(10.0**power for power in range(4, 4 - len(values), -1))
+
+
 # -- Sparse rankings.
 
 

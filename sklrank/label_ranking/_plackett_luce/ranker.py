@@ -166,8 +166,9 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
     ===========  ==================================================================================
 
     The candidates of ``alpha="auto"`` are the powers of ten from 1e4 down to 1e-5, until the
-    likelihood decreases, then the best one multiplied and divided by the square root of ten. Each
-    fifth of the samples is held out in turn; of more than 1000 samples, the first one only.
+    likelihood decreases or two of them do not increase it, then the best one multiplied and divided
+    by the square root of ten. Each fifth of the samples is held out in turn; of more than 1000
+    samples, the first one only.
 
     References
     ----------
@@ -438,10 +439,13 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         def candidates():
             for power in range(4, -6, -1):  # from almost constant to almost free
                 yield 10.0**power
+                best = best_alpha(found)
                 # All strongly penalized models are almost constant: smaller declines are random.
-                if found[10.0**power] < max(found.values()) - 0.01:
+                if found[10.0**power] < found[best] - 0.01:
                     break
-            best = best_alpha(found)
+                # All weakly penalized models are almost equal: two of them show that.
+                if found[best] > found[1e4] + 0.01 and best >= 10.0 ** (power + 2):
+                    break
             yield best * 10.0**0.5
             yield best / 10.0**0.5
 
