@@ -61,8 +61,8 @@ shuffle : bool, default=True
     learns them in the order of the rows, as `partial_fit` and `progressive_fit` always do.
 """,
     seed_of_order="""
-random_state : int, RandomState instance or None, default=None
-    Controls the order of the samples in `fit`. Pass an int for reproducible results.
+random_state : int, RandomState instance or None, default=0
+    Controls the order of the samples in `fit`. If None, each fit draws another order.
 """,
     features_seen="""
 n_features_in_ : int

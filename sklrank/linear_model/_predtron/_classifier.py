@@ -215,7 +215,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         fit_intercept: bool = True,
         max_iter: int = 1,
         shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.loss = loss
         self.update = update

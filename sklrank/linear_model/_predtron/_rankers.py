@@ -206,7 +206,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
         fit_intercept: bool = True,
         max_iter: int = 1,
         shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.loss = loss
         self.k = k
@@ -429,7 +429,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         kernel: str | Callable | None = None,
         max_iter: int = 1,
         shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.loss = loss
         self.k = k

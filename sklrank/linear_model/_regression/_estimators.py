@@ -267,7 +267,7 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         normalize: Literal["l2"] | None = None,
         intercept_scaling: float = 1.0,
         shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.multi_class = multi_class
         self.learning_rate = learning_rate
@@ -338,9 +338,9 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         are nonzero in a sample have an entry of their own; values of others are added to, or
         subtracted from, a random entry (count sketch [2]_). If None, all features are used.
     {shuffle}
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState instance or None, default=0
         Controls the order of the samples in `fit`, the random entries of a sketch, and the random
-        Fourier features.
+        Fourier features. If None, each fit draws others.
 
     Attributes
     ----------
@@ -417,7 +417,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         normalize: Literal["l2"] | None = None,
         sketch_size: int | None = None,
         shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.kernel = kernel
         self.alpha = alpha

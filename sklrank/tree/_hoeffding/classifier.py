@@ -120,7 +120,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         max_depth: int | None = None,
         max_leaves: int | None = None,
         shuffle: bool = True,
-        random_state: int | np.random.RandomState | None = None,
+        random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.grace_period = grace_period
         self.delta = delta
