@@ -26,6 +26,8 @@ row of all classes together. Its variance replaces the variance of a class that 
 cimport cython
 from libc.math cimport INFINITY, fabs, log, log2, sqrt
 
+from sklrank._online.outliers cimport bounded_deviation
+
 import numpy as np
 from scipy.special import entr, ndtr
 
@@ -33,6 +35,10 @@ cdef enum:
     STEPS_PER_UNIT = 16
     Z_MAX = 8                           # Phi(-8) = 6e-16
     N_STEPS = STEPS_PER_UNIT * Z_MAX
+
+# Standard deviations from the mean of a class beyond which there are no thresholds. Few values are
+# farther; all other values would be on one side of all thresholds that reach to a gross error.
+cdef double MAX_REACH = 6.0
 
 # If the variance of a class is below this fraction of the pooled variance, the pooled variance is
 # used instead. For example, the variance of a class cannot be estimated from a single value.
@@ -126,20 +132,21 @@ cdef void clear(double* row, Py_ssize_t n_features) noexcept nogil:
 cdef void observe(
     double* row, const double* x, Py_ssize_t n_features, double weight
 ) noexcept nogil:
-    # Update the weighted mean and squared deviations by West's formula. NaN values are skipped.
+    # Update the weighted mean and squared deviations by West's formula. NaN values are skipped, and
+    # the number of values, of which outliers are told, is that of values of this weight.
     cdef double* seen = row + WEIGHT * n_features
     cdef double* mean = row + MEAN * n_features
     cdef double* m2 = row + M2 * n_features
     cdef double* low = row + LOW * n_features
     cdef double* high = row + HIGH * n_features
-    cdef double value, deviation, step
+    cdef double value, deviation, step, scale = 1.0 / weight
     cdef Py_ssize_t f
     for f in range(n_features):
         value = x[f]
         if value != value:
             continue
+        deviation = bounded_deviation(value - mean[f], m2[f] * scale, seen[f] * scale)
         seen[f] += weight
-        deviation = value - mean[f]
         step = deviation * (weight / seen[f])
         mean[f] += step
         m2[f] += weight * deviation * (deviation - step)
@@ -272,11 +279,11 @@ cdef Split best_split(
     Py_ssize_t n_features,
 ) noexcept nogil:
     # Return the best split over all features, each with `N_POINTS` equally spaced thresholds
-    # between its minimum and its maximum.
+    # between its minimum and its maximum, but for values that are far from the mean of their class.
     cdef double[N_POINTS] thresholds
     cdef double[N_POINTS] left
     cdef double[N_POINTS] gains
-    cdef double low, high, total, gain, threshold
+    cdef double low, high, total, gain, threshold, mean, reach
     cdef const double* row
     cdef Split best
     cdef Py_ssize_t f, i, t
@@ -291,8 +298,12 @@ cdef Split best_split(
                 continue
             row = stats + rows[i] * row_length
             total += row[WEIGHT * n_features + f]
-            low = min(low, row[LOW * n_features + f])
-            high = max(high, row[HIGH * n_features + f])
+            if not row[WEIGHT * n_features + f] > 0.0:
+                continue
+            mean = row[MEAN * n_features + f]
+            reach = MAX_REACH * sqrt(row[M2 * n_features + f] / row[WEIGHT * n_features + f])
+            low = min(low, max(row[LOW * n_features + f], mean - reach))
+            high = max(high, min(row[HIGH * n_features + f], mean + reach))
         if not low < high:
             continue
         for t in range(N_POINTS):
