@@ -225,7 +225,7 @@ class PlackettLuceInference:
         """Return the information without the penalty, with it, and the basis of both."""
         basis = self._basis()
         information, of_equal = (
-            basis.T @ self._differences(problem, parameters) @ basis
+            basis.T @ problem.information(parameters) @ basis
             for parameters in (self._parameters, np.zeros_like(self._parameters))
         )
         n_weights = (problem.shape[0] - 1) * problem.shape[1]
@@ -235,35 +235,13 @@ class PlackettLuceInference:
         largest = np.maximum(np.abs(np.diag(penalized)), np.abs(np.diag(of_equal)))
         scales = 1.0 / np.sqrt(largest.clip(np.finfo(float).tiny))
         smallest = np.linalg.eigvalsh(penalized * scales * scales[:, np.newaxis])[:1]
-        # Differences of gradients have about seven exact digits.
+        # The differences of gradients with ties="davidson" have about seven exact digits.
         if (smallest < 1e-7).any():
             raise ValueError(
                 "the rankings do not determine all parameters: leave out features, or fit with "
                 "alpha above 0"
             )
         return information, penalized, basis
-
-    def _differences(self, problem, parameters):
-        """Return the derivatives of the gradient of the loss by finite differences."""
-        # In standard errors. The relative error is about the square of the step, and rounding
-        # errors are about 1e-11.
-        steps = 1e-4 * problem.scales(0.0)
-        rows = np.empty((len(steps), len(steps)))
-        n_axes, n_columns = problem.shape
-        parts = [problem] * n_columns
-        if problem.design is None:  # The parameters of a label matter where it is ranked only.
-            ranking = problem.positions.tocsc()
-            ends = zip(ranking.indptr, ranking.indptr[1:])
-            parts = (problem.part(np.sort(ranking.indices[slice(*each)])) for each in ends)
-        of_columns = [(np.arange(n_axes) * n_columns + i, part) for i, part in enumerate(parts)]
-        for indices, part in [*of_columns, (np.arange(n_axes * n_columns, len(steps)), problem)]:
-            for i in indices:
-                moved = np.where(np.arange(len(steps)) == i, steps[i], 0.0)
-                above, below = (
-                    part.loss_and_gradient(parameters + sign * moved, 0.0)[1] for sign in (1, -1)
-                )
-                rows[i] = (above - below) / (2.0 * steps[i])
-        return (rows + rows.T) / 2.0
 
     def _covariance(self, covariance="observed", groups=None, n_bootstrap=200, random_state=None):
         """Return the covariance of the parameters."""

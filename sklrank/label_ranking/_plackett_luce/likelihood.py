@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import block_diag
 from scipy.optimize import minimize
 from scipy.special import expit, log_softmax
 from sklearn.utils import gen_batches
@@ -126,6 +127,33 @@ class RankingLikelihood:
             for part, values[part], chances in self._choices(scores, rows):
                 expected[part] = chances.sum(axis=1)
         return values, self._by_label(self.counted - expected), np.empty((len(values), 0))
+
+    def curvatures(self, scores, log_prevalences=()):
+        """Yield parts of the rows with the negative second derivatives of the log-likelihoods.
+
+        They are those by the scores and the logarithms of the prevalences, of shape
+        `(n_rows, n_labels + n_orders, n_labels + n_orders)`.
+        """
+        n_samples, n_labels = scores.shape
+        if self.ties != "davidson":
+            for part, _, chances in self._choices(self._ordered(scores), np.arange(n_samples)):
+                places = np.argsort(self.order[part], axis=1)
+                chances = np.take_along_axis(chances, places[:, np.newaxis], axis=2)
+                # The sum of the covariances of the choices.
+                found = -np.swapaxes(chances, 1, 2) @ chances
+                np.einsum("ijj->ij", found)[...] += chances.sum(axis=1)
+                yield part, found
+            return
+
+        def gradients(move):
+            moved = scores + move[:n_labels], log_prevalences + move[n_labels:]
+            return np.hstack(self._davidson(*moved)[1:])
+
+        # The relative error of the differences is about the square of the step; rounding errors are
+        # about 1e-11.
+        moves = 1e-4 * np.eye(n_labels + len(self.orders))
+        found = np.stack([gradients(-move) - gradients(move) for move in moves], axis=1) / 2e-4
+        yield np.arange(n_samples), 0.5 * (found + np.swapaxes(found, 1, 2))
 
     def _risk_sums(self, terms):
         """Return the sums over the risk sets of terms of the labels in their order."""
@@ -270,6 +298,27 @@ class RankedLabels:
         parts = values.ravel(), self.labels.ravel(), ends
         return sparse.csr_array(parts, shape=(len(values), self.n_labels))
 
+    def by_pair(self, part, values, design):
+        """Return matrices of some of the rows as a matrix, with a column for each pair of columns.
+
+        The matrices have shape `(n_rows, width + n, width + n)`. The design, or None, has a row for
+        each label and n more.
+        """
+        n_more = values.shape[1] - self.positions.shape[1]
+        n_columns = self.n_labels + n_more
+        if self.labels is not None:
+            more = np.broadcast_to(np.arange(self.n_labels, n_columns), (len(values), n_more))
+            labels = np.hstack([self.labels[part], more])
+        if design is not None:
+            of_rows = design if self.labels is None else design[labels]
+            values = np.swapaxes(of_rows, -1, -2) @ values @ of_rows
+        elif self.labels is not None:
+            columns = labels[:, :, np.newaxis] * n_columns + labels[:, np.newaxis]
+            ends = np.arange(0, values.size + 1, values[0].size)
+            parts = values.ravel(), columns.ravel(), ends
+            return sparse.csr_array(parts, shape=(len(values), n_columns**2))
+        return values.reshape(len(values), -1)
+
     def by_weight(self, features, values):
         """Return sums over the rows of features times values, of shape `(n, n_labels)`."""
         return (self.by_label(values).T @ features[self.rows]).T
@@ -388,6 +437,26 @@ class PenalizedLikelihood:
         by_solution = by_weight if self.design is None else by_weight @ self.design
         by_solution[:-1] += alpha * solution[:-1]
         return loss, np.append(by_solution.ravel(), by_prevalence)
+
+    def information(self, parameters):
+        """Return the second derivatives of the loss without the penalty."""
+        solution, log_prevalences = self.unpack(parameters)
+        by_label, n_orders = self.by_label(solution), len(self.orders)
+        design = None if self.design is None else block_diag(self.design, np.eye(n_orders))
+        n_axes, n_columns = self.shape[0], self.shape[1] + n_orders
+        # The prevalences are columns that have a weight of the constant feature only.
+        sums = np.zeros((n_axes, n_columns**2, n_axes))
+        for table, likelihood in self.tables:
+            scores = table.scores(self.features, by_label)
+            for part, found in likelihood.curvatures(scores, log_prevalences):
+                features, weights = self.features[table.rows[part]], self.weights[table.rows[part]]
+                pairs = table.by_pair(part, found, design).T
+                for axis, values in enumerate(features.T * weights):
+                    sums[axis] += pairs @ (features * values[:, np.newaxis])
+        sums = sums.reshape(n_axes, n_columns, n_columns, n_axes).swapaxes(2, 3)
+        places = np.arange(n_axes * n_columns).reshape(n_axes, n_columns)
+        used = np.append(places[:, : self.shape[1]], places[-1, self.shape[1] :])
+        return sums.reshape(places.size, places.size)[np.ix_(used, used)]
 
     def solve(self, alpha, start=None, *, tol):
         """Minimize the loss from `start`.
