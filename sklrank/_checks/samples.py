@@ -52,6 +52,8 @@ def check_rows(estimator, X, *, reset, **check_params):
     X : {ndarray, csr_array} of shape (n_samples, n_features)
         Checked samples. If `y` is among the arguments, a tuple of `X` and the checked `y`.
     """
+    if not reset and is_plain_array(estimator, X, **check_params):
+        return X
     check_sparse(X)
     check_sparse(check_params.get("y"), "y")
     if reset or not hasattr(estimator, "_row_checks"):
@@ -74,6 +76,26 @@ def check_rows(estimator, X, *, reset, **check_params):
         X, y = checked
         return canonical_rows(X), y
     return canonical_rows(checked)
+
+
+def is_plain_array(estimator, X, *, dtype="numeric", order=None, **check_params):
+    """Return whether samples for a fitted model are an array that `validate_data` would return.
+
+    For a single sample, its checks take longer than most predictions. It checks arrays with missing
+    or infinite entries, and those without the names of the features.
+    """
+    if type(X) is not np.ndarray or X.ndim != 2 or not len(X) or check_params:
+        return False
+    if X.shape[1] != getattr(estimator, "n_features_in_", None) or not X.flags.aligned:
+        return False
+    if hasattr(estimator, "feature_names_in_") or not hasattr(estimator, "_row_checks"):
+        return False
+    if isinstance(dtype, str):
+        dtype = np.float64, np.float32
+    if X.dtype not in (dtype if isinstance(dtype, list | tuple) else [dtype]):
+        return False
+    with np.errstate(all="ignore"):
+        return bool((order is None or X.flags.c_contiguous) and np.isfinite(X.sum()))
 
 
 def is_frame(X):
