@@ -30,7 +30,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._boosters.weak_learners import hypothesis_of
+from sklrank._boosters.weak_learners import hypothesis_of, sum_of_trees
 from sklrank._estimators import BaseEstimator, HasMethods, Interval, StrOptions, shares_text
 
 # The ratio of the step weights is limited to this value, since a hypothesis that is never wrong has
@@ -240,9 +240,20 @@ class Booster(BaseEstimator):
         """Yield the scores before the first round and after each round, in one reused array."""
         scores = self._initial_scores(X)
         yield scores
-        for model, step in zip(self.estimators_, self.estimator_weights_):
-            scores += step * self._hypothesis(model, X)
+        for number in range(len(self.estimators_)):
+            self._add_rounds(scores, X, number, number + 1)
             yield scores
+
+    def _add_rounds(self, scores, X, start, stop):
+        """Add the rounds from `start` to `stop` - 1 to the scores of samples."""
+        models, steps = self.estimators_, self.estimator_weights_
+        trees = sum_of_trees(self, models, steps, self._n_classes, self._response_method)
+        if trees is not None:
+            out, n_jobs = scores.reshape(len(scores), -1), getattr(self, "n_jobs", None)
+            trees.add(X, out, start, stop, n_jobs)
+            return
+        for model, step in zip(models[start:stop], steps[start:stop]):
+            scores += step * self._hypothesis(model, X)
 
     def _initial_scores(self, X):
         """Return the scores before the first round."""
@@ -255,8 +266,8 @@ class Booster(BaseEstimator):
 
     def _scores(self, X, n_rounds=None):
         """Return the scores after a number of rounds, or after all rounds."""
-        stop = None if n_rounds is None else n_rounds + 1
-        *_, scores = islice(self._staged_scores(X), stop)
+        scores = self._initial_scores(X)
+        self._add_rounds(scores, X, 0, len(self.estimators_) if n_rounds is None else n_rounds)
         return scores
 
     def _n_rounds_to_predict(self):

@@ -26,6 +26,20 @@ def is_own(model):
     return type(model).__module__.startswith("sklrank.")
 
 
+def sum_of_trees(booster, models, steps, n_classes=None, response_method="predict"):
+    """Return the sum of the hypotheses of models times steps, or None if it has no fast form.
+
+    It has one if all models are trees of a class of this package, and is kept for the booster. Its
+    method ``add(X, scores, start, stop)`` adds those of the models from `start` to `stop` - 1 to
+    scores of shape `(n_samples, n_outputs)`. For the other arguments, see `hypothesis_of`.
+    """
+    if len(set(map(type, models))) != 1 or not is_own(models[0]):
+        return None
+    if not hasattr(models[0], "_sum_of"):
+        return None
+    return models[0]._sum_of(booster, models, steps, n_classes, response_method)
+
+
 def hypothesis_of(model, X, n_classes=None, response_method="predict"):
     """Return the predictions of a model for `X` as the array that is added to the scores.
 
@@ -33,13 +47,15 @@ def hypothesis_of(model, X, n_classes=None, response_method="predict"):
     value, or the probability of class 1 if `response_method` is "predict_proba". Otherwise, it is
     the indicator matrix of the predicted classes, `(n_samples, n_classes)`.
     """
+    trees = sum_of_trees(model, [model], [1.0], n_classes, response_method)
+    if trees is not None:  # X has been checked: the trees of all rounds need not check it again.
+        predicted = trees.predict(X)
+        return predicted[:, 0] if n_classes is None else predicted
     if response_method == "predict_proba":
         # A model that was fitted to one class has one column.
         of_one = (np.asarray(model.classes_) == 1).astype(np.float64)
         return check_outputs(model.predict_proba(X) @ of_one, model)
-    # X has been checked: the trees of all rounds need not check it again.
-    has_fast = is_own(model) and hasattr(model, "_predict_checked")
-    predicted = model._predict_checked(X) if has_fast else model.predict(X)
+    predicted = model.predict(X)
     if n_classes is None:
         return check_outputs(np.asarray(predicted, dtype=np.float64), model)
     if not np.isin(predicted, np.arange(n_classes)).all():
@@ -179,7 +195,5 @@ class BinnedLearner(Learner):
     def fit(self, objective, random_state):
         """Fit a tree to the labels and weights of the objective."""
         model, leaves = self._fit_tree(objective.labels, objective.weights, random_state)
-        outputs = model._leaf_outputs(self.response_method)
-        if self.n_classes is not None:
-            return model, np.eye(self.n_classes)[outputs].take(leaves, axis=0)
-        return model, outputs.astype(np.float64).take(leaves)
+        outputs = model._leaf_outputs(self.n_classes, self.response_method)
+        return model, outputs.take(leaves, axis=0)

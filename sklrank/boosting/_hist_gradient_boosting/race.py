@@ -583,7 +583,7 @@ def scores_of(model, X):
     """Return the initial scores of a model; None stands for scores of 0."""
     if model is None:
         return np.zeros(X.shape[0])
-    return check_outputs(np.asarray(model.predict(X), dtype=np.float64), model)
+    return check_outputs(np.ascontiguousarray(model.predict(X), dtype=np.float64), model)
 
 
 def run_race(trees, starts, folds, n_rounds, learning_rate, random_state):

@@ -182,7 +182,7 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
             Predicted class labels: the class of the largest weight in the leaf, or the first of
             them if there are several.
         """
-        predicted = self._predict_checked(self._check_X(X))
+        predicted = self._predict_values(self._check_X(X)).argmax(axis=1)
         return self.classes_[predicted]
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
@@ -198,18 +198,17 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
         ndarray of shape (n_samples, n_classes)
             Probabilities of the classes, in the order of `classes_`. Each row sums to 1.
         """
-        leaves = self._find_leaves(self._check_X(X))
-        return self._proportions.take(leaves, axis=0)
+        return self._predict_values(self._check_X(X))
 
-    def _predict_checked(self, X):
-        """Return the predicted class index of each sample of a validated array `X`."""
-        return self._leaf_outputs("predict").take(self._find_leaves(X))
+    def _node_values(self):
+        return self._proportions
 
-    def _leaf_outputs(self, response_method):
-        """Return the predicted class index, or the probability of class 1, in each node."""
-        if response_method == "predict":
-            return self._proportions.argmax(axis=1)
-        return self._proportions[:, 1]
+    def _leaf_outputs(self, n_classes, response_method):
+        """Return the hypothesis of a booster in each node, see `_sum_of`."""
+        if response_method == "predict_proba":
+            return self._proportions @ (self.classes_ == 1)
+        predicted = self.classes_[self._proportions.argmax(axis=1)]
+        return predicted.astype(np.float64) if n_classes is None else np.eye(n_classes)[predicted]
 
 
 def n_targets(n_classes):

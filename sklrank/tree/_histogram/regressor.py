@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from sklrank._estimators import (
 )
 from sklrank.tree._histogram.binning import FeatureBlocks, codes_of_categories
 from sklrank.tree._histogram.grower import Grower
+from sklrank.tree._sums import TreeSum, add_trees, kept_sum
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -86,18 +88,32 @@ class HistogramTree(BaseEstimator):
                 unknown = np.isnan(codes_of_categories(values, categories)) & ~np.isnan(values)
                 check_known(values, unknown, categories, feature)
 
-    def _find_leaves(self, X):
-        """Return the index of the leaf of each sample of a validated array `X`."""
-        return self.tree_.apply(self._encode_categories(X))
+    def _predict_values(self, X):
+        """Return the values `_node_values()` of the leaves of a validated array `X`."""
+
+        def make():
+            return SumOfTrees([self.tree_], [self.categories_], [self._node_values()])
+
+        return kept_sum(self, [self.tree_], None, make).predict(X)
+
+    @staticmethod
+    def _sum_of(owner, models, steps, n_classes, response_method):
+        """Return the sum, kept for its `owner`, of the hypotheses of trees times steps.
+
+        For the last two arguments, see `sklrank._boosters.weak_learners.hypothesis_of`.
+        """
+        trees = [model.tree_ for model in models]
+
+        def make():
+            outputs = [model._leaf_outputs(n_classes, response_method) for model in models]
+            values = [step * output for step, output in zip(steps, outputs)]
+            return SumOfTrees(trees, [model.categories_ for model in models], values)
+
+        return kept_sum(owner, trees, (list(steps), n_classes, response_method), make)
 
     def _encode_categories(self, X):
         """Return `X` as floats, or a copy in which categories are replaced by their codes."""
-        X = encoded = as_floats(X)
-        for feature, categories in enumerate(self.categories_):
-            if categories is not None:
-                encoded = X.astype(np.float64) if encoded is X else encoded
-                encoded[:, feature] = codes_of_categories(X[:, feature], categories)
-        return encoded
+        return encode_categories(X, self.categories_)
 
     def _bin(self, X, random_state):
         """Return the bins of the features of a validated array `X`."""
@@ -234,13 +250,14 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the targets."""
-        return self._predict_checked(self._check_X(X))
+        predicted = self._predict_values(self._check_X(X))
+        return predicted[:, 0] if self._leaf_values is None else predicted
 
-    def _predict_checked(self, X):
-        """Return the predictions for a validated array `X`."""
-        if self._leaf_values is None:
-            return self.tree_.predict(self._encode_categories(X))
-        return self._leaf_values.take(self._find_leaves(X), axis=0)
+    def _node_values(self):
+        return self.tree_.nodes()["value"] if self._leaf_values is None else self._leaf_values
+
+    def _leaf_outputs(self, n_classes, response_method):
+        return self._node_values()
 
     # Values of the leaves for each target; None if there is one target.
     _leaf_values = None
@@ -254,6 +271,68 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
 def as_floats(X):
     """Return an array of single precision unchanged, and any other one in double precision."""
     return X if X.dtype == np.float32 else np.asarray(X, dtype=np.float64)
+
+
+def encode_categories(X, categories):
+    """Return `X` as floats, or a copy in which categories are replaced by their codes."""
+    X = encoded = as_floats(X)
+    for feature, of_feature in enumerate(categories):
+        if of_feature is not None:
+            encoded = X.astype(np.float64) if encoded is X else encoded
+            encoded[:, feature] = codes_of_categories(X[:, feature], of_feature)
+    return encoded
+
+
+class SumOfTrees:
+    """Sum of histogram trees, given the `categories_` and the values of the nodes of each.
+
+    Trees of later warm starts may have other categories. Each run of trees with the same ones is a
+    :class:`TreeSum`.
+    """
+
+    def __init__(self, trees, categories, values):
+        self._runs, start = [], 0
+        for known, run in groupby(zip(trees, categories, values), lambda each: listed(each[1])):
+            run = list(run)
+            members = [nodes_of(tree, of_nodes) for tree, _, of_nodes in run]
+            known = run[0][1] if known else []
+            self._runs.append((start, known, TreeSum(members, trees[0].n_features)))
+            start += len(run)
+
+    def add(self, X, out, start=0, stop=None, n_jobs=None):
+        """Add the values of the trees from `start` to `stop` - 1 to the outputs of samples."""
+        for first, categories, trees in self._runs:
+            low, high = (
+                min(max(each - first, 0), trees.n_trees)
+                for each in (start, first + trees.n_trees if stop is None else stop)
+            )
+            if low < high:
+                encoded = encode_categories(X, categories)
+                add_trees(trees, encoded, out, n_jobs, start=low, stop=high)
+
+    def predict(self, X):
+        """Return the sums, of shape `(n_samples, n_outputs)`."""
+        out = np.zeros((len(X), self._runs[0][2].n_outputs))
+        self.add(X, out)
+        return out
+
+
+def listed(categories):
+    """Return the categories of the features in a form that can be compared; [] without any."""
+    known = [None if each is None else each.tolist() for each in categories]
+    return known if any(each is not None for each in known) else []
+
+
+def nodes_of(tree, values):
+    """Return the arrays of a tree that :class:`TreeSum` needs; the nodes have these values."""
+    nodes = tree.nodes()
+    return nodes | {
+        "children_left": nodes["left"],
+        "children_right": nodes["left"] + 1,
+        "features": nodes["feature"],
+        "thresholds": nodes["threshold"],
+        "values": values.reshape(tree.n_nodes, -1),
+    }
 
 
 class HistogramGrower:

@@ -20,6 +20,3 @@ cdef class Tree(Persistent):
 
     # Set the arrays, which have been checked.
     cdef int assign(self, Py_ssize_t n_features, dict nodes) except -1
-    cdef int check_width(self, Py_ssize_t n_features) except -1
-    # Return the leaf of a sample, whose values are `stride` bytes apart.
-    cdef int find_leaf(self, const cython.floating* row, Py_ssize_t stride) noexcept nogil

@@ -2,7 +2,6 @@
 """Trees that were grown from histograms (`grower.pyx`): their predictions and their state."""
 
 cimport cython
-from libc.math cimport isnan
 
 from sklrank._compiled.state cimport Archive
 from sklrank.tree._histogram.bin_codes cimport MAX_BINS, WIDTH, WORDS, check_codes, contains
@@ -88,57 +87,6 @@ cdef class Tree(Persistent):
         """Return the arrays that describe the nodes."""
         self.require_ready()
         return {name: array.copy() for name, array in self.arrays.items()}
-
-    def predict(self, const cython.floating[:, :] X):
-        """Return the value of each sample; the values of categorical features are codes."""
-        cdef Py_ssize_t i
-        self.check_width(X.shape[1])
-        predicted = np.empty(X.shape[0])
-        cdef double[::1] out = predicted
-        self.begin_shared()
-        try:
-            with nogil:
-                for i in range(X.shape[0]):
-                    out[i] = self.value[self.find_leaf(&X[i, 0], X.strides[1])]
-        finally:
-            self.end_shared()
-        return predicted
-
-    def apply(self, const cython.floating[:, :] X):
-        """Return the index of the leaf of each sample; see `predict`."""
-        cdef Py_ssize_t i
-        self.check_width(X.shape[1])
-        leaves = np.empty(X.shape[0], dtype=np.intc)
-        cdef int[::1] out = leaves
-        self.begin_shared()
-        try:
-            with nogil:
-                for i in range(X.shape[0]):
-                    out[i] = self.find_leaf(&X[i, 0], X.strides[1])
-        finally:
-            self.end_shared()
-        return leaves
-
-    cdef int check_width(self, Py_ssize_t n_features) except -1:
-        self.require_ready()
-        if n_features != self.n_features:
-            raise ValueError(f"X has {n_features} features, the tree has {self.n_features}")
-        return 0
-
-    cdef int find_leaf(self, const cython.floating* row, Py_ssize_t stride) noexcept nogil:
-        cdef int node = 0
-        cdef double x
-        cdef bint is_left
-        while self.left[node]:
-            x = (<const cython.floating*>(<const char*>row + self.feature[node] * stride))[0]
-            if isnan(x):
-                is_left = self.missing_left[node]
-            elif self.categorical[node]:
-                is_left = 0.0 <= x < MAX_BINS and contains(&self.left_categories[node, 0], <int>x)
-            else:
-                is_left = x <= self.threshold[node]
-            node = self.left[node] + (not is_left)
-        return node
 
     def predict_codes(self, const unsigned char[:, :, ::1] codes, const int[::1] n_bins):
         """Return the value of each sample, given codes and `n_bins` as in :class:`Grower`."""

@@ -14,7 +14,6 @@ from sklrank._estimators import (
     Interval,
     StrOptions,
     draw_seed,
-    parallel_results,
     shares_text,
 )
 from sklrank.tree._honest.base import (
@@ -26,6 +25,7 @@ from sklrank.tree._honest.base import (
 )
 from sklrank.tree._honest.level_splits import LevelSplitsRegressor
 from sklrank.tree._honest.tree import HonestTreeRegressor
+from sklrank.tree._sums import TreeSum, add_trees, kept_sum
 
 if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures
@@ -181,11 +181,13 @@ class HonestForest(HonestEstimator):
         return self.estimators_[0].export_shap() | {"trees": trees}
 
     def _predict(self, X):
-        # The predictions are added as they arrive, in the order of the trees, so that few of them
-        # are in memory and the result does not depend on n_jobs.
-        calls = (delayed(tree._predict)(X) for tree in self.estimators_)
-        predicted = parallel_results(calls, n_jobs=self.n_jobs, prefer="threads")
-        return sum(predicted) / len(self.estimators_)
+        def make():
+            return TreeSum([tree._nodes() for tree in self.estimators_], self.n_features_in_)
+
+        trees = kept_sum(self, [tree.values_ for tree in self.estimators_], None, make)
+        total = np.zeros((len(X), trees.n_outputs))
+        add_trees(trees, X, total, self.n_jobs)
+        return total / len(self.estimators_)
 
 
 @SHARED
