@@ -320,21 +320,50 @@ def test_empirical_edges_are_kept(fingerprint):
 # -- Theorems.
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("learners", ["trees", None])
-@pytest.mark.parametrize("seed", range(3))
-def test_theorem_5_of_jung_and_tewari(learners, seed):
-    """The steps of the proof of Theorem 5, with the measured edges.
+# Convex losses whose slope f' is from 1/2 to 1 for z >= 0, and f'' <= f', so that
+# f(z + a) - f(z) <= f'(z) (exp(a) - 1).
+ADAPTIVE = {
+    "logistic": LOSSES["logistic"],
+    "flat logistic": lambda z: 2 * np.logaddexp(0.0, z / 2),
+    "square root": lambda z: 0.5 * (z + np.sqrt(z**2 + 4)),
+}
 
-    The cumulative logistic loss of expert i is below that of expert i - 1 by |gamma_i| M_(i-1) / 4,
-    up to 9 sqrt(T). Therefore min_i M_i <= (4 log 2 T + 36 N sqrt(T)) / sum |gamma_i|. Hedge's loss
-    is at most 2 min_i M_i + 2 log N + O(sqrt(T)).
+
+@pytest.mark.parametrize("name", ADAPTIVE)
+def test_conditions_of_the_edge_bound(name):
+    """On a grid: of the slopes, and of the loss after a step a."""
+    z, h = np.linspace(-12, 12, 481)[:, None], 1e-5
+    loss, a = ADAPTIVE[name], np.linspace(-2, 2, 41)
+    slope = (loss(z + h) - loss(z - h)) / (2 * h)
+    assert np.all(np.diff(slope, axis=0) > -1e-9)
+    assert slope[z >= 0].min() > 0.5 - 1e-9
+    assert slope.max() < 1 + 1e-9
+    assert np.all(loss(z + a) - loss(z) <= slope * np.expm1(a) + 1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "learners", "seed"),
+    [
+        *(("logistic", learners, seed) for learners in ("trees", None) for seed in range(3)),
+        ("flat logistic", "trees", 0),
+        ("square root", "trees", 0),
+    ],
+)
+def test_theorem_5_of_jung_and_tewari(name, learners, seed):
+    """The steps of the proof of Theorem 5, with the measured edges, for any such loss f.
+
+    The cumulative loss of expert i is below that of expert i - 1 by |gamma_i| M_(i-1) / 4, up to
+    9 sqrt(T). Therefore min_i M_i <= (4 f(0) T + 36 N sqrt(T)) / sum |gamma_i|. Hedge's loss is at
+    most 2 min_i M_i + 2 log N + O(sqrt(T)).
     """
-    random = np.random.RandomState(seed)
+    random, f = np.random.RandomState(seed), ADAPTIVE[name]
     T, m = 4000, 5
     X = random.normal(size=(T, 6))
     Y = (X @ random.normal(size=(6, m)) + 0.5 * random.normal(size=(T, m)) > 0.5).astype(int)
-    model = AdaOLMR(learners, 12, max_features=3, random_state=seed)
+    model = AdaOLMR(learners, 12, max_features=3, loss=f, random_state=seed)
+    if name == "logistic":
+        model.set_params(loss=name)
     scores = model.progressive_fit(X, Y)
     pairs = Y[:, :, None] > Y[:, None]
     weight = 1 / np.maximum(pairs.sum(axis=(1, 2)), 1)
@@ -344,7 +373,7 @@ def test_theorem_5_of_jung_and_tewari(learners, seed):
     best = -model._log_expert_weights.max()
     N = model.n_estimators_
     assert edges > 0.5
-    assert best <= (4 * np.log(2) * T + 36 * N * np.sqrt(T)) / edges
+    assert best <= (4 * f(0.0) * T + 36 * N * np.sqrt(T)) / edges
     assert loss <= 2 * best + 2 * np.log(N) + 4 * np.sqrt(T)
 
 
