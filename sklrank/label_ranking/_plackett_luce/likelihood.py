@@ -553,29 +553,55 @@ def topk_probabilities(scores, k):
     r"""Return the probability of each label to be one of the k best.
 
     If independent standard Gumbel noise is added to the scores, their order has the distribution of
-    the model. Let :math:`x` be the noise of label l. The number of other labels above
-    :math:`s_l + x` is then a sum of independent indicators with the probabilities
-    :math:`1 - \exp(-e^{s_m - s_l - x})`; its distribution is computed by dynamic programming. The
-    integral over x is a trapezoidal sum, whose error decreases exponentially with the step. The
+    the model. Let the noisy score of a label be t. The number of other labels above t is then a sum
+    of independent indicators with the probabilities :math:`1 - \exp(-e^{s_m - t})`, and the label
+    is one of the k best if it is below k. Its distribution is computed by dynamic programming: that
+    of all labels but those in one half is the start for each label of this half, and so on. The
+    integral over t is a trapezoidal sum, whose error decreases exponentially with the step. The
     step is smaller for large k: the number of labels above then decreases from more than k to less
-    within about 1 / sqrt(k).
+    within about 1 / sqrt(k). The relative error is :math:`|\Gamma(k + 2 \pi i / step)| / \Gamma(k)`
+    for many equal labels, below 1e-14.
 
     The scores and the result have shape `(n_samples, n_labels)`. Each row has the sum k.
     """
-    n_steps = int(np.ceil(170 * np.sqrt(max(1.0, k / 10))))
-    noise, step = np.linspace(-4.5, 38.0, n_steps + 1, retstep=True)
-    density = step * np.exp(-noise - np.exp(-noise))
-    result = np.zeros(scores.shape)
-    for block in gen_batches(len(scores), _BLOCK):
-        for label, of_label in enumerate(scores[block].T):
-            # The axes are samples, numbers of labels above, and nodes.
-            counts = np.zeros((len(of_label), k, len(noise)))
-            counts[:, 0] = 1.0
-            for other in np.delete(scores[block], label, axis=1).T:
-                exponent = (other - of_label)[:, np.newaxis] - noise
-                above = -np.expm1(-np.exp(np.minimum(exponent, 700.0)))[:, np.newaxis]
-                moved = counts[:, :-1] * above
-                counts *= 1.0 - above
-                counts[:, 1:] += moved
-            result[block, label] = counts.sum(axis=1) @ density
+    n_labels = scores.shape[1]
+    n_steps = int(np.ceil(150 * np.sqrt(1.0 + k / 7)))
+    # Differences from the (k + 1)-th largest score. More than k labels are above the smallest
+    # level, and none but the k best are above the largest one, with errors below 1e-16.
+    levels, step = np.linspace(-4.5, 38.0, n_steps + 1, retstep=True)
+    place = min(k, n_labels - 1)
+    scores = scores + np.partition(-scores, place, axis=1)[:, place, np.newaxis]
+    result = np.empty(scores.shape)
+    for block in gen_batches(len(scores), max(1, 8 * _TABLE // (n_steps * (n_labels + k)))):
+        differences = scores[block].T[:, :, np.newaxis] - levels
+        rates = np.exp(np.minimum(differences, 700.0))
+        above = -np.expm1(-rates)
+        density = step * rates * np.exp(-rates)
+        # The axes are samples, numbers of labels above, and levels.
+        counts = np.zeros((differences.shape[1], k, len(levels)))
+        counts[:, 0] = 1.0
+        for label, found in _without_each(counts, above, np.arange(n_labels)):
+            below_k = found.sum(axis=1)
+            # The integral over other levels is 0 for one of these integrands.
+            inside = np.sum(below_k * density[label], axis=1)
+            outside = np.sum((1.0 - below_k) * density[label], axis=1)
+            result[block, label] = np.where(scores[block, label] > 0.0, 1.0 - outside, inside)
     return result
+
+
+def _without_each(counts, above, labels):
+    """Yield each label, and the distribution of the number of other labels above the levels.
+
+    `counts` is that of the labels that are not in `labels`.
+    """
+    if len(labels) == 1:
+        yield labels[0], counts
+        return
+    halves = np.array_split(labels, 2)
+    for half, others in zip(halves, halves[::-1]):
+        of_half = counts.copy()
+        for other in above[others][:, :, np.newaxis]:
+            moved = of_half[:, :-1] * other
+            of_half *= 1.0 - other
+            of_half[:, 1:] += moved
+        yield from _without_each(of_half, above, half)
