@@ -60,6 +60,10 @@ classes_ : ndarray of shape (n_labels,)
     The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
     column indices.
 """,
+    n_rounds="""
+n_rounds_ : int
+    Number of samples learned, without those of weight zero.
+""",
     multi_output="""
 multi_output : bool or {"auto"}, default=False
     Whether to fit a single joint model, which needs complete rankings (of pairs, without ties)
@@ -359,6 +363,14 @@ class DecompositionRanker(MetaLabelRanker):
         "estimator": [HasMethods(["fit", "predict"]), None],
         "multi_output": [StrOptions({"auto"}), "boolean"],
     }
+
+    def _check_data(self, X, y, sample_weight, *, reset, positive=True):
+        X, positions, weights = super()._check_data(
+            X, y, sample_weight, reset=reset, positive=positive
+        )
+        n_rounds = positions.shape[0] if weights is None else np.count_nonzero(weights)
+        self.n_rounds_ = n_rounds + (0 if reset else self.n_rounds_)
+        return X, positions, weights
 
     @available_if(lambda self: hasattr(self._template(), "partial_fit"))
     @_fit_context(prefer_skip_nested_validation=False)

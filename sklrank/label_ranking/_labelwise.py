@@ -61,6 +61,7 @@ class LabelwiseRanker(DecompositionRanker):
 
     Attributes
     ----------
+    {n_rounds}
     estimators_ : list of estimators, or of None
         The fitted regressors: one for each label, or a single joint one. If only one of several
         samples ranks a label, the regressor of this label is a `DummyRegressor`. After

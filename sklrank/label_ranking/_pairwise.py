@@ -48,6 +48,7 @@ class PairwiseRanker(DecompositionRanker):
 
     Attributes
     ----------
+    {n_rounds}
     estimators_ : list of estimators, or of None
         The fitted classifiers: one for each pair, or a single joint one. The entry of a pair is
         None if no sample compares its labels or if `fit` found them in the same order in all

@@ -24,7 +24,7 @@ from sklearn.gaussian_process.kernels import Matern
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import ShuffleSplit
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import SplineTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
 from sklearn.utils import Bunch
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -401,9 +401,18 @@ def recommended_rankers(
     if n_features <= 300:
         splines = SplineTransformer(5, knots="quantile", extrapolation="linear", include_bias=False)
         logistic = PairwiseRanker(LogisticRegression(max_iter=1000), voting="soft")
-        steps = StandardScaler(), splines, StandardScaler(), logistic
+        flush = FunctionTransformer(flush_tiny)
+        steps = StandardScaler(), flush, splines, StandardScaler(), logistic
         rankers.append(("pairwise_splines", make_pipeline(*steps)))
     return rankers
+
+
+def flush_tiny(X):
+    """Return standardized features without the entries of columns whose variance underflows.
+
+    The intervals between knots of such a column may be subnormal.
+    """
+    return np.where(np.abs(X) < 1e-200, 0.0, X)
 
 
 def is_named(entry):

@@ -53,6 +53,9 @@ def test_chunks_give_the_model_of_one_call(ranker, weights):
         assert parts.partial_fit(X[rows], targets[rows], part) is parts
     assert_allclose(parts.decision_function(X), whole.decision_function(X), rtol=1e-9, atol=1e-9)
     assert whole.score(X, Y) > 0.5
+    n_rounds = 60 if weights is None else np.count_nonzero(weights)
+    assert parts.n_rounds_ == whole.n_rounds_ == n_rounds
+    assert clone(ranker).fit(X, targets).partial_fit(X, targets, weights).n_rounds_ == 60 + n_rounds
 
 
 def test_each_label_has_the_regressor_of_its_samples():
@@ -146,3 +149,4 @@ def test_bad_input_leaves_the_model_unchanged(ranker):
     with pytest.raises(TypeError, match="must be real number"):
         model.partial_fit(X, Y)
     assert_array_equal(model.decision_function(X), before)
+    assert model.n_rounds_ == 60

@@ -655,3 +655,13 @@ def test_weights_in_a_single_fold():
         one.fit(X, Y, sample_weight=weights)
         other.fit(X[kept], Y[kept])
         assert_allclose(one.decision_function(X), other.decision_function(X))
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e-305])
+def test_subnormal_features_have_no_effect(size):
+    """The intervals between knots of splines are subnormal, too."""
+    rng = np.random.RandomState(0)
+    X, Y = np.sign(rng.normal(size=(30, 2))) * size, np.argsort(rng.normal(size=(30, 3))) + 1.0
+    member = dict(recommended_rankers())["pairwise_splines"]
+    scores = clone(member).fit(X, Y).decision_function(X)
+    assert_array_equal(scores, clone(member).fit(0 * X, Y).decision_function(0 * X))
