@@ -189,6 +189,12 @@ def test_order_of_the_samples_does_not_matter():
     assert_array_equal(permuted.tree_.nodes()["threshold"], tree.tree_.nodes()["threshold"])
 
 
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_too_few_samples_for_a_split(symmetric):
+    tree = HistogramTreeRegressor(symmetric=symmetric, min_samples_leaf=2)
+    assert_array_equal(tree.fit([[0], [1], [2]], [0, 3, 6]).predict([[0], [2]]), [3, 3])
+
+
 @pytest.mark.parametrize(
     "kind",
     [

@@ -899,15 +899,16 @@ cdef class Grower(ThreadTeam):
     cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil:
         cdef Split* of_filled = self.splits_of_filled + member
         cdef Split* of_subtracted = self.splits_of_subtracted + member
-        cdef bint searches = phase == SEARCH
-        cdef bint is_splittable = self.is_splittable(self.filled)
+        cdef bint searches = phase == SEARCH, is_splittable
         cdef Py_ssize_t block = member
         if phase == SEARCH_LEVEL:
+            # Of all leaves. If the root cannot be split, none has been filled.
             of_filled.gain, of_filled.feature = 0.0, -1
             while block < self.codes.shape[0]:
                 self.find_level_split(block, of_filled)
                 block += self.n_members
             return 0
+        is_splittable = self.is_splittable(self.filled)
         self.reset_split(of_filled, self.filled)
         if self.subtracted:
             self.reset_split(of_subtracted, self.subtracted)
