@@ -309,17 +309,11 @@ def _logistic_sums(relevant, scores):
     """
     n_samples, n_labels = relevant.shape
     n_relevant = relevant.sum(axis=1)
-    many = n_relevant * (n_labels - n_relevant) > _MANY_PAIRS
+    few = n_relevant * n_labels <= _MANY_COSTS
     sums = np.zeros(n_samples)
-    for i in np.flatnonzero(many):
+    for i in np.flatnonzero(~few & (n_relevant < n_labels)):
         sums[i] = _logistic_sum(np.sort(scores[i, ~relevant[i]]), np.sort(scores[i, relevant[i]]))
-    # The cost of a pair does not change if the signs of the scores are reversed and the roles of
-    # the two labels are exchanged. The loop can therefore run over the smaller of the two sets of
-    # labels.
-    flip = 2 * n_relevant > n_labels
-    relevant = relevant ^ flip[:, None]
-    scores[flip] *= -1
-    sample, label = np.nonzero(relevant & ~many[:, None])
+    sample, label = np.nonzero(relevant & few[:, None])
     step = samples_per_block(n_labels)
     for start in range(0, len(sample), step):
         i, j = sample[start : start + step], label[start : start + step]
@@ -333,8 +327,8 @@ def _logistic_sums(relevant, scores):
     return sums
 
 
-# Number of pairs above which `_logistic_sum` takes less time than the costs of all pairs.
-_MANY_PAIRS = 50_000
+# Number of relevant labels times that of labels above which `_logistic_sum` takes less time.
+_MANY_COSTS = 50_000
 # The cost of a pair is an analytic function of each score up to a distance of pi from the real
 # axis. So the error of interpolation at n Chebyshev nodes of an interval of length 1 is about
 # 12.6^-n, where 12.6 is 2 pi + sqrt(4 pi^2 + 1), relative to the cost.

@@ -293,11 +293,11 @@ def test_unknown_ties(ties):
 
 
 @pytest.mark.parametrize("normalize", [True, False])
-@pytest.mark.parametrize("many_pairs", [0, _pairwise_loss._MANY_PAIRS])
+@pytest.mark.parametrize("many_costs", [0, _pairwise_loss._MANY_COSTS])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_scores_near_the_largest_float(loss, normalize, many_pairs, monkeypatch):
+def test_scores_near_the_largest_float(loss, normalize, many_costs, monkeypatch):
     """The costs are exact fractions; a loss above the largest float is infinite."""
-    monkeypatch.setattr(_pairwise_loss, "_MANY_PAIRS", many_pairs)
+    monkeypatch.setattr(_pairwise_loss, "_MANY_COSTS", many_costs)
     scores = [1e308, -1e308, 1.7e308, 3.0, -2.5, 0.0]
     for Y in itertools.product([0, 1], repeat=len(scores)):
         good = [Fraction(s) for s, relevant in zip(scores, Y) if relevant]
