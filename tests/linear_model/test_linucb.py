@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from _keyword_documents import make_keyword_documents
+from bandit_regret import make_topics, regret
 from class_streams import stream
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -234,3 +235,11 @@ def test_policies_with_positive_propensities(randomization, rate):
     assert_allclose(chances.sum(axis=1), 1)
     assert bound.exploration_ == 0
     assert set(np.unique(bound.propensities(X))) == {0, 1}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_regret_grows_more_slowly_than_the_square_root_of_rounds(seed):
+    """Where rewards are linear in the features, so that the square root is the proved order."""
+    found = regret(LinUCBClassifier(kernel="linear", random_state=seed), *make_topics(8000, seed))
+    assert 0 < found[-1] < found[499] * np.sqrt(8000 / 500)
