@@ -154,7 +154,10 @@ def check_kept(model, base, name):
 def _is_equal(one, other):
     if one is other or (isinstance(one, Real) and one == other):
         return True
-    return hash_of(one) == hash_of(other)
+    # The hash depends on strides: those of a copy are given by its shape, those of an empty array
+    # also by how it was sent.
+    copies = (each.copy() if isinstance(each, np.ndarray) else each for each in (one, other))
+    return len(set(map(hash_of, copies))) == 1
 
 
 def _state_of(thing):

@@ -82,7 +82,7 @@ ERRORS = (
     TypeError,
     AttributeError,
     LookupError,
-    OverflowError,
+    ArithmeticError,
     MemoryError,
     RuntimeError,
 )
