@@ -555,8 +555,8 @@ def topk_probabilities(scores, k):
     If independent standard Gumbel noise is added to the scores, their order has the distribution of
     the model. Let the noisy score of a label be t. The number of other labels above t is then a sum
     of independent indicators with the probabilities :math:`1 - \exp(-e^{s_m - t})`, and the label
-    is one of the k best if it is below k. Its distribution is computed by dynamic programming: that
-    of all labels but those in one half is the start for each label of this half, and so on. The
+    is one of the k best if it is below k. Dynamic programming computes the distributions of the
+    numbers of earlier and of later labels, whose convolution is that of all other labels. The
     integral over t is a trapezoidal sum, whose error decreases exponentially with the step. The
     step is smaller for large k: the number of labels above then decreases from more than k to less
     within about 1 / sqrt(k). The relative error is :math:`|\Gamma(k + 2 \pi i / step)| / \Gamma(k)`
@@ -571,37 +571,34 @@ def topk_probabilities(scores, k):
     levels, step = np.linspace(-4.5, 38.0, n_steps + 1, retstep=True)
     place = min(k, n_labels - 1)
     scores = scores + np.partition(-scores, place, axis=1)[:, place, np.newaxis]
-    result = np.empty(scores.shape)
-    for block in gen_batches(len(scores), max(1, 8 * _TABLE // (n_steps * (n_labels + k)))):
-        differences = scores[block].T[:, :, np.newaxis] - levels
-        rates = np.exp(np.minimum(differences, 700.0))
-        above = -np.expm1(-rates)
-        density = step * rates * np.exp(-rates)
-        # The axes are samples, numbers of labels above, and levels.
-        counts = np.zeros((differences.shape[1], k, len(levels)))
-        counts[:, 0] = 1.0
-        for label, found in _without_each(counts, above, np.arange(n_labels)):
-            below_k = found.sum(axis=1)
-            # The integral over other levels is 0 for one of these integrands.
-            inside = np.sum(below_k * density[label], axis=1)
-            outside = np.sum((1.0 - below_k) * density[label], axis=1)
-            result[block, label] = np.where(scores[block, label] > 0.0, 1.0 - outside, inside)
+    # The integral over other levels is 0 for the probability to be below k, or of its complement.
+    is_top = scores > 0.0
+    result = is_top.astype(np.float64)
+    n_points = max(1, 8 * _TABLE // (n_labels * k))
+    for block in gen_batches(len(scores), max(1, n_points // len(levels))):
+        for part in gen_batches(len(levels), n_points):
+            differences = scores[block].T[:, :, np.newaxis] - levels[part]
+            rates = np.exp(np.minimum(differences, 700.0))
+            above = -np.expm1(-rates)
+            density = step * rates * np.exp(-rates)
+            # The axes are numbers of labels above, samples and levels.
+            counts = np.zeros((k, *rates[0].shape))
+            counts[0] = 1.0
+            earlier = []
+            for of_label in above:
+                earlier.append(counts.copy())
+                _add_label(counts, of_label)
+            at_most = np.ones(counts.shape)  # so many of the later labels are above
+            for label in range(n_labels)[::-1]:
+                below = np.einsum("jit,jit->it", earlier[label], at_most[::-1])
+                below -= is_top[block, label, np.newaxis]
+                result[block, label] += np.sum(below * density[label], axis=1)
+                _add_label(at_most, above[label])
     return result
 
 
-def _without_each(counts, above, labels):
-    """Yield each label, and the distribution of the number of other labels above the levels.
-
-    `counts` is that of the labels that are not in `labels`.
-    """
-    if len(labels) == 1:
-        yield labels[0], counts
-        return
-    halves = np.array_split(labels, 2)
-    for half, others in zip(halves, halves[::-1]):
-        of_half = counts.copy()
-        for other in above[others][:, :, np.newaxis]:
-            moved = of_half[:, :-1] * other
-            of_half *= 1.0 - other
-            of_half[:, 1:] += moved
-        yield from _without_each(of_half, above, half)
+def _add_label(counts, above):
+    """Update distributions of the number of labels by one that counts with given probabilities."""
+    moved = counts[:-1] * above
+    counts *= 1.0 - above
+    counts[1:] += moved
