@@ -45,6 +45,7 @@ cdef class TopKFeedback(PairFeedback):
     # The estimate of the pairs: `PAIRS`, `LABELS` or `DOUBLY_ROBUST`.
     cdef readonly int estimate
     cdef OnlineLearner direct_model             # model of the relevance, if doubly robust
+    cdef double[::1] label_weights              # (n_labels,) ones, for this model
     cdef Rows rows                              # samples for this model
     cdef Py_ssize_t[::1] all_labels             # 0, 1, ..., unless `PAIRS`
     cdef double[::1] chances                    # working memory: (n_labels,) Pr[l is relevant]

@@ -156,6 +156,7 @@ cdef class TopKFeedback(PairFeedback):
             self.direct_model, self.rows = direct_model, direct_model.rows_of(X)
             if direct_model.n_classes != n_labels or self.rows.n_rows != n:
                 raise ValueError("direct_model or X does not match the labels or samples")
+            self.label_weights = np.ones(n_labels)
 
     def restrict(self, const char[:, :] available):
         """Set the mask `(n_samples, n_labels)` of the labels that are available."""
@@ -251,8 +252,8 @@ cdef class TopKFeedback(PairFeedback):
         feedback.n_relevant, feedback.relevant = pairs.n_relevant, pairs.relevant
         feedback.n_irrelevant, feedback.irrelevant = pairs.n_irrelevant, pairs.irrelevant
         # One-versus-rest learns each known label with the weight of the sample.
-        feedback.weights = feedback.costs = feedback.relevance = NULL
-        feedback.sample_weight = weight
+        feedback.costs = feedback.relevance = NULL
+        feedback.weights, feedback.sample_weight = &self.label_weights[0], weight
         self.direct_model.learn_cached(&x, &feedback)
         pairs.relevant = pairs.irrelevant = &self.all_labels[0]
         pairs.n_relevant = pairs.n_irrelevant = m
