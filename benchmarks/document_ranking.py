@@ -14,7 +14,8 @@ of generated documents with 136 features and an interaction, and, with SKLRANK_D
 folds of MQ2008 (without queries that have no relevant document). With ``--memory`` the memory of
 these rankers is printed. With ``--picture FILE`` the loss of boosted trees and the NDCG@10 of new
 queries are plotted by round, for ours and for LightGBM, on the first number of queries. With
-``--threads`` the time of a round by the clock is printed, for one and two threads.
+``--threads`` the time of a round by the clock is printed, for one and two threads. With
+``--predict`` the time of predictions by 100 trees of 31 leaves is printed, and their memory.
 
 Times are the minimum of several fits. Memory is the increase of the peak memory of a separate
 process while it fits the second data set, or the generated documents.
@@ -513,6 +514,75 @@ def threads(repetitions):
     )
 
 
+def predictors():
+    """Return functions that fit 100 trees of 31 leaves to documents, by name."""
+    size = {"learning_rate": 0.1, "random_state": 0}
+
+    def own(X, y, qid):
+        kept = {"max_leaf_nodes": 31, "init": None, "early_stopping": False}
+        return HistGradientBoostingRanker(**size, **kept).fit(X, y, qid)
+
+    def xgboost(X, y, qid):
+        from xgboost import XGBRanker
+
+        leaves = {"max_leaves": 31, "max_depth": 0, "grow_policy": "lossguide"}
+        return XGBRanker(n_estimators=100, n_jobs=1, **size, **leaves).fit(X, y, qid=qid)
+
+    def lightgbm(X, y, qid):
+        from lightgbm import LGBMRanker
+
+        ranker = LGBMRanker(n_estimators=100, num_leaves=31, n_jobs=1, verbose=-1, **size)
+        return fit_by_query(ranker, X, y, qid)
+
+    def scikit_learn(X, y, qid):
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        return HistGradientBoostingRegressor(early_stopping=False, **size).fit(X, y)
+
+    return {
+        "HistGradientBoosting": own,
+        "XGBoost": xgboost,
+        "LightGBM": lightgbm,
+        "scikit-learn": scikit_learn,
+    }
+
+
+def added_megabytes(action, *arguments):
+    """Return the peak memory of a call above the memory before it; NaN if it cannot be measured."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")  # The peak is now the current memory.
+    except OSError:
+        return np.nan
+    before = peak()
+    action(*arguments)
+    return peak() - before
+
+
+def predict(repetitions):
+    """Compare the time of predictions for few and for many documents."""
+    numbers, rows = (1, 10, 100, 1000, 20_000), []
+    X, y, qid = rich(167, 0)
+    for name, fit in predictors().items():
+        try:
+            ranker, row = fit(X, y, qid), [name]
+        except ImportError:
+            rows.append([f"{name}: not installed", *[""] * (len(numbers) + 1)])
+            continue
+        memory = added_megabytes(ranker.predict, X[:20_000])
+        for number in numbers:
+            # Small times need more repetitions, as the first calls fill the caches.
+            calls = repetitions * max(1, 2000 // number)
+            seconds = least_seconds(ranker.predict, X[:number], repetitions=calls)
+            row.append(f"{1000 * seconds:.2f}")
+        rows.append([*row, f"{memory:.0f}"])
+    columns = ["100 trees of 31 leaves", *(f"{number:,}" for number in numbers), "MB of the last"]
+    print_table(
+        f"CPU milliseconds of predictions for documents of {N_RICH_FEATURES} features",
+        columns,
+        rows,
+    )
+
+
 def picture(n_queries, path):
     """Plot the logistic objective and the NDCG@10 of new queries by round."""
     import matplotlib.pyplot as plt
@@ -553,6 +623,7 @@ def main():
     parser.add_argument("--quality", action="store_true", help="tables of NDCG@10, see above")
     parser.add_argument("--memory", action="store_true", help="peak memory of the same rankers")
     parser.add_argument("--threads", action="store_true", help="a round with one and two threads")
+    parser.add_argument("--predict", action="store_true", help="times of predictions")
     parser.add_argument("--sets", nargs="*", help="the defaults on sets of documents, see above")
     parser.add_argument("--picture", metavar="FILE", help="plot by round, see above")
     parser.add_argument("--queries", type=int, nargs="+", default=[100, 500, 1500])
@@ -578,6 +649,10 @@ def main():
     if arguments.threads:
         print_header("boosted trees", peers=("lightgbm",), times="wall-clock times")
         threads(repetitions)
+        return
+    if arguments.predict:
+        print_header("one thread", peers=("lightgbm", "xgboost"))
+        predict(repetitions)
         return
     print_header(
         "100 stumps each; the minimum of the repetitions", peers=("lightgbm", "xgboost", "catboost")

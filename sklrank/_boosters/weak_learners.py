@@ -26,18 +26,17 @@ def is_own(model):
     return type(model).__module__.startswith("sklrank.")
 
 
-def sum_of_trees(booster, models, steps, n_classes=None, response_method="predict"):
-    """Return the sum of the hypotheses of models times steps, or None if it has no fast form.
+def sum_of_trees(booster, models, steps, *of_hypothesis):
+    """Return the sum of the hypotheses of models times steps if all are trees of this package.
 
-    It has one if all models are trees of a class of this package, and is kept for the booster. Its
-    method ``add(X, scores, start, stop)`` adds those of the models from `start` to `stop` - 1 to
-    scores of shape `(n_samples, n_outputs)`. For the other arguments, see `hypothesis_of`.
+    It is kept for the booster. Its method ``add(X, out, start, stop)`` adds those of some models
+    for each sample. Return None for other models. `of_hypothesis` is what `hypothesis_of` needs.
     """
     if len(set(map(type, models))) != 1 or not is_own(models[0]):
         return None
     if not hasattr(models[0], "_sum_of"):
         return None
-    return models[0]._sum_of(booster, models, steps, n_classes, response_method)
+    return models[0]._sum_of(booster, models, steps, *of_hypothesis)
 
 
 def hypothesis_of(model, X, n_classes=None, response_method="predict"):
@@ -195,5 +194,5 @@ class BinnedLearner(Learner):
     def fit(self, objective, random_state):
         """Fit a tree to the labels and weights of the objective."""
         model, leaves = self._fit_tree(objective.labels, objective.weights, random_state)
-        outputs = model._leaf_outputs(self.n_classes, self.response_method)
+        outputs = model._node_values(self.n_classes, self.response_method)
         return model, outputs.take(leaves, axis=0)

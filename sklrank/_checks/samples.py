@@ -84,18 +84,20 @@ def is_plain_array(estimator, X, *, dtype="numeric", order=None, **check_params)
     For a single sample, its checks take longer than most predictions. It checks arrays with missing
     or infinite entries, and those without the names of the features.
     """
-    if type(X) is not np.ndarray or X.ndim != 2 or not len(X) or check_params:
-        return False
-    if X.shape[1] != getattr(estimator, "n_features_in_", None) or not X.flags.aligned:
+    if type(X) is not np.ndarray or X.ndim != 2 or not X.size or check_params:
         return False
     if hasattr(estimator, "feature_names_in_") or not hasattr(estimator, "_row_checks"):
         return False
     if isinstance(dtype, str):
         dtype = np.float64, np.float32
-    if X.dtype not in (dtype if isinstance(dtype, list | tuple) else [dtype]):
-        return False
     with np.errstate(all="ignore"):
-        return bool((order is None or X.flags.c_contiguous) and np.isfinite(X.sum()))
+        return bool(
+            X.shape[1] == getattr(estimator, "n_features_in_", None)
+            and X.flags.aligned
+            and (order is None or X.flags.c_contiguous)
+            and X.dtype in (dtype if isinstance(dtype, list | tuple) else [dtype])
+            and np.isfinite(X.sum())
+        )
 
 
 def is_frame(X):

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
+from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
 from sklearn.dummy import DummyRegressor
@@ -21,6 +22,7 @@ from sklrank.label_ranking._label_ranker import (
     in_one_process,
     of_rankers,
 )
+from sklrank.tree._sums import SumOfTrees, kept_sum
 
 
 @of_rankers
@@ -284,6 +286,28 @@ class LeafSizeMixin:
                 scores[size] = first.fit(X, y, sample_weight).oob_score_
             self.min_samples_leaf = max(scores, key=scores.get)
             return super().fit(X, y, sample_weight)
+
+    def predict(self, X):
+        """Return the mean of the trees, which are evaluated together."""
+        X = self._validate_X_predict(X)
+        if issparse(X):
+            return super().predict(X)
+        trees = [each.tree_ for each in self.estimators_]
+        arrays = {
+            "children_left": "children_left",
+            "children_right": "children_right",
+            "features": "feature",
+            "thresholds": "threshold",
+            "missing_left": "missing_go_to_left",
+        }
+
+        def make():
+            nodes = [{name: getattr(tree, of) for name, of in arrays.items()} for tree in trees]
+            nodes = [each | {"values": tree.value[:, :, 0]} for each, tree in zip(nodes, trees)]
+            return SumOfTrees(nodes, self.n_features_in_)
+
+        predicted = kept_sum(self, trees, None, make).predict(X, self.n_jobs) / len(trees)
+        return predicted[:, 0] if self.n_outputs_ == 1 else predicted
 
 
 class LeafSizeForest(LeafSizeMixin, RandomForestRegressor):

@@ -6,11 +6,11 @@ from copy import deepcopy
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
+from sklrank.tree._sums.tree_sum import TreeSum
 
 from sklrank.boosting import HistGradientBoostingRanker, RankBoost, RankingRefiner
 from sklrank.semi_supervised import MCSSBClassifier
 from sklrank.tree import HistogramTreeClassifier, HonestForestClassifier, HonestForestRegressor
-from sklrank.tree._sums import TreeSum
 
 N_FEATURES = 5
 

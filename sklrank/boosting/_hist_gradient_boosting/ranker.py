@@ -153,7 +153,8 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     random_state : int, RandomState instance or None, default=None
         Controls the choice of held-out queries, and of features.
     n_jobs : int or None, default=None
-        Number of threads that grow each tree of many documents. The ranker does not depend on it.
+        Number of threads that grow each tree of many documents, and that score many documents. The
+        results do not depend on it.
 
     Attributes
     ----------

@@ -200,11 +200,13 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
         """
         return self._predict_values(self._check_X(X))
 
-    def _node_values(self):
-        return self._proportions
+    def _node_values(self, n_classes=None, response_method=None):
+        """Return the proportions of the classes in each node, or the hypothesis of a booster.
 
-    def _leaf_outputs(self, n_classes, response_method):
-        """Return the hypothesis of a booster in each node, see `_sum_of`."""
+        The arguments are those of :func:`~sklrank._boosters.weak_learners.hypothesis_of`.
+        """
+        if response_method is None:
+            return self._proportions
         if response_method == "predict_proba":
             return self._proportions @ (self.classes_ == 1)
         predicted = self.classes_[self._proportions.argmax(axis=1)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from functools import partial
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from sklrank._estimators import (
 )
 from sklrank.tree._histogram.binning import FeatureBlocks, codes_of_categories
 from sklrank.tree._histogram.grower import Grower
-from sklrank.tree._sums import TreeSum, add_trees, kept_sum
+from sklrank.tree._sums import SumOfTrees, kept_sum
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -89,27 +89,29 @@ class HistogramTree(BaseEstimator):
                 check_known(values, unknown, categories, feature)
 
     def _predict_values(self, X):
-        """Return the values `_node_values()` of the leaves of a validated array `X`."""
+        """Return the values of the leaves of a validated array `X`, of shape `(n, n_outputs)`."""
+        return self._sum_of(self, [self], [1.0]).predict(X)
 
-        def make():
-            return SumOfTrees([self.tree_], [self.categories_], [self._node_values()])
+    def _sum_of(self, owner, models, steps, *of_hypothesis):
+        """Return the sum of the values of trees times steps, which is kept for its `owner`.
 
-        return kept_sum(self, [self.tree_], None, make).predict(X)
-
-    @staticmethod
-    def _sum_of(owner, models, steps, n_classes, response_method):
-        """Return the sum, kept for its `owner`, of the hypotheses of trees times steps.
-
-        For the last two arguments, see `sklrank._boosters.weak_learners.hypothesis_of`.
+        The values of the nodes of a tree are `_node_values(*of_hypothesis)`. Return None if trees
+        have other categories than this one, after a warm start.
         """
-        trees = [model.tree_ for model in models]
 
         def make():
-            outputs = [model._leaf_outputs(n_classes, response_method) for model in models]
-            values = [step * output for step, output in zip(steps, outputs)]
-            return SumOfTrees(trees, [model.categories_ for model in models], values)
+            known = [each for model in models for each in model.categories_ if each is not None]
+            if len(set(map(id, known))) > sum(each is not None for each in self.categories_):
+                return None
+            trees = [
+                nodes_of(model.tree_, step * model._node_values(*of_hypothesis))
+                for model, step in zip(models, steps)
+            ]
+            encode = partial(encode_categories, categories=self.categories_)
+            return SumOfTrees(trees, self.n_features_in_, encode)
 
-        return kept_sum(owner, trees, (list(steps), n_classes, response_method), make)
+        parts = [model.tree_ for model in models]
+        return kept_sum(owner, parts, (list(steps), of_hypothesis), make)
 
     def _encode_categories(self, X):
         """Return `X` as floats, or a copy in which categories are replaced by their codes."""
@@ -253,11 +255,8 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
         predicted = self._predict_values(self._check_X(X))
         return predicted[:, 0] if self._leaf_values is None else predicted
 
-    def _node_values(self):
+    def _node_values(self, *of_hypothesis):
         return self.tree_.nodes()["value"] if self._leaf_values is None else self._leaf_values
-
-    def _leaf_outputs(self, n_classes, response_method):
-        return self._node_values()
 
     # Values of the leaves for each target; None if there is one target.
     _leaf_values = None
@@ -283,55 +282,16 @@ def encode_categories(X, categories):
     return encoded
 
 
-class SumOfTrees:
-    """Sum of histogram trees, given the `categories_` and the values of the nodes of each.
-
-    Trees of later warm starts may have other categories. Each run of trees with the same ones is a
-    :class:`TreeSum`.
-    """
-
-    def __init__(self, trees, categories, values):
-        self._runs, start = [], 0
-        for known, run in groupby(zip(trees, categories, values), lambda each: listed(each[1])):
-            run = list(run)
-            members = [nodes_of(tree, of_nodes) for tree, _, of_nodes in run]
-            known = run[0][1] if known else []
-            self._runs.append((start, known, TreeSum(members, trees[0].n_features)))
-            start += len(run)
-
-    def add(self, X, out, start=0, stop=None, n_jobs=None):
-        """Add the values of the trees from `start` to `stop` - 1 to the outputs of samples."""
-        for first, categories, trees in self._runs:
-            low, high = (
-                min(max(each - first, 0), trees.n_trees)
-                for each in (start, first + trees.n_trees if stop is None else stop)
-            )
-            if low < high:
-                encoded = encode_categories(X, categories)
-                add_trees(trees, encoded, out, n_jobs, start=low, stop=high)
-
-    def predict(self, X):
-        """Return the sums, of shape `(n_samples, n_outputs)`."""
-        out = np.zeros((len(X), self._runs[0][2].n_outputs))
-        self.add(X, out)
-        return out
-
-
-def listed(categories):
-    """Return the categories of the features in a form that can be compared; [] without any."""
-    known = [None if each is None else each.tolist() for each in categories]
-    return known if any(each is not None for each in known) else []
-
-
 def nodes_of(tree, values):
-    """Return the arrays of a tree that :class:`TreeSum` needs; the nodes have these values."""
+    """Return the arrays of a tree, as :class:`SumOfTrees` needs them, with values of the nodes."""
     nodes = tree.nodes()
+    left = nodes["left"]
     return nodes | {
-        "children_left": nodes["left"],
-        "children_right": nodes["left"] + 1,
+        "children_left": left,
+        "children_right": left + 1,
         "features": nodes["feature"],
         "thresholds": nodes["threshold"],
-        "values": values.reshape(tree.n_nodes, -1),
+        "values": values.reshape(len(left), -1),
     }
 
 

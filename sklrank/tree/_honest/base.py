@@ -22,6 +22,7 @@ from sklrank._estimators import (
     shares_text,
     unchanged_on_error,
 )
+from sklrank.tree._sums import SumOfTrees, kept_sum
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -171,7 +172,7 @@ class HonestEstimator(BaseEstimator):
 
 
 class HonestSingleTree(HonestEstimator):
-    """Base class of the trees, whose leaves, found by `_find_leaves(X)`, have the `values_`.
+    """Base class of the trees, whose leaves have the `values_`.
 
     `_nodes()` returns the arrays of a tree of `export_shap`; the first node is the root.
     """
@@ -237,6 +238,16 @@ class HonestSingleTree(HonestEstimator):
                 line = f"{indent}|--- {feature} {sign} {threshold:.{decimals}f}"
                 stack.append((nodes[f"children_{side}"][node], line))
         return "\n".join(lines) + "\n"
+
+    def _find_leaves(self, X):
+        def make():
+            nodes = self._nodes()
+            # The last nodes have the `values_`.
+            leaves = np.arange(len(self.values_) - len(nodes["values"]), len(self.values_))
+            return SumOfTrees([nodes | {"values": leaves[:, np.newaxis]}], self.n_features_in_)
+
+        leaves = kept_sum(self, [self.values_], None, make).predict(X)
+        return leaves[:, 0].astype(np.intp)
 
     def _predict(self, X):
         return self.values_[self._find_leaves(X)]

@@ -25,7 +25,7 @@ from sklrank.tree._honest.base import (
 )
 from sklrank.tree._honest.level_splits import LevelSplitsRegressor
 from sklrank.tree._honest.tree import HonestTreeRegressor
-from sklrank.tree._sums import TreeSum, add_trees, kept_sum
+from sklrank.tree._sums import SumOfTrees, kept_sum
 
 if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures
@@ -70,8 +70,8 @@ honest : bool or {"estimation"}, default=True
 random_state : int, RandomState instance or None, default=None
     Controls the random choice of the subsamples, of their halves, and of the features tried.
 n_jobs : int or None, default=None
-    Number of threads. They fit the trees in parallel, and compute the predictions of the trees
-    in parallel. The results do not depend on `n_jobs`.
+    Number of threads, which fit the trees in parallel, and predict for many samples in
+    parallel. The results do not depend on `n_jobs`.
 """,
 )
 
@@ -135,7 +135,7 @@ class HonestForest(HonestEstimator):
             delayed(fit_tree)(self._make_tree(int(seed)), X, y, weights, n_drawn, int(of_sample))
             for seed, of_sample in seeds
         ]
-        # Trees release the GIL in training and in prediction, so threads can be used, which share
+        # Trees release the GIL in training, so threads can be used, which share
         # the memory of X.
         self.estimators_ = self._track_parallel(
             fits,
@@ -182,12 +182,10 @@ class HonestForest(HonestEstimator):
 
     def _predict(self, X):
         def make():
-            return TreeSum([tree._nodes() for tree in self.estimators_], self.n_features_in_)
+            return SumOfTrees([tree._nodes() for tree in self.estimators_], self.n_features_in_)
 
         trees = kept_sum(self, [tree.values_ for tree in self.estimators_], None, make)
-        total = np.zeros((len(X), trees.n_outputs))
-        add_trees(trees, X, total, self.n_jobs)
-        return total / len(self.estimators_)
+        return trees.predict(X, self.n_jobs) / len(self.estimators_)
 
 
 @SHARED

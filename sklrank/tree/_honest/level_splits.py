@@ -18,7 +18,7 @@ from sklrank.tree._honest.base import (
     standardize,
     weights_of,
 )
-from sklrank.tree._honest.level_gains import find_leaves, split_gains
+from sklrank.tree._honest.level_gains import split_gains
 
 if TYPE_CHECKING:
     from sklrank._typing import MaxFeatures
@@ -101,7 +101,7 @@ class LevelSplits(HonestSingleTree):
             splits.append(split)
             gains.append(gain)
         self.splits_ = np.array(splits, dtype=SPLIT_DTYPE)
-        self._levels, self._children, self._root = partition.node_table()
+        self._levels, self._children = partition.node_table()
         of_estimation = weights_of(weights, estimation)
         leaves = partition.cells[estimation]
         self.values_ = group_means(y[estimation], of_estimation, leaves, partition.n_cells)
@@ -144,20 +144,6 @@ class LevelSplits(HonestSingleTree):
             "values": np.concatenate([np.zeros((n_inner, self.values_.shape[1])), self.values_]),
             "node_sample_weight": weights,
         }
-
-    def _find_leaves(self, X):
-        leaves = np.empty(len(X), dtype=np.intp)
-        find_leaves(
-            X,
-            np.ascontiguousarray(self.splits_["feature"]),
-            np.ascontiguousarray(self.splits_["threshold"]),
-            self._levels,
-            self._children,
-            self._root,
-            len(self.values_),
-            leaves,
-        )
-        return leaves
 
 
 @SHARED
@@ -314,14 +300,14 @@ class Partition:
         self.n_cells = len(self.parents)
 
     def node_table(self):
-        """Return the arguments `levels`, `children` and `root` of :func:`find_leaves`."""
+        """Return the level and the two children of each inner node; leaf l is the child -1 - l."""
         parents = np.concatenate([*self.nodes, self.parents])
         n_nodes = len(parents) - self.n_cells
         numbers = np.concatenate([np.arange(n_nodes), -1 - np.arange(self.n_cells)])
         children = np.empty((n_nodes, 2), dtype=np.intc)
         children[parents[1:, 0], parents[1:, 1]] = numbers[1:]
         levels = np.repeat(np.arange(len(self.nodes)), [len(level) for level in self.nodes])
-        return levels.astype(np.intc), children, int(numbers[0])
+        return levels.astype(np.intc), children
 
 
 class Growth(Partition):

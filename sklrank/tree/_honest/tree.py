@@ -139,9 +139,6 @@ class HonestTree(HonestSingleTree):
             "node_sample_weight": tree.weighted_n_node_samples,
         }
 
-    def _find_leaves(self, X):
-        return self._leaves[self.estimator_.apply(X)]
-
 
 @SHARED
 class HonestTreeRegressor(HonestRegressor, HonestTree):

@@ -3,7 +3,6 @@
 The names below are what other rooms may take.
 """
 
-from sklrank.tree._sums.sums import add_trees, kept_sum
-from sklrank.tree._sums.tree_sum import TreeSum
+from sklrank.tree._sums.sums import SumOfTrees, kept_sum
 
-__all__ = ["TreeSum", "add_trees", "kept_sum"]
+__all__ = ["SumOfTrees", "kept_sum"]

@@ -4,8 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 from operator import is_
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from joblib import effective_n_jobs
 from sklearn.utils import gen_even_slices
+
+from sklrank.tree._sums.tree_sum import TreeSum
 
 # With fewer samples for each thread, threads take longer to start than they save.
 LEAST_SAMPLES = 5_000
@@ -19,28 +22,35 @@ def kept_sum(model, parts, key, make):
 
     The parts, a list, and the key are what the sum of the model depends on.
     """
-    kept = KEPT.get(model)
-    if (
-        kept is None
-        or kept[1] != key
-        or len(kept[0]) != len(parts)
-        or not all(map(is_, kept[0], parts))
-    ):
+    kept = KEPT.get(model, ((), None, None))
+    if key != kept[1] or len(parts) != len(kept[0]) or not all(map(is_, parts, kept[0])):
         KEPT[model] = kept = parts, key, make()
     return kept[2]
 
 
-def add_trees(trees, X, out, n_jobs=None, **of_range):
-    """Add the values of a :class:`TreeSum` to `out`, in several threads if there are many samples.
+class SumOfTrees:
+    """The sum of the values of trees; the first arguments are those of :class:`TreeSum`.
 
-    `of_range` may be `start` and `stop`, the first tree and the one after the last.
+    The function `encode` returns samples as the floats that the trees read.
     """
-    n_threads = 1
-    if len(X) >= 2 * LEAST_SAMPLES:
-        n_threads = min(effective_n_jobs(n_jobs), len(X) // LEAST_SAMPLES)
-    if n_threads == 1:
-        trees.add(X, out, **of_range)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        slices = gen_even_slices(len(X), n_threads)
-        list(pool.map(lambda rows: trees.add(X[rows], out[rows], **of_range), slices))
+
+    def __init__(self, trees, n_features, encode=np.asarray):
+        self._trees, self._encode = TreeSum(trees, n_features), encode
+
+    def add(self, X, out, start=0, stop=None, n_jobs=None):
+        """Add the values of the trees from `start` to `stop` - 1 for each sample to its outputs."""
+        X, n_threads = self._encode(X), 1
+        if len(X) >= 2 * LEAST_SAMPLES:
+            n_threads = min(effective_n_jobs(n_jobs), len(X) // LEAST_SAMPLES)
+        if n_threads == 1:
+            self._trees.add(X, out, start, stop)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            slices = gen_even_slices(len(X), n_threads)
+            list(pool.map(lambda rows: self._trees.add(X[rows], out[rows], start, stop), slices))
+
+    def predict(self, X, n_jobs=None):
+        """Return the sums, of shape `(n_samples, n_outputs)`."""
+        out = np.zeros((len(X), self._trees.n_outputs))
+        self.add(X, out, n_jobs=n_jobs)
+        return out

@@ -1,5 +1,5 @@
 # cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""The sum of the values of trees, for each sample and output.
+"""Sums of the values of trees.
 
 The nodes of all trees are in one array. A sample moves from a node to its left child, or to the
 right one, which follows it, without a branch: the result of the comparison is added to the index. A
@@ -21,6 +21,7 @@ import numpy as np
 cdef enum:
     BLOCK = 64          # samples of a block
     LANES = 8           # steps that do not wait for each other
+    LEVELS = 4          # steps until samples are asked whether all are in leaves
     MISSING_LEFT = 1    # flag: missing values belong to the left child
     CATEGORICAL = 2     # flag: the categories of a set belong to the left child
 
@@ -56,16 +57,21 @@ cdef class TreeSum:
     """
 
     cdef readonly Py_ssize_t n_trees, n_features, n_outputs
+    cdef object table                       # of the nodes
     cdef Node[::1] nodes
     cdef unsigned char[::1] flags           # of the nodes
     cdef int[::1] rows                      # of the values of the nodes
     cdef unsigned int[:, ::1] sets          # of categories of the nodes; empty if there are none
     cdef int[::1] roots                     # of the trees, and the number of nodes
-    cdef int[::1] features                  # of the columns
+    cdef int[::1] depths                    # of the trees
+    cdef Py_ssize_t[::1] features           # of the columns
     cdef list values                        # of the trees
     cdef size_t[::1] addresses              # of these
 
-    def __cinit__(self, list trees, Py_ssize_t n_features):
+    # A second call, as of `__init__`, would replace arrays that are being read.
+    def __cinit__(self, list trees=None, Py_ssize_t n_features=0):
+        if trees is None:
+            return
         cdef Py_ssize_t n_nodes = sum([len(tree["children_left"]) for tree in trees]), t
         self.n_trees, self.n_features = len(trees), n_features
         if not trees or max(n_nodes, BLOCK * n_features) > np.iinfo(np.intc).max:
@@ -73,8 +79,9 @@ cdef class TreeSum:
         self.values = [np.require(tree["values"], np.float64, ["C", "A"]) for tree in trees]
         *_, self.n_outputs = self.values[0].shape
         self.addresses = np.array([values.ctypes.data for values in self.values], np.uintp)
-        self.nodes, self.roots = np.zeros(n_nodes, NODE), np.zeros(self.n_trees + 1, np.intc)
+        self.nodes = self.table = np.zeros(n_nodes, NODE)
         self.flags, self.rows = np.zeros(n_nodes, np.uint8), np.zeros(n_nodes, np.intc)
+        self.roots, self.depths = np.zeros((2, self.n_trees + 1), np.intc)
         any_set = any([np.any(tree.get("categorical", 0)) for tree in trees])
         self.sets = np.zeros((n_nodes if any_set else 0, WORDS), np.uint32)
         names = "children_left", "children_right", "features", "missing_left", "categorical"
@@ -84,18 +91,18 @@ cdef class TreeSum:
             thresholds = np.require(tree["thresholds"], np.float64, ["C", "A"])
             sets = tree.get("left_categories", self.sets)
             self.add_tree(t, integers, thresholds, self.values[t], sets)
-        self.number_columns()
+        # Leaves read the first feature.
+        is_read = np.zeros(n_features, np.intc)
+        is_read[self.table["column"]] = 1
+        self.features = np.flatnonzero(is_read)
+        self.table["column"] = BLOCK * (np.cumsum(is_read) - 1)[self.table["column"]]
 
     cdef int add_tree(
-        self,
-        Py_ssize_t t,
-        const int[:, ::1] integers,
-        const double[::1] threshold,
-        const double[:, ::1] values,
-        const unsigned int[:, ::1] sets,
+        self, Py_ssize_t t, const int[:, ::1] integers, const double[::1] threshold,
+        const double[:, ::1] values, const unsigned int[:, ::1] sets,
     ) except -1:
         """Add the nodes of a tree level by level, so that children follow each other."""
-        cdef int start = self.roots[t], end = start + 1, p = start, node
+        cdef int start = self.roots[t], end = start + 1, end_of_level = end, p = start, node
         cdef Py_ssize_t size = integers.shape[1], k
         cdef const int[::1] left = integers[0], right = integers[1], feature = integers[2]
         cdef const int[::1] missing_left = integers[3], categorical = integers[4]
@@ -104,6 +111,9 @@ cdef class TreeSum:
         )
         # The rows of the nodes that have not been visited are a queue.
         while is_sound and p < end:
+            if p == end_of_level:
+                self.depths[t] += 1
+                end_of_level = end
             node = self.rows[p]
             if left[node] <= 0:
                 self.nodes[p] = Node(INFINITY, 0, p)
@@ -132,109 +142,82 @@ cdef class TreeSum:
         self.roots[t + 1] = end
         return 0
 
-    cdef int number_columns(self) except -1:
-        """Number the features on which trees split, and refer to them by their places."""
-        cdef int p, feature
-        cdef int[::1] columns = np.full(self.n_features, -1, np.intc)
-        features = []
-        for p in range(self.roots[self.n_trees]):
-            if self.nodes[p].left == p:
-                continue
-            feature = self.nodes[p].column
-            if columns[feature] < 0:
-                columns[feature] = len(features)
-                features.append(feature)
-            self.nodes[p].column = BLOCK * columns[feature]
-        self.features = np.array(features, np.intc)
-        return 0
-
     def add(
         self, const cython.floating[:, :] X, double[:, ::1] out, Py_ssize_t start=0, stop=None
     ):
         """Add the values of the trees from `start` to `stop` - 1 for each sample to its outputs."""
         cdef Py_ssize_t first = 0, end = self.n_trees if stop is None else stop
-        cdef int n_rows
-        cdef bint plain
+        cdef bint any_set = self.sets.shape[0] > 0
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} features, the trees have {self.n_features}")
         if not 0 <= start <= end <= self.n_trees:
-            raise ValueError(f"there are {self.n_trees} trees, not from {start} to {end}")
+            raise ValueError(f"there are {self.n_trees} trees, not those from {start} to {end}")
         if out.shape[0] != X.shape[0] or out.shape[1] != self.n_outputs:
             raise ValueError(f"there are {X.shape[0]} samples of {self.n_outputs} outputs")
-        cdef int[::1] columns = self.columns_of(start, end)
-        # Leaves read the first column.
-        cdef double[::1] block = np.zeros(BLOCK * max(1, self.features.shape[0]))
+        read = np.arange(self.features.shape[0])
+        if end - start < self.n_trees:
+            read = np.unique(self.table["column"][self.roots[start] : self.roots[end]] // BLOCK)
+        cdef Py_ssize_t[::1] columns = read.astype(np.intp)
+        cdef double[::1] block = np.zeros(BLOCK * self.features.shape[0])
+        cdef int n_rows
         with nogil:
             while first < X.shape[0]:
                 n_rows = min(BLOCK, X.shape[0] - first)
-                plain = not copy_block(X, first, n_rows, self.features, columns, block)
-                if plain and self.sets.shape[0] == 0:
-                    self.add_block(&block[0], n_rows, &out[first, 0], start, end, True)
-                else:
+                if copy_block(X, first, n_rows, self.features, columns, block) or any_set:
                     self.add_block(&block[0], n_rows, &out[first, 0], start, end, False)
+                else:
+                    self.add_block(&block[0], n_rows, &out[first, 0], start, end, True)
                 first += BLOCK
 
-    cdef int[::1] columns_of(self, Py_ssize_t start, Py_ssize_t end):
-        """Return the columns that trees read."""
-        cdef Py_ssize_t p
-        cdef unsigned char[::1] is_read
-        if end - start == self.n_trees:
-            return np.arange(self.features.shape[0], dtype=np.intc)
-        is_read = np.zeros(self.features.shape[0], np.uint8)
-        for p in range(self.roots[start], self.roots[end]):
-            if self.nodes[p].left != p:
-                is_read[self.nodes[p].column // BLOCK] = 1
-        return np.flatnonzero(is_read).astype(np.intc)
-
     cdef inline void add_block(
-        self,
-        const double* block,
-        int n_rows,
-        double* out,
-        Py_ssize_t start,
-        Py_ssize_t end,
+        self, const double* block, int n_rows, double* out, Py_ssize_t start, Py_ssize_t end,
         bint plain,
     ) noexcept nogil:
         """Add values for the samples of a block; `plain` without missing values and categories."""
         cdef int[LANES] at
+        cdef int depth
         cdef Py_ssize_t t, row, lane, group
         for t in range(start, end):
             for group in range(n_rows // LANES):
                 row = group * LANES
                 for lane in range(LANES):
                     at[lane] = self.roots[t]
-                self.walk(at, block + row, 1, plain)
+                self.walk(at, block + row, 1, self.depths[t], plain)
                 for lane in range(LANES):
                     self.add_leaf(t, at[lane], out + (row + lane) * self.n_outputs)
         for row in range(n_rows - n_rows % LANES, n_rows):
             t = start
             while t < end:
+                depth = 0
                 for lane in range(LANES):
                     at[lane] = self.roots[min(t + lane, end - 1)]
-                self.walk(at, block + row, 0, plain)
+                    depth = max(depth, self.depths[min(t + lane, end - 1)])
+                self.walk(at, block + row, 0, depth, plain)
                 for lane in range(min(LANES, end - t)):
                     self.add_leaf(t + lane, at[lane], out + row * self.n_outputs)
                 t += LANES
 
     cdef inline void walk(
-        self, int* at, const double* x, int stride, bint plain
+        self, int* at, const double* x, int stride, int depth, bint plain
     ) noexcept nogil:
         """Move from nodes to leaves. The samples of the lanes are `stride` apart in a block."""
         cdef const Node* nodes = &self.nodes[0]
         cdef Node node
-        cdef int lane, following, moved = 1
+        cdef int lane, _, n_moving = LANES
         cdef double value
-        while moved:
-            moved = 0
-            for lane in range(LANES):
-                node = nodes[at[lane]]
-                value = x[node.column + stride * lane]
-                if plain:
-                    following = node.left + (value > node.threshold)
-                else:
-                    following = node.left + self.is_right(at[lane], value, node.threshold)
-                moved |= following ^ at[lane]
-                at[lane] = following
+        while n_moving > 0:
+            for _ in range(min(LEVELS, depth)):
+                for lane in range(LANES):
+                    node = nodes[at[lane]]
+                    value = x[node.column + stride * lane]
+                    if plain:
+                        at[lane] = node.left + (value > node.threshold)
+                    else:
+                        at[lane] = node.left + self.is_right(at[lane], value, node.threshold)
+            depth -= LEVELS
+            n_moving = 0
+            for lane in range(LANES if depth > 0 else 0):
+                n_moving += nodes[at[lane]].left != at[lane]
 
     cdef inline bint is_right(self, int node, double value, double threshold) noexcept nogil:
         """Return whether a value belongs to the right child."""
@@ -253,12 +236,8 @@ cdef class TreeSum:
 
 
 cdef bint copy_block(
-    const cython.floating[:, :] X,
-    Py_ssize_t first,
-    int n_rows,
-    const int[::1] features,
-    const int[::1] columns,
-    double[::1] block,
+    const cython.floating[:, :] X, Py_ssize_t first, int n_rows, Py_ssize_t[::1] features,
+    Py_ssize_t[::1] columns, double[::1] block,
 ) noexcept nogil:
     """Copy columns of samples, and return whether a value is missing."""
     cdef Py_ssize_t i, j
