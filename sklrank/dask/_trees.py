@@ -7,13 +7,15 @@ has a :class:`Part` of the documents in an actor, which is called directly. See
 
 from __future__ import annotations
 
-from functools import reduce
+import warnings
+from functools import partial, reduce
 from itertools import compress, count
 from typing import TYPE_CHECKING
 
 import numpy as np
 from dask import delayed, is_dask_collection
-from distributed import get_client
+from distributed import TimeoutError as NotYet
+from distributed import get_client, wait
 
 from sklrank.boosting._hist_gradient_boosting import (
     check_tree_ranker,
@@ -84,6 +86,12 @@ def fit_ranker(
     RuntimeError
         If a worker is lost. The ranker is unchanged, as with all errors.
 
+    Warns
+    -----
+    RuntimeWarning
+        If workers are silent while others wait for them, each minute until dask removes them, after
+        ``distributed.scheduler.worker-ttl``.
+
     See Also
     --------
     sklrank.streaming.fit_blocks : The same trees from blocks of documents on disk.
@@ -122,6 +130,7 @@ def fit_ranker(
 
 
 LOST = "a worker was lost in fit: call fit again, which starts anew ({})"
+PATIENCE = 60.0  # Seconds after which silent workers are named; their heartbeats are seconds apart.
 
 
 class WorkerPart:
@@ -167,6 +176,26 @@ class Partitions:
         self.futures += futures
         return futures
 
+    def _patiently(self, wait_for):
+        """Return the result of `wait_for(timeout=...)`; warn if workers are silent meanwhile."""
+        while True:
+            try:
+                return wait_for(timeout=PATIENCE)
+            except NotYet:
+                workers = self.client.scheduler_info()["workers"]
+                seen = {name: worker["last_seen"] for name, worker in workers.items()}
+                latest = max(seen.values(), default=0.0)
+                if silent := [name for name in seen if latest - seen[name] > PATIENCE / 2]:
+                    warnings.warn(
+                        f"fit waits for workers that are silent: {', '.join(silent)}",
+                        RuntimeWarning,
+                        stacklevel=2,
+                    )
+
+    def _gather(self, futures):
+        self._patiently(partial(wait, futures))
+        return self.client.gather(futures)
+
     def _scatter(self, *things, **options):
         """Send things to workers; return a future of each."""
         futures = self.client.scatter(list(things), hash=False, **options)
@@ -196,7 +225,7 @@ class Partitions:
             each.compute() if is_dask_collection(each) else each for each in self._targets
         )
         y, qid = np.asarray(y), np.asarray(qid)
-        heads = self.client.gather(self._compute(self._map(head_of)))
+        heads = self._gather(self._compute(self._map(head_of)))
         self._release()
         has_rows = [size > 0 for size, _ in heads]
         self._partitions = list(compress(self._partitions, has_rows))
@@ -214,7 +243,7 @@ class Partitions:
         is_read = np.zeros(len(is_seen), dtype=bool)
         is_read[rows] = True
         lists = self._share(reader), self._cut(is_read), self._cut(is_seen)
-        results = self.client.gather(self._compute(self._map(read_partition, *lists)))
+        results = self._gather(self._compute(self._map(read_partition, *lists)))
         self._release()
         found, summaries = zip(*results)
         return np.concatenate(found), reduce(lambda first, second: first.add(second), summaries)
@@ -246,8 +275,8 @@ class Partitions:
             for part, of_part, rows, where in zip(parts, pieces, groups, on_worker)
         ]
         self.futures += actors
-        held_out = join(client.gather(pieces[-1]), len(groups[-1]))
-        calls, numbers = [each.result() for each in actors], count()
+        held_out = join(self._gather(pieces[-1]), len(groups[-1]))
+        calls, numbers = [self._patiently(each.result) for each in actors], count()
         del pieces
         self.futures = self.futures[: -len(actors)]
         self._release()
@@ -257,7 +286,7 @@ class Partitions:
             number = next(numbers)
             try:
                 results = [each.call(number, method, arguments) for each in calls]
-                return [result.result() for result in results]
+                return [self._patiently(result.result) for result in results]
             except (OSError, RuntimeError) as error:
                 raise RuntimeError(LOST.format(error)) from error
 

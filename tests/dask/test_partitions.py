@@ -161,15 +161,9 @@ def killing(X, y, path):
     return X, y
 
 
-# Only processes can be killed.
-of_processes = pytest.mark.parametrize(
-    "cluster_client", [pytest.param(True, marks=pytest.mark.slow)], ids=["processes"], indirect=True
-)
-
-
-@of_processes
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 3, 6])
-def test_lost_workers_do_not_change_the_model(client, tmp_path, place):
+def test_lost_workers_do_not_change_the_model(mortal_client, tmp_path, place):
     path = tmp_path / "deaths"
     path.write_text("one death")
     data = [dask.delayed(part) for part in parts_of(X, Y)]
@@ -180,20 +174,22 @@ def test_lost_workers_do_not_change_the_model(client, tmp_path, place):
     assert_array_equal(model.decision_function(X), expected.decision_function(X))
 
 
-@of_processes
-def test_partitions_that_kill_all_workers_are_an_error(client, tmp_path):
+@pytest.mark.slow
+def test_partitions_that_kill_all_workers_are_an_error(mortal_client, tmp_path):
     path = tmp_path / "deaths"
     path.write_text("death\n" * 9)
     data = [dask.delayed(part) for part in parts_of(X, Y)]
     data[4] = killing(*parts_of(X, Y)[4], path)
     model = AdaOLMR(random_state=0).partial_fit(X[:20], Y[:20])
     before = model.decision_function(X)
-    client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
+    mortal_client.run_on_scheduler(
+        lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0)
+    )
     try:
         with pytest.raises(distributed.KilledWorker):
             fit_partitions(model, data)
     finally:
-        client.run_on_scheduler(
+        mortal_client.run_on_scheduler(
             lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 3)
         )
     assert model.n_rounds_ == 20

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from threading import Timer
 from time import sleep
 
 import numpy as np
@@ -89,11 +90,9 @@ def test_weights_give_the_same_trees(client):
         fit_ranker(fitted, documents, Y, QID, sample_weight=weights[1:])
 
 
-@pytest.mark.parametrize(
-    "cluster_client", [pytest.param(True, marks=pytest.mark.slow)], ids=["processes"], indirect=True
-)
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rounds", [0, 3])
-def test_a_lost_worker_is_an_error(client, monkeypatch, fingerprint, n_rounds):
+def test_a_lost_worker_is_an_error(mortal_client, monkeypatch, fingerprint, n_rounds):
     documents = da.from_array(X, chunks=CHUNKS)
     ranker, _ = make_rankers(max_leaf_nodes=8, init=None, max_iter=6)
     before = fingerprint(fit_ranker(ranker, documents, Y, QID))
@@ -105,7 +104,7 @@ def test_a_lost_worker_is_an_error(client, monkeypatch, fingerprint, n_rounds):
     def kill_a_worker(self):
         if len(self.estimators_) == n_rounds + 1:
             # After the loss of another worker, a new one may have no part.
-            processes = filter(None, client.run(process_of_part).values())
+            processes = filter(None, mortal_client.run(process_of_part).values())
             os.kill(next(processes), signal.SIGKILL)
         return reason(self)
 
@@ -113,21 +112,18 @@ def test_a_lost_worker_is_an_error(client, monkeypatch, fingerprint, n_rounds):
     with pytest.raises(RuntimeError, match="a worker was lost in fit: call fit again"):
         fit_ranker(ranker, documents, Y, QID)
     assert fingerprint(ranker) == before
-    client.wait_for_workers(2)
 
 
-@pytest.mark.parametrize(
-    "cluster_client", [pytest.param(True, marks=pytest.mark.slow)], ids=["processes"], indirect=True
-)
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["read_targets", "read", "place"])
-def test_a_worker_that_is_lost_while_documents_are_loaded(client, monkeypatch, method):
+def test_a_worker_that_is_lost_while_documents_are_loaded(mortal_client, monkeypatch, method):
     """The error says so, no task remains, and the next call succeeds."""
     documents = da.from_array(X, chunks=CHUNKS)
     ranker, expected = make_rankers(max_leaf_nodes=8, init=None)
     run = getattr(dask._trees.Partitions, method)
 
     def run_without_a_worker(self, *arguments):
-        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        os.kill(next(iter(mortal_client.run(os.getpid).values())), signal.SIGKILL)
         return run(self, *arguments)
 
     with monkeypatch.context() as patch:
@@ -135,13 +131,40 @@ def test_a_worker_that_is_lost_while_documents_are_loaded(client, monkeypatch, m
         # Tasks without scattered inputs are run again by other workers.
         with pytest.raises(RuntimeError, match="a worker was lost in fit: call fit again"):
             fit_ranker(ranker, documents, Y, QID)
-    client.wait_for_workers(2)
     for _ in range(100):
-        if not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
+        if not mortal_client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):
             break
         sleep(0.1)
-    assert client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks)) == []
+    assert mortal_client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks)) == []
     assert_same_trees(fit_ranker(ranker, documents, Y, QID), expected.fit(X, Y, qid=QID))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_placed", [False, True])
+def test_a_stopped_worker_is_named(mortal_client, monkeypatch, is_placed):
+    """The fit goes on when the worker does."""
+    documents = da.from_array(X, chunks=CHUNKS)
+    ranker, expected = make_rankers(max_leaf_nodes=8, init=None)
+    [(worker, process), *_] = mortal_client.run(os.getpid).items()
+    owner, name = (
+        (HistGradientBoostingRanker, "_early_stopping_reason")
+        if is_placed
+        else (dask._trees.Partitions, "read")
+    )
+    run, timers = getattr(owner, name), []
+
+    def run_with_a_stopped_worker(self, *arguments):
+        if not timers:
+            timers.append(Timer(10, os.kill, (process, signal.SIGCONT)))
+            timers[0].start()
+            os.kill(process, signal.SIGSTOP)
+        return run(self, *arguments)
+
+    monkeypatch.setattr(owner, name, run_with_a_stopped_worker)
+    monkeypatch.setattr(dask._trees, "PATIENCE", 3.0)
+    with pytest.warns(RuntimeWarning, match=f"fit waits for workers that are silent: {worker}"):
+        fit_ranker(ranker, documents, Y, QID)
+    assert_same_trees(ranker, expected.fit(X, Y, qid=QID))
 
 
 def test_an_actor_refuses_repeated_calls():
