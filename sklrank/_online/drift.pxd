@@ -10,5 +10,7 @@ cdef class DriftTest(Persistent):
     cdef readonly double mean, mean_square  # weighted means of these losses and their squares
     cdef readonly double excess             # the statistic of the test
 
-    # Record a loss, which is from 0 to 1, and return whether a drift is detected.
-    cdef bint record(self, double loss) noexcept nogil
+    # Record a loss, which is from 0 to 1, and return whether a drift is detected. An increase of
+    # the mean by less than `slack` standard deviations is none. If `waits`, a drift is not detected
+    # by this loss, but by a later one.
+    cdef bint record(self, double loss, double slack=*, bint waits=*) noexcept nogil

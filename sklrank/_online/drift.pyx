@@ -5,12 +5,13 @@ The test (Page 1954) detects an increase of the mean of a sequence of losses L_1
 1. The losses of a model that learns from a stationary stream decrease, up to noise. Let m and s be
 the mean and the standard deviation of the losses so far, where s is at least 0.2. The statistic is
 
-    S = max(0, S + L - m - s / 2),
+    S = max(0, S + L - m - slack * s),
 
-and a drift is detected if S > threshold * s. Then the test starts again with the next loss. An
-increase of the mean by d > s / 2 is detected after about threshold * s / (d - s / 2) losses. While
-the mean is constant, the expected time to a false detection is about exp(threshold) for normal
-losses. The minimum of s makes sure that a few rare errors of an accurate model are not a drift.
+and a drift is detected if S > threshold * s. Then the test starts again with the next loss. By
+default, slack = 1/2. An increase of the mean by d > slack * s is detected after about
+threshold * s / (d - slack * s) losses. While the mean is constant, the expected time to a false
+detection is about exp(2 * slack * threshold) for normal losses. The minimum of s makes sure that a
+few rare errors of an accurate model are not a drift.
 
 The weight of loss t in m and s is about proportional to t^2, so that they follow a model that is
 still learning. The first losses, whose m and s are inaccurate, are not tested.
@@ -59,14 +60,14 @@ cdef class DriftTest:
         self.require_ready()
         return [self.record(loss) for loss in losses]
 
-    cdef bint record(self, double loss) noexcept nogil:
+    cdef bint record(self, double loss, double slack=0.5, bint waits=False) noexcept nogil:
         cdef double deviation, share
         if self.n_losses >= MIN_LOSSES:
             deviation = max(
                 MIN_DEVIATION, sqrt(max(0.0, self.mean_square - self.mean * self.mean))
             )
-            self.excess = max(0.0, self.excess + loss - self.mean - 0.5 * deviation)
-            if self.excess > self.threshold * deviation:
+            self.excess = max(0.0, self.excess + loss - self.mean - slack * deviation)
+            if self.excess > self.threshold * deviation and not waits:
                 self.n_drifts += 1
                 self.n_losses = self.mean = self.mean_square = self.excess = 0.0
                 return True

@@ -468,6 +468,7 @@ TREE_PARAMS = ORDER_PARAMS | {
     "leaf_prediction": ["mean", None, 1],
     "max_depth": [0, -1, 1.5],
     "max_leaves": [1, 0, 2.5],
+    "drift_threshold": [0, -1, "auto"],
 }
 LINEAR_PARAMS = ORDER_PARAMS | {
     "standardize": ["yes", None],

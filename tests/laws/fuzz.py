@@ -71,6 +71,7 @@ CLASSES, LABELS, RANKINGS, GRADES, NUMBERS = "y", "Y", "R", "g", "t"
 CONFIGURATIONS = {
     "HoeffdingTreeClassifier(grace_period=2, delta=0.5)": CLASSES,
     "HoeffdingTreeClassifier(leaf_prediction='mc', grace_period=1, tau=1)": CLASSES,
+    "HoeffdingTreeClassifier(grace_period=2, delta=0.5, drift_threshold=0.5)": CLASSES,
     "ProbabilisticLabelTree(max_children=2)": LABELS,
     "ProbabilisticLabelTree(max_iter=2)": LABELS,
     "OnlineLogisticRegression()": CLASSES,

@@ -55,6 +55,7 @@ CLASSIFIERS = {
     "rbf": OnlineRidgeClassifier(kernel="rbf", n_components=5, random_state=0),
     "hoeffding": HoeffdingTreeClassifier(grace_period=5, tau=0.9),
     "hoeffding, mc": HoeffdingTreeClassifier(grace_period=5, tau=0.9, leaf_prediction="mc"),
+    "hoeffding, drift": HoeffdingTreeClassifier(grace_period=5, tau=0.9, drift_threshold=0.5),
     "linucb": LinUCBClassifier(exploration=0.2, n_components=5, random_state=0),
     "linucb, diagonal": LinUCBClassifier(covariance="diagonal", random_state=0),
     "banditron": BanditronClassifier(random_state=0),

@@ -75,7 +75,7 @@ ESTIMATORS = [
     HoeffdingTreeClassifier(),
     HoeffdingTreeClassifier(leaf_prediction="mc", grace_period=20, tau=0.5),
     HoeffdingTreeClassifier(leaf_prediction="nb", max_depth=3),
-    HoeffdingTreeClassifier(grace_period=10, delta=0.1, max_leaves=4),
+    HoeffdingTreeClassifier(grace_period=10, delta=0.1, max_leaves=4, drift_threshold=1),
     ProbabilisticLabelTree(),
     ProbabilisticLabelTree(max_children=2, alpha=0.05, max_iter=3),
     LevelSplitsRegressor(),

@@ -354,6 +354,7 @@ def test_base_counts_once_in_a_second_night():
 
 REFUSED = {
     "HoeffdingTreeClassifier": HoeffdingTreeClassifier(),
+    "drift": HoeffdingTreeClassifier(drift_threshold=1.0),
     "ProbabilisticLabelTree": ProbabilisticLabelTree(),
     "BanditronClassifier": BanditronClassifier(kernel="rbf", random_state=0),
     "PredtronClassifier": PredtronClassifier(kernel="rbf"),

@@ -193,6 +193,7 @@ SETTINGS = [
     ("HistogramTree.*-random_state", {"max_features": 1}, None, ""),
     ("HistogramTree.*", {"min_samples_leaf": 2}, None, ""),
     ("HoeffdingTreeClassifier-tau", {"grace_period": 9}, None, ""),
+    ("HoeffdingTreeClassifier-drift_threshold", {"grace_period": 9}, None, ""),
     ("HoeffdingTreeClassifier-.*", {"grace_period": 9, "tau": 0.9}, None, ""),
     ("ProbabilisticLabelTree-random_state", {"max_children": 2}, None, "indicators"),
 ]

@@ -88,9 +88,10 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef void init_leaf(self, Py_ssize_t index, Py_ssize_t leaf, int depth) noexcept nogil
     cdef Py_ssize_t new_row(self) except -1 nogil
     cdef void release_row(self, Py_ssize_t row) noexcept nogil
-    cdef int reserve_leaf(self) except -1 nogil
+    cdef int resize_leaves(self, Py_ssize_t capacity) except -1 nogil
     cdef int reserve_row(self) except -1 nogil
     cdef void drop_observers(self) noexcept nogil
+    cdef int forget(self) except -1 nogil
 
 
 # Return a block of memory with a new size. The functions PyMem_Raw... can be called without the

@@ -324,7 +324,7 @@ cdef class HoeffdingTree(OnlineLearner):
         cdef Py_ssize_t child = self.n_nodes
         cdef Node* node
         if self.n_leaves == self.leaf_capacity:
-            self.reserve_leaf()
+            self.resize_leaves(2 * self.leaf_capacity)
         self.n_nodes += 2
         self.n_leaves += 1
         self.distribute_counts(left, right, j, threshold)
@@ -404,8 +404,7 @@ cdef class HoeffdingTree(OnlineLearner):
         self.row_at(row)[0] = self.free_row
         self.free_row = <int>row
 
-    cdef int reserve_leaf(self) except -1 nogil:
-        cdef Py_ssize_t capacity = 2 * self.leaf_capacity
+    cdef int resize_leaves(self, Py_ssize_t capacity) except -1 nogil:
         self.nodes = <Node*>resized(self.nodes, (2 * capacity - 1) * sizeof(Node))
         self.leaves = <double*>resized(
             self.leaves, capacity * (COUNTS + self.n_classes) * sizeof(double)
@@ -432,6 +431,19 @@ cdef class HoeffdingTree(OnlineLearner):
         self.stats = NULL
         self.n_rows = self.row_capacity = 0
         self.free_row = NONE
+
+    cdef int forget(self) except -1 nogil:
+        # Become an untrained tree.
+        cdef Py_ssize_t c
+        self.drop_observers()
+        self.n_nodes = self.n_leaves = 1
+        self.n_learned = 0
+        for c in range(self.n_classes):
+            self.leaf_at(0)[COUNTS + c] = 0.0
+        self.init_leaf(0, 0, 0)
+        if self.leaf_capacity > 1:
+            self.resize_leaves(1)
+        return 0
 
     # -- Access from Python.
 
