@@ -6,6 +6,7 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.base import clone, is_classifier
@@ -23,6 +24,9 @@ from sklrank.label_ranking._label_ranker import (
     of_rankers,
 )
 from sklrank.tree._sums import SumOfTrees, kept_sum
+
+# Fits to filled positions with `incomplete="coarse"`. The first one brings most of the gain.
+N_FILLS = 4
 
 
 @of_rankers
@@ -51,11 +55,14 @@ class LabelwiseRanker(DecompositionRanker):
         a forest of ten trees. With `oob_score`, a random forest with such leaves, whose splits
         consider a third of the features, at least three.
     {multi_output}
-    incomplete : {"raise", "relative", "absolute"}, default="raise"
+    incomplete : {"raise", "relative", "absolute", "coarse"}, default="raise"
         Treatment of incomplete rankings. If "raise", `fit` raises an error. If "relative", the
         models learn relative positions, as described above. If "absolute", entries of `y` are
         positions among all labels, from 1 to n_labels, also where other labels are not ranked, and
-        the models learn :math:`\sigma(l) / k`.
+        the models learn :math:`\sigma(l) / k`. If "coarse", they are such positions, too, and
+        labels that are not ranked have the positions that are left, in an unknown order: the models
+        are fitted as with "absolute", then four times to all labels, in the order of the models
+        before. `partial_fit` orders them once, by the models so far.
     oob_score : bool, default=False
         Whether to compute `oob_decision_function_`. The estimator must have a parameter
         `oob_score`, as forests have; it is set to True.
@@ -105,7 +112,7 @@ class LabelwiseRanker(DecompositionRanker):
 
     _parameter_constraints: dict = {
         **DecompositionRanker._parameter_constraints,
-        "incomplete": [StrOptions({"raise", "relative", "absolute"})],
+        "incomplete": [StrOptions({"raise", "relative", "absolute", "coarse"})],
         "oob_score": ["boolean"],
     }
 
@@ -114,7 +121,7 @@ class LabelwiseRanker(DecompositionRanker):
         estimator: Any = None,
         *,
         multi_output: bool | Literal["auto"] = False,
-        incomplete: Literal["raise", "relative", "absolute"] = "raise",
+        incomplete: Literal["raise", "relative", "absolute", "coarse"] = "raise",
         oob_score: bool = False,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -131,6 +138,17 @@ class LabelwiseRanker(DecompositionRanker):
         return kind(random_state=random_state, n_jobs=n_jobs)
 
     def _fit_rankings(self, X, positions, sample_weight):
+        n_fits = 1 + (N_FILLS if self._fills(positions) else 0)
+        self._fit_positions(X, positions, sample_weight, n_fits)
+        for _ in range(n_fits - 1):
+            filled = fill_positions(positions, self._scores(X))
+            self._fit_positions(X, filled, sample_weight, n_fits)
+
+    def _fills(self, positions):
+        return self.incomplete == "coarse" and np.isnan(positions).any()
+
+    def _fit_positions(self, X, positions, sample_weight, n_fits):
+        """Fit the models once; there are `n_fits` fits in all."""
         targets = self._targets(positions)
         never = np.flatnonzero(np.isnan(targets).all(axis=0))
         if len(never):
@@ -154,6 +172,7 @@ class LabelwiseRanker(DecompositionRanker):
                     for target in targets.T
                 ],
                 "label",
+                n_fits * targets.shape[1],
             )
 
         vars(self).pop("oob_decision_function_", None)
@@ -165,6 +184,8 @@ class LabelwiseRanker(DecompositionRanker):
             self.oob_decision_function_ = -np.column_stack(predicted)
 
     def _update_rankings(self, X, positions, sample_weight):
+        if hasattr(self, "estimators_") and self._fills(positions):
+            positions = fill_positions(positions, self._scores(X))
         targets = self._targets(positions)
         models = getattr(self, "estimators_", [None] * targets.shape[1])
         ranked = ~np.isnan(targets)
@@ -184,11 +205,11 @@ class LabelwiseRanker(DecompositionRanker):
                 "incomplete rankings, or incomplete='relative' for positions among ranked labels"
             )
         n_labels = positions.shape[1]
-        if self.incomplete == "absolute":
+        if self.incomplete in ("absolute", "coarse"):
             if not 1 <= np.nanmin(positions) <= np.nanmax(positions) <= n_labels:
                 raise ValueError(
-                    f"incomplete='absolute' needs positions from 1 to {n_labels}, the number of "
-                    "labels: use incomplete='relative' if only the order of the labels is known"
+                    f"incomplete={self.incomplete!r} needs positions from 1 to {n_labels}, the "
+                    "number of labels: use incomplete='relative' if only the order of the labels is known"
                 )
             return positions / n_labels
         n_ranked = n_labels - missing.sum(axis=1, keepdims=True)
@@ -196,7 +217,10 @@ class LabelwiseRanker(DecompositionRanker):
         return ranks * ((n_labels + 1) / (n_ranked + 1)) / n_labels
 
     def _label_scores(self, X):
-        X = self._check_fitted_rows(X)
+        return self._scores(self._check_fitted_rows(X))
+
+    def _scores(self, X):
+        """Return the scores of the labels for checked samples."""
         n_labels = len(self.classes_)
         middle = (n_labels + 1) / (2 * n_labels)
         calls = (delayed(predict_label)(model, X, middle) for model in self.estimators_)
@@ -220,6 +244,19 @@ def fit_label(estimator, X, target, sample_weight):
 def predict_label(model, X, default):
     """Return the predictions of a model; without one, the default."""
     return np.full(_num_samples(X), default) if model is None else model.predict(X)
+
+
+def fill_positions(positions, scores):
+    """Return positions in which labels that are not ranked have those left, by decreasing scores.
+
+    The positions of ranked labels, which may be ties, take the nearest integers.
+    """
+    filled, integers = positions.copy(), np.arange(1, positions.shape[1] + 1)
+    for row, missing, of_labels in zip(filled, np.isnan(positions), scores):
+        _, taken = linear_sum_assignment(np.abs(row[~missing, np.newaxis] - integers))
+        best_first = np.flatnonzero(missing)[np.argsort(-of_labels[missing], kind="stable")]
+        row[best_first] = np.delete(integers, taken)
+    return filled
 
 
 def with_oob_score(estimator):

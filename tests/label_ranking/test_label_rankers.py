@@ -1,6 +1,7 @@
 """LabelwiseRanker and PairwiseRanker: against slow statements, and in typical use."""
 
 import pickle
+from copy import deepcopy
 from functools import partial
 from itertools import combinations, permutations
 
@@ -27,6 +28,7 @@ from sklearn.linear_model import (
     Ridge,
     RidgeClassifier,
     RidgeCV,
+    SGDRegressor,
 )
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multioutput import MultiOutputClassifier
@@ -49,6 +51,7 @@ from sklrank.label_ranking import (
     StackedRanker,
     positions_from_scores,
 )
+from sklrank.label_ranking._labelwise import fill_positions
 
 pytestmark = pytest.mark.usefixtures("few_trees")
 
@@ -191,6 +194,38 @@ def test_labelwise_learns_revealed_positions_of_incomplete_rankings():
         assert_allclose(ranker.decision_function(X)[:, label], -expected, atol=1e-12)
     with pytest.raises(ValueError, match="positions from 1 to 5.*relative"):
         LabelwiseRanker(Ridge(), incomplete="absolute").fit(X, revealed + 1)
+
+
+def filled_by(scores, revealed):
+    """Give the positions that are left to the labels that are not ranked, the best one first."""
+    filled = revealed.copy()
+    for row, of_labels in zip(filled, scores):
+        missing = np.flatnonzero(np.isnan(row)).tolist()
+        left = sorted(set(range(1, 6)) - set(row))
+        for label in sorted(missing, key=lambda label: -of_labels[label]):
+            row[label] = left.pop(0)
+    return filled
+
+
+def test_labelwise_learns_coarse_labels():
+    """Positions that are not given are latent: four fits to the order of the models before."""
+    revealed = hide_labels(Y, 0.6, keep_positions=True, random_state=0)
+    ranker = LabelwiseRanker(Ridge(), incomplete="coarse").fit(X, revealed)
+    slow = LabelwiseRanker(Ridge(), incomplete="absolute").fit(X, revealed)
+    for _ in range(4):
+        filled = filled_by(slow.decision_function(X), revealed)
+        slow = LabelwiseRanker(Ridge()).fit(X, filled)
+    assert_allclose(ranker.decision_function(X), slow.decision_function(X), rtol=1e-12)
+    sgd = LabelwiseRanker(SGDRegressor(random_state=0), incomplete="coarse")
+    sgd.partial_fit(X, Y)
+    slow = deepcopy(sgd).partial_fit(X, filled_by(sgd.decision_function(X), revealed))
+    assert_allclose(sgd.partial_fit(X, revealed).decision_function(X), slow.decision_function(X))
+
+
+def test_ties_take_the_nearest_positions():
+    positions = np.array([[1.5, np.nan, 1.5, np.nan], [np.nan, 2.0, np.nan, np.nan]])
+    filled = fill_positions(positions, np.array([[0, 1, 0, 2], [1, 0, 1, 2]]))
+    assert_array_equal(filled, [[1.5, 4, 1.5, 3], [3, 2, 4, 1]])
 
 
 def test_revealed_positions_tell_more_than_the_order():
