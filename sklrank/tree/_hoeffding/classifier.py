@@ -33,6 +33,10 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     number of leaves, not to the number of samples. The tree typically learns about a million
     samples per second.
 
+    A few gross errors do not decide the tree. A value that is farther than thirty standard
+    deviations from the mean of its class in the leaf counts as one at this distance, once the leaf
+    has thirty values of the class. No threshold is farther than six from the means of all classes.
+
     Missing values (NaN) are ignored in the statistics of their feature. At a split, the class
     weights of samples with a missing value are added to the heavier child. Later samples with a
     missing value also go to the heavier child.
