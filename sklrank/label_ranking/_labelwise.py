@@ -209,7 +209,8 @@ class LabelwiseRanker(DecompositionRanker):
             if not 1 <= np.nanmin(positions) <= np.nanmax(positions) <= n_labels:
                 raise ValueError(
                     f"incomplete={self.incomplete!r} needs positions from 1 to {n_labels}, the "
-                    "number of labels: use incomplete='relative' if only the order of the labels is known"
+                    "number of labels: use incomplete='relative' if only the order of the labels "
+                    "is known"
                 )
             return positions / n_labels
         n_ranked = n_labels - missing.sum(axis=1, keepdims=True)
