@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -128,7 +129,22 @@ def _read(lines: Lines) -> tuple[dict[str, str], list[str], list[tuple[int, dict
                         f"{len(names)} alternatives, or occurs twice."
                     )
                 positions[label - 1] = before + 1
+        kind = metadata["DATA TYPE"]
+        if kind in ("soc", "toc") and len(positions) < len(names):
+            lines.fail(
+                f"the order has {len(positions)} of the {len(names)} alternatives, and orders of "
+                f"the data type {kind} are complete: repair the line, or state the type "
+                f"{kind[:2]}i"
+            )
         orders.append((int(match[1]), positions))
+    n_voters, stated = sum(count for count, _ in orders), metadata.get("NUMBER VOTERS", "")
+    if stated.isdecimal() and int(stated) != n_voters:
+        warnings.warn(
+            f"{lines.path} has the orders of {n_voters} voters and states {stated}: it may be a "
+            "part of a file",
+            UserWarning,
+            stacklevel=3,
+        )
     return metadata, names or _names(metadata, lines), orders
 
 

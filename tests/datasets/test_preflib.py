@@ -71,6 +71,19 @@ def test_malformed_orders(tmp_path, orders, message):
         load_preflib(write(tmp_path, HEAD.format(kind="soi") + orders))
 
 
+def test_parts_of_files(tmp_path):
+    head = HEAD.format(kind="{kind}") + "# NUMBER VOTERS: 19\n"
+    for kind, (orders, _) in ORDERS.items():
+        load_preflib(write(tmp_path, head.format(kind=kind) + orders))
+        with pytest.warns(UserWarning, match="votes.txt has the orders of 12 voters and states 19"):
+            load_preflib(write(tmp_path, head.format(kind=kind) + orders.splitlines()[0]))
+    for kind in ("soc", "toc"):
+        with pytest.raises(
+            ValueError, match=f"2 of the 4 .* type {kind} are .*the type {kind[:2]}i"
+        ):
+            load_preflib(write(tmp_path, head.format(kind=kind) + "12: 1,2\n"))
+
+
 def test_files_of_before_2022(tmp_path):
     with pytest.raises(ValueError, match="line 1: .*download the present ones"):
         load_preflib(write(tmp_path, "2\n1,Amber\n2,Beryl\n5,5,1\n5,1,2\n"))
