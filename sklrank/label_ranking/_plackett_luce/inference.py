@@ -637,7 +637,9 @@ def _compared_labels(problem, rows=slice(None), connection="strong"):
     n_labels = positions.shape[1]
     group = n_labels - 1 + np.cumsum(starts)
     later = np.isin(group - 1, group) & (row == row[np.searchsorted(group, group - 1)])
-    sources, targets = [label, group[later] - 1], [group, label[later]]
+    # Labels that are tied in the last group are compared with each other by other rules only.
+    leads = np.isin(group, group[later] - 1) | (problem.ties != "exclude")
+    sources, targets = [label[leads], group[later] - 1], [group[leads], label[later]]
     if problem.ties != "exclude":
         sources, targets = [*sources, group], [*targets, label]
     edges = np.concatenate(sources), np.concatenate(targets)
