@@ -73,7 +73,7 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool, name="sample
         weights = check_array(
             plain(sample_weight), dtype=np.float64, order="C", ensure_2d=False, input_name=name
         )
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         if name in str(error):
             raise
         raise ValueError(f"{name} must be numbers: {error}") from error

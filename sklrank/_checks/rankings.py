@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 from sklearn.utils import check_array
 
 from sklrank._checks.samples import aligned, canonical_rows, check_sparse, is_missing, plain
-from sklrank._checks.targets import find_labels
+from sklrank._checks.targets import check_same_order, find_labels
 
 # Tolerance for the sum of two probabilities, which may have been rounded to half precision.
 MAX_ERROR_OF_SUM = 1e-3
@@ -77,8 +77,6 @@ def check_positions(Y, name="Y", *, complete=False, accept_sparse=False, evidenc
             raise ValueError(
                 f"{name} must rank every label, without ties; row {row} is {Y[row].tolist()}."
             )
-    if evidence is not None:
-        _warn_of_codes(Y, name, evidence)
     if evidence is not None:
         _warn_of_codes(Y, name, evidence)
     return aligned(Y)
@@ -216,6 +214,7 @@ def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
         If the shapes differ, or if an array does not contain positions.
     """
     true_name, pred_name = names
+    check_same_order(y_true, y_pred, names)
     true = check_positions(y_true, true_name, evidence=EVIDENCE_OF_METRICS)
     pred = check_positions(y_pred, pred_name, evidence=EVIDENCE_OF_METRICS)
     if len(true) != len(pred):

@@ -13,6 +13,8 @@ from sklearn.utils.validation import validate_data
 MAX_FACTOR = 1e60
 # Of fewer values, most may be new categories by chance.
 MIN_VALUES = 10
+# Single precision has 2**24 numbers of one size. Splits and steps need some hundreds.
+MIN_SPREAD = 2.0**-16
 DATES = (np.datetime64, np.timedelta64, date, timedelta)
 
 
@@ -63,6 +65,8 @@ def check_rows(estimator, X, *, reset, **check_params):
             "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
         }
     X = plain(X)
+    if getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
+        raise ValueError(f"X must have numbers, got {X.dtype}: pass times as numbers of a unit")
     if "y" in check_params:
         check_params["y"] = plain(check_params["y"])
     try:
@@ -72,6 +76,9 @@ def check_rows(estimator, X, *, reset, **check_params):
         if not check_params.get("skip_check_array"):
             check_numeric(X, getattr(estimator, "_remedy_for_columns", "encode or drop it"))
         raise
+    is_single = check_params.get("dtype") is np.float32
+    if reset and (is_single or getattr(estimator, "_needs_small_means", False)):
+        warn_of_offsets(X, estimator)
     if isinstance(checked, tuple):
         X, y = checked
         return canonical_rows(X), y
@@ -97,6 +104,23 @@ def is_plain_array(estimator, X, *, dtype="numeric", order=None, **check_params)
             and (order is None or X.flags.c_contiguous)
             and X.dtype in (dtype if isinstance(dtype, list | tuple) else [dtype])
             and np.isfinite(X.sum())
+        )
+
+
+def warn_of_offsets(X, estimator):
+    """Warn if a feature of dense samples varies by little beside its size."""
+    if sparse.issparse(X):
+        return
+    X = check_array(X, dtype=np.float64, ensure_all_finite=False)
+    low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
+    sizes, spreads = np.maximum(np.abs(low), np.abs(high)), high - low
+    for i in np.flatnonzero((spreads > 0) & (spreads < MIN_SPREAD * sizes))[:1]:
+        warnings.warn(
+            f"the feature {i} of X has values of the size {sizes[i]:.3g}, which differ by "
+            f"{spreads[i]:.3g} at most: {type(estimator).__name__} can hardly tell them apart. "
+            "Subtract the mean, as sklearn.preprocessing.StandardScaler does",
+            UserWarning,
+            stacklevel=4,
         )
 
 

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from sklrank._checks.numbers import check_finite
 from sklrank._checks.samples import check_sparse, plain
-from sklrank._checks.targets import sorted_labels
+from sklrank._checks.targets import check_same_order, sorted_labels
 
 
 def check_relevance_and_scores(y_true, y_score, labels=None):
@@ -34,6 +34,7 @@ def check_relevance_and_scores(y_true, y_score, labels=None):
     ValueError
         If the shapes of the arrays do not match, or if an array contains invalid values.
     """
+    check_same_order(y_true, y_score)
     scores = check_scores(y_score)
     check_sparse(y_true, "y_true")
     if not sparse.issparse(y_true):

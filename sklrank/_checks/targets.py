@@ -243,6 +243,48 @@ def labels_of_columns(names, n_labels):
     return np.arange(n_labels) if names is None else names
 
 
+def check_row_labels(arguments):
+    """Warn if pandas objects have the same row labels in another order.
+
+    Rows are matched by their place, as in scikit-learn. `arguments` are the objects by their names;
+    those whose name ends in "_val" are compared among themselves.
+    """
+    firsts = {}
+    for name, value in arguments.items():
+        index = getattr(value, "index", None)
+        if not hasattr(index, "get_indexer"):
+            continue
+        first_name, first = firsts.setdefault(name.endswith("_val"), (name, index))
+        if len(index) != len(first) or index.equals(first) or not first.is_unique:
+            continue
+        if index.is_unique and (first.get_indexer(index) >= 0).all():
+            warnings.warn(
+                f"{first_name} and {name} have the same row labels in another order, but rows are "
+                f"matched by their place: pass {name}.loc[{first_name}.index], or "
+                f"{name}.to_numpy() if the order is right",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def check_same_order(first, second, names=("y_true", "y_score")):
+    """Raise if a data frame, `second`, has the columns of the first one in another order.
+
+    Warn if it has the rows in another order. Both are matched by their place. `first` may be an
+    array of labels instead.
+    """
+    check_row_labels(dict(zip(names, (first, second))))
+    known, given = column_names(first), column_names(second)
+    if isinstance(first, np.ndarray) and first.ndim == 1:
+        known = first
+    known, given = ([] if each is None else each.tolist() for each in (known, given))
+    if known != given and set(known) == set(given):
+        raise ValueError(
+            f"{names[1]} has the columns {shortened(given)}, and {names[0]} the same ones in "
+            f"another order, {shortened(known)}: pass {names[1]} with its columns in that order"
+        )
+
+
 def check_columns(names, classes):
     """Raise if column names and `classes` are strings and differ, or differ in their order."""
     if names is None:
@@ -337,6 +379,7 @@ def check_available(available, classes, n_samples: int, k: int = 1):
     """
     if available is None:
         return None
+    check_same_order(classes, available, ("classes_", "available"))
     meaning = "available must be a mask of bools, or a list of the names of labels in classes_"
     try:
         mask = np.asarray(plain(available))

@@ -27,6 +27,7 @@ from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING
 
+from sklrank._checks import check_row_labels
 from sklrank._compiled import exclusive_call
 from sklrank._estimators.base import unchanged_on_error
 from sklrank._estimators.sklearn import with_callbacks
@@ -46,8 +47,9 @@ else:
     def _fit_context(*, prefer_skip_nested_validation):
         """Decorate a training method as scikit-learn does; it excludes calls of other threads.
 
-        It also reports its tasks to callbacks. scikit-learn keeps the callbacks of a call as
-        attributes of the estimator, so other threads are excluded before they are set up.
+        It also compares the row labels of the arguments, and reports its tasks to callbacks.
+        scikit-learn keeps the callbacks of a call as attributes of the estimator, so other threads
+        are excluded before they are set up.
         """
         decorate = _scikit_learn_fit_context(
             prefer_skip_nested_validation=prefer_skip_nested_validation
@@ -55,10 +57,12 @@ else:
 
         def excluding(method):
             locked = exclusive_call(decorate(with_task_tree(method)))
+            names = tuple(signature(method).parameters)[1:]
 
             # The routing of metadata looks for Python functions, and `locked` is compiled.
             @wraps(method)
             def call(estimator, *args, **kwargs):
+                check_row_labels(dict(zip(names, args)) | kwargs)
                 return locked(estimator, *args, **kwargs)
 
             return call

@@ -133,8 +133,7 @@ def _read(lines: Lines) -> tuple[dict[str, str], list[str], list[tuple[int, dict
         if kind in ("soc", "toc") and len(positions) < len(names):
             lines.fail(
                 f"the order has {len(positions)} of the {len(names)} alternatives, and orders of "
-                f"the data type {kind} are complete: repair the line, or state the type "
-                f"{kind[:2]}i"
+                f"the type {kind} are complete: repair the line, or state the type {kind[:2]}i"
             )
         orders.append((int(match[1]), positions))
     n_voters, stated = sum(count for count, _ in orders), metadata.get("NUMBER VOTERS", "")

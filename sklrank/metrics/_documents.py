@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 from sklrank._checks import (
     Queries,
     check_relevance_of_metric,
+    check_row_labels,
+    check_same_order,
     check_scores,
     counted_from_least,
     places,
@@ -553,6 +555,8 @@ def _evaluate(of_queries, y_true, y_score, qid, k, average, sample_weight, conve
     """Check the arguments, and return the metric of each query or the mean over queries."""
     check_cutoff(k)
     chosen = metric_options(convention, **options)
+    check_row_labels({"y_true": y_true, "qid": qid})
+    check_same_order(y_true, y_score)
     grades, scores = check_relevance_of_metric(y_true), check_scores(y_score)
     if grades.shape != scores.shape:
         raise ValueError(

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sklrank._checks import check_same_order
 from sklrank.feedback._protocol import arrays_of_record, check_exploration, check_rewards
 
 # Rounding to six decimals changes the sum of 1000 probabilities by at most this.
@@ -98,6 +99,8 @@ def probabilities_of(policy, X, exploration, available):
             )
         if available is not None:
             raise ValueError("available must be None, as policy is no model: let it be 0 elsewhere")
+        names = "exploration.classes", "policy"
+        check_same_order(getattr(exploration, "classes", None), policy, names)
         return policy
     if X is None:
         raise ValueError("policy is a model, so `X`, the samples of the log, is needed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,8 @@ y : array-like of shape (n_samples,)
 """
 )
 
+# Texts by which tables mark unlabeled samples.
+MARKS = {"", "-1", "?", "n/a", "na", "nan", "none", "null", "unknown", "unlabeled", "unlabelled"}
 # Maximal number of entries (128 MB) of a sparse matrix that is converted to an array.
 MAX_DENSE_ENTRIES = 2**24
 
@@ -38,6 +41,7 @@ MAX_DENSE_ENTRIES = 2**24
 class PartlyLabeledMixin(ClassifierMixin):
     """Base class of classifiers that are fitted to labeled and unlabeled samples."""
 
+    _needs_small_means = True
     # scikit-learn exempts its own semi-supervised estimators from this check by their names.
     _failed_checks = {
         "check_classifiers_classes": "-1 is not a class, it marks unlabeled samples",
@@ -88,6 +92,7 @@ class PartlyLabeledMixin(ClassifierMixin):
             seen = np.flatnonzero(weights)
             all_seen = len(seen) == len(y)
             self.classes_, labels = encode_labels(y[seen])
+            warn_of_mark(self.classes_, labels)
             # The largest weight is 1 before their sum is computed, which could overflow.
             weights = weights[seen] / weights.max()
             of_seen = X if all_seen else X[seen]
@@ -133,6 +138,24 @@ def encode_labels(y):
     labels = np.full(len(y), -1, dtype=np.intp)
     labels[labeled] = codes
     return classes, labels
+
+
+def warn_of_mark(classes, labels):
+    """Warn if no sample is unlabeled, and the class of most samples looks like a mark of them."""
+    if (labels < 0).any():
+        return
+    counts = np.bincount(labels)
+    most, others = classes[counts.argmax()], np.delete(classes, counts.argmax())
+    is_mark = isinstance(most, str) and most.strip().lower() in MARKS
+    if classes.dtype.kind in "iuf":
+        is_mark = most < min(others.min(), 0) or most > 2 * max(others.max(), len(classes))
+    if is_mark and counts.max() > len(labels) / 2:
+        warnings.warn(
+            f"no sample is unlabeled, and most are of the class {str(most)!r}. If it marks "
+            "unlabeled samples, replace it by the number -1, None or NaN",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def is_labeled(y):

@@ -79,7 +79,7 @@ def test_parts_of_files(tmp_path):
             load_preflib(write(tmp_path, head.format(kind=kind) + orders.splitlines()[0]))
     for kind in ("soc", "toc"):
         with pytest.raises(
-            ValueError, match=f"2 of the 4 .* type {kind} are .*the type {kind[:2]}i"
+            ValueError, match=f"2 of the 4 .*type {kind} are .*the type {kind[:2]}i"
         ):
             load_preflib(write(tmp_path, head.format(kind=kind) + "12: 1,2\n"))
 

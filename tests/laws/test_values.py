@@ -28,7 +28,12 @@ from sklrank.label_ranking import (
     StackedRanker,
     positions_from_long,
 )
-from sklrank.linear_model import OnlineLogisticRegression, PredtronClassifier, PredtronQueryRanker
+from sklrank.linear_model import (
+    BanditronClassifier,
+    OnlineLogisticRegression,
+    PredtronClassifier,
+    PredtronQueryRanker,
+)
 from sklrank.metrics import (
     kendall_tau_score,
     ndcg_score,
@@ -42,6 +47,7 @@ from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier, PooledL
 from sklrank.tree import (
     HistogramTreeClassifier,
     HoeffdingTreeClassifier,
+    HonestForestClassifier,
     HonestTreeClassifier,
     ProbabilisticLabelTree,
 )
@@ -200,7 +206,11 @@ def test_large_grades_with_exponential_gains_are_said():
 def test_labels_that_are_not_compared_are_said():
     ones, nan = np.ones((4, 1)), np.nan
     apart = [[1, 2, nan], [2, 1, nan], [1, 2, nan], [nan, nan, 1]]
-    for alpha, Y, labels in ((0.0, [[1, 2, 3]] * 4, "[0, 1]"), (1.0, apart, "[2]")):
+    for alpha, Y, labels in (
+        (0.0, [[1, 2, 3]] * 4, "[0, 1]"),
+        (1.0, apart, "[2]"),
+        (1.0, [[1, 1, 1]] * 4, "[1, 2]"),  # rankings of ties only
+    ):
         with pytest.warns(UserWarning, match=f"not finite: the labels {re.escape(labels)} are"):
             ranker = PlackettLuceRanker(alpha=alpha).fit(ones, Y)
         with pytest.warns(UserWarning, match="do not rely on their scores"):
@@ -242,6 +252,109 @@ def test_messages_name_a_remedy_that_exists(tmp_path):
     path.write_text("# no document\n")
     with pytest.raises(ValueError, match="empty.txt has no document"):
         load_letor(path)
+
+
+def test_rows_that_pandas_would_match_otherwise_are_said():
+    """The rows of X are sorted, those of the other arguments are not; their index tells."""
+    qid = pd.Series(np.repeat(np.arange(4), 10))
+    grades, frame = pd.Series(np.arange(N) % 3), pd.DataFrame(X, columns=list("abc"))
+    moved, positions = frame.sort_values("a"), pd.DataFrame(RANKINGS)
+    match = "y have the same row labels in another order.*y.loc"
+    for ranker in (NDCGBoost(n_estimators=2), AdaRank(n_estimators=2), PredtronQueryRanker()):
+        with pytest.warns(UserWarning, match=match):
+            ranker.fit(moved, grades, qid=qid[moved.index])
+        with pytest.warns(UserWarning, match="X and qid have the same row labels"):
+            ranker.fit(moved, grades[moved.index], qid=qid)
+        ranker.fit(moved, grades[moved.index], qid=qid[moved.index])
+        ranker.fit(moved, grades.set_axis(np.arange(N) + N), qid=qid.to_numpy())
+    for model, y in ((LABEL_RANKERS[0], positions), (HoeffdingTreeClassifier(), grades)):
+        with pytest.warns(UserWarning, match=match):
+            model.fit(moved, y)
+    with pytest.warns(UserWarning, match=match):
+        model.partial_fit(moved, grades)
+    with pytest.warns(UserWarning, match="y_true and y_score have the same row labels"):
+        ndcg_score(grades, moved["a"], qid=qid)
+    with pytest.warns(UserWarning, match="y_true and y_pred have the same row labels"):
+        kendall_tau_score(positions, positions[::-1])
+    with pytest.warns(UserWarning, match="y_true and y_score have the same row labels"):
+        rank_loss(pd.DataFrame(np.eye(4)), pd.DataFrame(np.eye(4))[::-1])
+
+
+def test_columns_of_two_frames_have_one_order():
+    names = ["ant", "bee", "cat", "dog"]
+    frame = pd.DataFrame(RANKINGS, columns=names)
+    relevant, other = (frame == 1).astype(int), frame[names[::-1]]
+    match = "has the columns .'dog'.* the same ones in another order"
+    for metric, y_true in ((kendall_tau_score, frame), (ndcg_score, frame), (rank_loss, relevant)):
+        with pytest.raises(ValueError, match=match):
+            metric(y_true, other)
+        metric(y_true, other.set_axis(list("wxyz"), axis=1))
+        assert metric(y_true, frame) == metric(y_true.to_numpy(), frame.to_numpy())
+    log = Exploration(np.arange(N) % 4, np.full(N, 0.25), classes=names)
+    policy = pd.DataFrame(np.tile([0.1, 0.2, 0.3, 0.4], (N, 1)), columns=names)
+    with pytest.raises(ValueError, match=f"policy {match}"):
+        policy_value(np.ones(N), log, policy[names[::-1]], method="ips")
+    model = OnlineLogisticRegression().fit(X, np.array(names)[np.arange(N) % 4])
+    with pytest.raises(ValueError, match=f"available {match}"):
+        model.predict(X, available=policy[names[::-1]] > 0)
+
+
+@pytest.mark.parametrize("weights", [{0: 1, 1: 2}, "balanced", "1"])
+def test_weights_of_classes_are_no_weights_of_samples(weights):
+    for model in (OnlineLogisticRegression(), HonestTreeClassifier()):
+        with pytest.raises(ValueError, match="sample_weight must be numbers"):
+            model.fit(X, np.arange(N) % 2, sample_weight=weights)
+
+
+def test_dates_are_no_numbers():
+    qid, classes = np.repeat(np.arange(4), 10), np.arange(N) % 2
+    dates = np.datetime64("2020-01-01") + np.arange(3 * N).reshape(N, 3)
+    for model, data in (
+        (NDCGBoost(), (classes, qid)),
+        (PlackettLuceRanker(alpha=1.0), (RANKINGS,)),
+        (LabelwiseRanker(Ridge()), (RANKINGS,)),
+        (OnlineLogisticRegression(), (classes,)),
+        (HonestTreeClassifier(), (classes,)),
+    ):
+        for values in (dates, dates - dates[0, 0]):
+            with pytest.raises(ValueError, match="X must have numbers, got .*64"):
+                model.fit(values, *data)
+            with pytest.raises(ValueError, match="X must have numbers, got .*64"):
+                model.fit(X, *data).predict(values)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        HonestTreeClassifier(random_state=0),
+        HonestForestClassifier(n_estimators=2, random_state=0),
+        PredtronClassifier(random_state=0),
+        BanditronClassifier(random_state=0),
+        AssembleClassifier(n_estimators=2, random_state=0),
+    ],
+)
+def test_small_differences_of_large_numbers_are_said(model):
+    """As in a column of times in seconds, of which single precision makes one number."""
+    labels = np.where(np.arange(N) % 4 == 0, -1, X[:, 0] > 0)
+    with pytest.warns(UserWarning, match="the feature 1 of X has values of the size 1.7e.09"):
+        model.fit(np.add(X, [0, 1.7e9, 0]), labels)
+    model.fit(np.add(X, [0, 1000, 0]), labels)
+    constant = np.c_[X, np.full(N, 1.7e9)]
+    model.fit(pd.DataFrame(constant), labels)
+
+
+def test_marks_of_unlabeled_samples_that_are_classes_are_said():
+    codes, hidden = (X[:, 0] > 0).astype(int), np.arange(N) % 4 > 0
+    model = AssembleClassifier(n_estimators=2, random_state=0)
+    names = np.array(["a", "b"], dtype=object)[codes]
+    for mark in ("-1", "", "NaN", "Unlabeled"):
+        with pytest.warns(UserWarning, match=f"most are of the class '{mark}'"):
+            model.fit(X, np.where(hidden, mark, names))
+    for mark in (-999, 99, 255):
+        with pytest.warns(UserWarning, match=f"most are of the class '{mark}'"):
+            model.fit(X, np.where(hidden, mark, codes))
+    for classes in (codes, names, np.where(hidden, 2, codes), np.where(hidden, "c", names)):
+        model.fit(X, classes)
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,7 @@ class BanditronClassifier(BaseBanditClassifier):
     5003
     """
 
+    _needs_small_means = True
     _parameter_constraints: dict = {
         **BaseBanditClassifier._parameter_constraints,
         "mirror_map": CONSTRAINTS,

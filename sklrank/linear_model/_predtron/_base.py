@@ -322,6 +322,8 @@ def repeat_rounds(weights, random):
 class BaseSamplePredtron(BasePredtron):
     """Base of the Predtrons whose rounds have one sample each."""
 
+    _needs_small_means = True
+
     @_fit_context(prefer_skip_nested_validation=True)
     @of_online
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
