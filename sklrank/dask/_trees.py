@@ -8,6 +8,8 @@ has a :class:`Part` of the documents in an actor, which is called directly. See
 from __future__ import annotations
 
 import warnings
+from asyncio import run_coroutine_threadsafe
+from concurrent.futures import TimeoutError as NotDone
 from functools import partial, reduce
 from itertools import compress, count
 from typing import TYPE_CHECKING
@@ -181,7 +183,7 @@ class Partitions:
         while True:
             try:
                 return wait_for(timeout=PATIENCE)
-            except NotYet:
+            except (NotYet, NotDone):  # One class from Python 3.11 on.
                 workers = self.client.scheduler_info()["workers"]
                 seen = {name: worker["last_seen"] for name, worker in workers.items()}
                 latest = max(seen.values(), default=0.0)
@@ -198,7 +200,11 @@ class Partitions:
 
     def _scatter(self, *things, **options):
         """Send things to workers; return a future of each."""
-        futures = self.client.scatter(list(things), hash=False, **options)
+        scattering = run_coroutine_threadsafe(
+            self.client.scatter(list(things), hash=False, asynchronous=True, **options),
+            self.client.loop.asyncio_loop,
+        )
+        futures = self._patiently(scattering.result)
         self.futures += futures
         return futures
 

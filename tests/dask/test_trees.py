@@ -2,6 +2,7 @@
 
 import os
 import signal
+import warnings
 from threading import Timer
 from time import sleep
 
@@ -142,7 +143,7 @@ def test_a_worker_that_is_lost_while_documents_are_loaded(mortal_client, monkeyp
 @pytest.mark.slow
 @pytest.mark.parametrize("is_placed", [False, True])
 def test_a_stopped_worker_is_named(mortal_client, monkeypatch, is_placed):
-    """The fit goes on when the worker does."""
+    """The fit goes on when the worker does, after the warning."""
     documents = da.from_array(X, chunks=CHUNKS)
     ranker, expected = make_rankers(max_leaf_nodes=8, init=None)
     [(worker, process), *_] = mortal_client.run(os.getpid).items()
@@ -155,15 +156,22 @@ def test_a_stopped_worker_is_named(mortal_client, monkeypatch, is_placed):
 
     def run_with_a_stopped_worker(self, *arguments):
         if not timers:
-            timers.append(Timer(10, os.kill, (process, signal.SIGCONT)))
+            timers.append(Timer(60, os.kill, (process, signal.SIGCONT)))
             timers[0].start()
             os.kill(process, signal.SIGSTOP)
         return run(self, *arguments)
 
+    def warn_and_continue(*arguments, **options):
+        os.kill(process, signal.SIGCONT)
+        warn(*arguments, **options)
+
+    warn = warnings.warn
+    monkeypatch.setattr(warnings, "warn", warn_and_continue)
     monkeypatch.setattr(owner, name, run_with_a_stopped_worker)
     monkeypatch.setattr(dask._trees, "PATIENCE", 3.0)
     with pytest.warns(RuntimeWarning, match=f"fit waits for workers that are silent: {worker}"):
         fit_ranker(ranker, documents, Y, QID)
+    timers[0].cancel()
     assert_same_trees(ranker, expected.fit(X, Y, qid=QID))
 
 
