@@ -120,10 +120,11 @@ def test_weights_are_repetitions(kind):
 @pytest.mark.parametrize("kind", OF_GAINS)
 def test_long_queries(kind, real, monkeypatch):
     """Values and gradients of long queries, in which scores are rounded, are almost exact."""
-    y = RANDOM.normal(size=1000) ** 2
+    random = np.random.RandomState(0)
+    y = random.normal(size=1000) ** 2
     y = y if real else np.floor(y).clip(0, 4)
-    scores, weights = y + 2 * RANDOM.normal(size=len(y)), RANDOM.randint(1, 3, len(y))
-    hypothesis = (RANDOM.uniform(size=len(y)) < 0.5).astype(float)
+    scores, weights = y + 2 * random.normal(size=len(y)), random.randint(1, 3, len(y))
+    hypothesis = (random.uniform(size=len(y)) < 0.5).astype(float)
     qid = np.repeat([0, 1], [990, 10])
     found = []
     for n_exact in (300, 1000):
