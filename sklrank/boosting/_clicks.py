@@ -310,7 +310,7 @@ def held_out_propensities(X, bins, tree, sessions, seed):
 
 
 class ClickEstimate(NamedTuple):
-    """What a ranker learns from clicks."""
+    """The relevance that clicks show, which a ranker learns."""
 
     samples: np.ndarray
     """Index of the sample of each document of each query."""

@@ -43,7 +43,7 @@ _BLOCK = 1000
 # Number of entries of a table, whose temporary arrays then fit into a cache.
 _TABLE = 2**15
 # Largest difference from the score of the first label whose exponential is not near an overflow,
-# nor the quotient of two of them.
+# nor the quotient of two of them: exp(709) is the largest number in double precision.
 _SPAN = 300.0
 
 
