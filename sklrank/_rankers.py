@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import (
@@ -21,14 +21,9 @@ from sklrank._checks import (
 )
 from sklrank._compiled import shared_call
 from sklrank._estimators import ADAPTERS_MANAGER, of_labels
+from sklrank._typing import Method, Self
 from sklrank.metrics import ndcg_score
 from sklrank.metrics._document_values import NoRelevantDocumentError
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 __all__ = [
     "ClassScoresMixin",

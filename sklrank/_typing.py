@@ -1,15 +1,23 @@
-"""Types for annotations in several modules. Only type checkers import this module."""
+"""Types for annotations in several modules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-from sklrank.feedback import SelfTunedExploration
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+    from sklrank.feedback import SelfTunedExploration
+else:  # Neither is installed with the package, or imported, for a name in annotations.
+    Self = SelfTunedExploration = Any
+
+# A function that a decorator returns with the types of the one that it decorates.
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 class RankingLoss(Protocol):

@@ -22,6 +22,7 @@ request it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from functools import wraps
 from inspect import signature
@@ -31,13 +32,9 @@ from sklrank._checks import check_row_labels
 from sklrank._compiled import exclusive_call
 from sklrank._estimators.base import unchanged_on_error
 from sklrank._estimators.sklearn import with_callbacks
+from sklrank._typing import Method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeVar
-
-    Method = TypeVar("Method", bound=Callable[..., Any])
-
     # scikit-learn does not annotate its decorator: decorated methods would lose their types.
     def _fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Method], Method]: ...
 

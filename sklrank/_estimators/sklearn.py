@@ -6,9 +6,10 @@ public `available_if` is here for its type.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from joblib.parallel import get_active_backend
 from sklearn.utils import _safe_indexing
@@ -19,6 +20,8 @@ from sklearn.utils._set_output import ADAPTERS_MANAGER
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.parallel import Parallel, _threadpool_controller_decorator
 from sklearn.utils.validation import _check_monotonic_cst, _num_samples
+
+from sklrank._typing import Method
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -52,11 +55,6 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeVar
-
-    Method = TypeVar("Method", bound=Callable[..., Any])
-
     # scikit-learn does not annotate this decorator: decorated methods would lose their types.
     def available_if(check: Callable[[Any], bool]) -> Callable[[Method], Method]: ...
 

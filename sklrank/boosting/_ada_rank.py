@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from sklrank._boosters import ROUNDING, Learner, Objective, of_boosters
 from sklrank._checks import check_entries
 from sklrank._estimators import Interval, StrOptions
+from sklrank._typing import Self
 from sklrank.boosting._base import SupervisedDocumentRanker, of_document_rankers
 from sklrank.metrics._document_values import (
     average_precision_of_queries,
     metric_options,
     ndcg_of_queries,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 METRICS = {"ndcg": ndcg_of_queries, "map": average_precision_of_queries}
 

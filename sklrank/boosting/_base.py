@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from functools import wraps
 from inspect import signature
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,16 +26,8 @@ from sklrank._checks import (
 )
 from sklrank._estimators import _fit_context, failed_weight_checks, shares_text, unchanged_on_error
 from sklrank._rankers import DocumentRankerMixin
+from sklrank._typing import Method, Self
 from sklrank.tree import HistogramTreeClassifier
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any, TypeVar
-
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
-
-    Method = TypeVar("Method", bound=Callable[..., Any])
 
 # Texts that document rankers share.
 of_document_rankers = shares_text(

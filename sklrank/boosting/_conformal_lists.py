@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import binom
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.frozen import FrozenEstimator
@@ -35,11 +36,8 @@ from sklrank._estimators import (
     draw_seed,
     unchanged_on_error,
 )
+from sklrank._typing import Self
 from sklrank.boosting._base import of_document_rankers, split_queries
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 
 @of_document_rankers

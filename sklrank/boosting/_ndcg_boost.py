@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from sklrank._boosters import of_boosters
 from sklrank._checks import gains_of
@@ -12,9 +14,6 @@ from sklrank._estimators import Interval, StrOptions
 from sklrank.boosting._base import SupervisedDocumentRanker, of_document_rankers
 from sklrank.boosting._objectives import NDCGObjective
 from sklrank.tree import HistogramTreeClassifier
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @of_boosters

@@ -7,23 +7,19 @@ change their inputs, so that dask repeats those that a lost worker had computed.
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import Any
 
 import dask
 import numpy as np
 from dask.delayed import Delayed
 from dask.system import CPU_COUNT
 from distributed import get_client
+from numpy.typing import ArrayLike
 
 from sklrank._checks import is_integer
 from sklrank._estimators import print_progress
 from sklrank._online import BaseOnline, copy_of
 from sklrank.streaming import iter_batches, learn_batches
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import ArrayLike
 
 
 def fit_partitions(

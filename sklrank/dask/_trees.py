@@ -12,13 +12,14 @@ from asyncio import run_coroutine_threadsafe
 from concurrent.futures import TimeoutError as NotDone
 from functools import partial, reduce
 from itertools import compress, count
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from dask import delayed, is_dask_collection
 from distributed import TimeoutError as NotYet
 from distributed import get_client, wait
 
+from sklrank.boosting import HistGradientBoostingRanker
 from sklrank.boosting._hist_gradient_boosting import (
     check_tree_ranker,
     divide_rows,
@@ -26,11 +27,6 @@ from sklrank.boosting._hist_gradient_boosting import (
     place_rows,
 )
 from sklrank.dask._partitions import row_blocks
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from sklrank.boosting import HistGradientBoostingRanker
 
 
 def fit_ranker(

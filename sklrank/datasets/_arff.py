@@ -6,7 +6,6 @@ import os
 import re
 import warnings
 from collections.abc import Sequence, Set
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,11 +13,9 @@ from scipy import sparse as sp
 from sklearn.utils import Bunch
 
 from sklrank._checks import is_integer
+from sklrank._typing import Loaded
 from sklrank.datasets._arff_reader import ArffFile, Attribute, read_arff
 from sklrank.datasets._text_files import is_mostly_empty
-
-if TYPE_CHECKING:
-    from sklrank._typing import Loaded
 
 RELEVANCE = {"0": 0, "0.0": 0, "false": 0, "no": 0, "1": 1, "1.0": 1, "true": 1, "yes": 1}
 _MEKA_OPTION = re.compile(r"(?:^|\s)-C[\s=]*(-?\d{1,9})\b")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from sklrank._checks import Queries, check_finite, check_random_state, check_relevance, check_scalar
 from sklrank._estimators import _num_samples, _safe_indexing
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 MODELS = ("position", "trust", "cascade")
 

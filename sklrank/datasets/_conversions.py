@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from numbers import Integral
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, check_X_y
 
 from sklrank._checks import check_random_state, check_scalar, strict_positions
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 def label_ranking_from_classification(

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from array import array
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
+from sklrank._typing import Loaded
 from sklrank.datasets._text_files import read_svmlight
-
-if TYPE_CHECKING:
-    from sklrank._typing import Loaded
 
 _HINT = (
     "The first line has the numbers of samples, features and labels. The others have labels, and "

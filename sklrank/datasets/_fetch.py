@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse as sp
 from sklearn.datasets import fetch_openml
 from sklearn.utils import Bunch
 
+from sklrank._typing import Loaded
 from sklrank.datasets._arff import RELEVANCE
-
-if TYPE_CHECKING:
-    from sklrank._typing import Loaded
 
 _OPENML_IDS = {
     "birds": 41464,

@@ -7,17 +7,14 @@ import re
 from array import array
 from collections.abc import Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse as sp
 from sklearn.utils import Bunch
 
 from sklrank._checks import check_scalar
+from sklrank._typing import Loaded
 from sklrank.datasets._text_files import is_mostly_empty, read_svmlight
-
-if TYPE_CHECKING:
-    from sklrank._typing import Loaded
 
 # A query id that is no number.
 _NAME = re.compile(rb"(?=.*[A-Za-z])[!-~]+")

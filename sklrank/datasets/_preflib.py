@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse as sp
 from sklearn.utils import Bunch
 
+from sklrank._typing import Loaded
 from sklrank.datasets._text_files import Lines, open_lines
-
-if TYPE_CHECKING:
-    from sklrank._typing import Loaded
 
 _TYPES = ("soc", "soi", "toc", "toi")
 _TIE = r"\{\s*\d+(?:\s*,\s*\d+)*\s*\}"

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 from sklearn.utils import check_array
 
 from sklrank._checks import check_positions, check_random_state, check_scalar, strict_positions
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 def sample_mallows(

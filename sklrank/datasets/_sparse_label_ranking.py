@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklrank._checks import check_random_state, check_scalar, strict_positions
 from sklrank.datasets._incomplete import check_probabilities, hide_labels, tie_labels
@@ -15,9 +15,6 @@ from sklrank.datasets._ranking_noise import (
     sample_plackett_luce,
     truncated_normal,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 # Scores differ from 1/2 by at most 1/4, and the magnitude of Gaussian noise is at most 1/4. So
 # their sum is in [0, 1].

@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import ShuffleSplit
 
@@ -29,9 +30,6 @@ from sklrank.label_ranking._inner_rankers import (
 )
 from sklrank.label_ranking._label_ranker import of_rankers
 from sklrank.label_ranking._plackett_luce.likelihood import topk_probabilities
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 class ConformalRanker(WrappedRanker):

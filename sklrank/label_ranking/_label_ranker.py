@@ -6,10 +6,10 @@ import warnings
 from abc import abstractmethod
 from copy import deepcopy
 from functools import wraps
-from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import parallel_config
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
@@ -46,12 +46,9 @@ from sklrank._estimators import (
     unchanged_on_error,
 )
 from sklrank._rankers import LabelRankerMixin, with_names
+from sklrank._typing import Self
 from sklrank.label_ranking._plackett_luce.likelihood import pair_probabilities
 from sklrank.metrics import kendall_tau_score
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 # Texts that the docstrings of the label rankers share.
 of_rankers = shares_text(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.base import clone, is_regressor
 from sklearn.ensemble import RandomForestClassifier
@@ -20,9 +21,6 @@ from sklrank.label_ranking._label_ranker import (
     in_one_process,
     of_rankers,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 @of_rankers

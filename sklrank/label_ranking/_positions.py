@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_matrix
 from sklearn.utils import Bunch, check_consistent_length
 
@@ -23,9 +24,6 @@ from sklrank._checks import (
     names_of,
     sorted_classes,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 def positions_from_orderings(

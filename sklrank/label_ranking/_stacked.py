@@ -13,7 +13,7 @@ what a member earns.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, eigh
@@ -39,6 +39,7 @@ from sklrank._estimators import (
     one_blas_thread,
     parallel,
 )
+from sklrank._typing import Self
 from sklrank.label_ranking._inner_rankers import (
     check_frozen_labels,
     decision_function,
@@ -63,9 +64,6 @@ from sklrank.label_ranking._pairwise import PairwiseRanker, weights_or_ones
 from sklrank.label_ranking._plackett_luce.ranker import PlackettLuceRanker
 from sklrank.label_ranking._stack_weights import PairCorrection, non_negative_weights
 from sklrank.metrics import kendall_tau_score
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 # With more samples one fold tells the weights as well as five, in a fifth of the time.
 _MANY_SAMPLES = 5000

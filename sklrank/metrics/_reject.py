@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from sklrank._checks import check_weights
 from sklrank.metrics._averaging import weighted_mean
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 __all__ = ["reject_loss"]
 

@@ -12,19 +12,16 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import UNUSED
 
 from sklrank._checks import check_columns, column_names, label_scores
 from sklrank._estimators import BaseEstimator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
 
 # Parameters of metrics that are no parameters of their scorers.
 _ARGUMENTS = {"y_true", "y_score", "y_pred", "qid", "labels", "average", "sample_weight"}

@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import json
 from itertools import compress, groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 
 class ModelExports:

@@ -28,11 +28,13 @@ from __future__ import annotations
 import os
 import pickle
 from collections import Counter
+from collections.abc import Callable, Iterable
 from copy import copy
 from functools import reduce
+from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -52,11 +54,6 @@ from sklrank.boosting._hist_gradient_boosting.race import (
 from sklrank.boosting._hist_gradient_boosting.ranker import HistGradientBoostingRanker
 from sklrank.boosting._objectives import LOSSES
 from sklrank.tree._histogram import BLOCK_WIDTH, FeatureBlocks, distinct_values, draw_samples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from os import PathLike
-    from typing import Any
 
 # Number of documents of a part, whose scores and derivatives are in memory at the same time: about
 # 200 MB. With larger parts, a round takes as long.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
@@ -28,6 +29,7 @@ from sklrank._estimators import (
     print_progress,
     unchanged_on_error,
 )
+from sklrank._typing import MaxFeatures, Self
 from sklrank.boosting._base import (
     DocumentTarget,
     SupervisedDocumentRanker,
@@ -60,12 +62,6 @@ from sklrank.boosting._objectives import (
     mean_rank_correlation,
 )
 from sklrank.tree._histogram import HistogramTreeRegressor
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
-
-    from sklrank._typing import MaxFeatures
 
 OF_TREES = HistogramTreeRegressor._parameter_constraints
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklrank._boosters import Objective, exp_scores, of_boosters
 from sklrank._checks import Queries, check_relevance, is_integer, is_qid_given
 from sklrank._estimators import Interval, StrOptions, _fit_context, unchanged_on_error
+from sklrank._typing import Self
 from sklrank.boosting._base import DocumentRanker, DocumentTarget, of_document_rankers
 from sklrank.boosting._pair_losses import (
     MAX_PAIR_SCORE_GAP,
@@ -21,10 +23,6 @@ from sklrank.boosting._pair_losses import (
     weighted_exp,
 )
 from sklrank.boosting._refinement.base import RefinerMixin, of_refiners
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 
 class RefinementObjective(Objective):

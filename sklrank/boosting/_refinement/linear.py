@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.utils.sparsefuncs import mean_variance_axis
@@ -12,13 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import Queries, check_relevance, check_rows, is_qid_given
 from sklrank._estimators import BaseEstimator, _fit_context, unchanged_on_error
+from sklrank._typing import Self
 from sklrank.boosting._base import DocumentTarget, of_document_rankers
 from sklrank.boosting._pair_losses import GradedPairLoss
 from sklrank.boosting._refinement.base import RefinerMixin, of_refiners
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 # Slopes of the standardized judgements as functions of the standardized base scores, which are the
 # correlations of the two. Often only documents that the base ranker ranks high were judged, for

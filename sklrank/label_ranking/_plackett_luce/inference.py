@@ -8,9 +8,10 @@ its score for the mean respondent; only differences of log-worths are identified
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import block_diag, helmert
 from scipy.optimize import minimize
@@ -34,9 +35,6 @@ from sklrank.label_ranking._plackett_luce.likelihood import (
     pair_probabilities,
     topk_probabilities,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 COVARIANCES = ("observed", "sandwich", "bootstrap")
 

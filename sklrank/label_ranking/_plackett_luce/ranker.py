@@ -5,9 +5,10 @@ from __future__ import annotations
 import warnings
 from copy import copy
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
@@ -38,6 +39,7 @@ from sklrank._estimators import (
     one_blas_thread,
     unchanged_on_error,
 )
+from sklrank._typing import Self
 from sklrank.label_ranking._label_ranker import (
     LabelRanker,
     PairProbaMixin,
@@ -59,10 +61,6 @@ from sklrank.label_ranking._plackett_luce.likelihood import (
     topk_probabilities,
 )
 from sklrank.metrics import kendall_tau_score
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 
 @of_rankers

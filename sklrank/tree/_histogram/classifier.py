@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
 from sklrank._checks import check_rows, check_weights, sorted_labels
 from sklrank._estimators import _fit_context, shares_text, unchanged_on_error
+from sklrank._typing import MaxFeatures, Self
 from sklrank.tree._histogram.regressor import HistogramTree, as_floats
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
-
-    from sklrank._typing import MaxFeatures
 
 
 @shares_text()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -23,14 +23,10 @@ from sklrank._estimators import (
     failed_weight_checks,
     unchanged_on_error,
 )
+from sklrank._typing import MaxFeatures
 from sklrank.tree._histogram.binning import FeatureBlocks, codes_of_categories
 from sklrank.tree._histogram.grower import Grower
 from sklrank.tree._sums import SumOfTrees, kept_sum
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from sklrank._typing import MaxFeatures
 
 # Number of mean hessians that is added to that of a category when categories are sorted: the
 # default of LightGBM's `cat_smooth`.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from numbers import Integral, Real
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
@@ -22,11 +22,8 @@ from sklrank._online import (
     timed_slices,
 )
 from sklrank._rankers import LabelRankerMixin, two_class_difference
+from sklrank._typing import Self
 from sklrank.tree._labels.tree import LabelTree
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 # Bound of sample weights and of 1 / alpha. Sums of their products must not overflow in float32.
 MAX_SIZE = 1e9
