@@ -3,6 +3,8 @@
 The names below are what other rooms may take.
 """
 
+# ruff: noqa: F401
+
 from sklrank._boosters.rounds import (
     MAX_SCORE_GAP,
     ROUNDING,
@@ -12,14 +14,3 @@ from sklrank._boosters.rounds import (
     of_boosters,
 )
 from sklrank._boosters.weak_learners import Learner, make_classifier_learner
-
-__all__ = [
-    "MAX_SCORE_GAP",
-    "ROUNDING",
-    "Booster",
-    "Learner",
-    "Objective",
-    "exp_scores",
-    "make_classifier_learner",
-    "of_boosters",
-]

@@ -6,6 +6,8 @@ model. `rows` reads dense and CSR matrices; `sorting` and `thread_team` serve th
 below are what other rooms may take; compiled modules declare theirs in the `.pxd` files.
 """
 
+# ruff: noqa: F401
+
 from sklrank._compiled.label_axes import LABELS, LabelAxis, Relabeling
 from sklrank._compiled.merging import (
     check_alike,
@@ -24,23 +26,3 @@ from sklrank._compiled.model_lock import (
 from sklrank._compiled.rows import Rows
 from sklrank._compiled.sorting import make_items
 from sklrank._compiled.state import with_format, without_format
-
-__all__ = [
-    "LABELS",
-    "ExclusiveCalls",
-    "LabelAxis",
-    "LockedModel",
-    "Relabeling",
-    "Rows",
-    "check_alike",
-    "check_kept",
-    "exclusive_call",
-    "is_learned",
-    "make_items",
-    "merge_models",
-    "part_of_call",
-    "precision_of",
-    "shared_call",
-    "with_format",
-    "without_format",
-]

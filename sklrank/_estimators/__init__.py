@@ -5,6 +5,8 @@ that a callback follows, `texts` fills shared texts into docstrings, `display` i
 the displays. The names below are what other rooms may take.
 """
 
+# ruff: noqa: F401
+
 from sklrank._estimators.base import BaseEstimator, failed_weight_checks, unchanged_on_error
 from sklrank._estimators.callbacks import _fit_context, print_progress, with_task_tree
 from sklrank._estimators.display import Display
@@ -38,40 +40,3 @@ from sklrank._estimators.sklearn import (
 )
 from sklrank._estimators.texts import of_labels, shares_text
 from sklrank._estimators.weights import fit_weighted
-
-__all__ = [
-    "ADAPTERS_MANAGER",
-    "MAX_FEATURES",
-    "MAX_FEATURES_OR_AUTO",
-    "N_JOBS",
-    "BaseEstimator",
-    "Display",
-    "HasMethods",
-    "Interval",
-    "StrOptions",
-    "_BaseComposition",
-    "_check_monotonic_cst",
-    "_fit_context",
-    "_num_samples",
-    "_safe_indexing",
-    "apart_from_siblings",
-    "available_if",
-    "check_random_source",
-    "draw_features",
-    "draw_frequencies",
-    "draw_seed",
-    "failed_weight_checks",
-    "fit_weighted",
-    "has_method",
-    "of_labels",
-    "one_blas_thread",
-    "parallel",
-    "parallel_results",
-    "print_progress",
-    "runs_on_dask",
-    "seed_parameters",
-    "set_random_states",
-    "shares_text",
-    "unchanged_on_error",
-    "with_task_tree",
-]

@@ -7,6 +7,8 @@
 changes. The names below are what other rooms may take.
 """
 
+# ruff: noqa: F401
+
 from sklrank._online.base import BaseOnline, copy_of, multiplies_entries
 from sklrank._online.batches import (
     BATCH,
@@ -31,30 +33,3 @@ from sklrank._online.label_rankers import LabelSetRanker, of_label_sets
 from sklrank._online.label_sets import LabelSets
 from sklrank._online.learner import check_lists
 from sklrank._online.voting import VotingLearner
-
-__all__ = [
-    "BATCH",
-    "SMALL_BATCH",
-    "BaseOnline",
-    "BaseOnlineClassifier",
-    "CompiledClassifier",
-    "ExploringMixin",
-    "LabelSetRanker",
-    "LabelSets",
-    "VotingLearner",
-    "WorkingMemory",
-    "check_lists",
-    "copy_of",
-    "in_order",
-    "lists_of",
-    "lists_of_rows",
-    "mask_rows",
-    "multiplies_entries",
-    "of_exploring",
-    "of_label_sets",
-    "of_online",
-    "row_blocks",
-    "slices",
-    "timed_slices",
-    "to_dense",
-]

@@ -1,5 +1,7 @@
 """Boosted histogram trees: the ranker, the race of settings, the linear start, files of trees."""
 
+# ruff: noqa: F401
+
 from sklrank.boosting._hist_gradient_boosting.parts import (
     check_tree_ranker,
     divide_rows,
@@ -7,5 +9,3 @@ from sklrank.boosting._hist_gradient_boosting.parts import (
     fit_parts,
     place_rows,
 )
-
-__all__ = ["check_tree_ranker", "divide_rows", "fit_blocks", "fit_parts", "place_rows"]

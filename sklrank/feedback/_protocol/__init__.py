@@ -3,6 +3,8 @@
 The names below are what estimators may take.
 """
 
+# ruff: noqa: F401
+
 from sklrank.feedback._protocol.exploration import (
     arrays_of_record,
     check_exploration,
@@ -11,17 +13,3 @@ from sklrank.feedback._protocol.exploration import (
 )
 from sklrank.feedback._protocol.rates import DECAYS, SCHEDULES, exploration_rates, make_schedule
 from sklrank.feedback._protocol.schemes import LIST_RANDOMIZATIONS, RANDOMIZATIONS, make_sampler
-
-__all__ = [
-    "DECAYS",
-    "LIST_RANDOMIZATIONS",
-    "RANDOMIZATIONS",
-    "SCHEDULES",
-    "arrays_of_record",
-    "check_exploration",
-    "check_rewards",
-    "check_shown",
-    "exploration_rates",
-    "make_sampler",
-    "make_schedule",
-]

@@ -3,6 +3,8 @@
 The names below are what other rooms may take.
 """
 
+# ruff: noqa: F401
+
 from sklrank.metrics._document_values.values import (
     NoRelevantDocumentError,
     average_precision_of_queries,
@@ -10,11 +12,3 @@ from sklrank.metrics._document_values.values import (
     metric_options,
     ndcg_of_queries,
 )
-
-__all__ = [
-    "NoRelevantDocumentError",
-    "average_precision_of_queries",
-    "factors_of",
-    "metric_options",
-    "ndcg_of_queries",
-]

@@ -3,14 +3,8 @@
 The names below are what other rooms may take.
 """
 
+# ruff: noqa: F401
+
 from sklrank.tree._histogram.bin_codes import BLOCK_WIDTH
 from sklrank.tree._histogram.binning import FeatureBlocks, distinct_values, draw_samples
 from sklrank.tree._histogram.regressor import HistogramTreeRegressor
-
-__all__ = [
-    "BLOCK_WIDTH",
-    "FeatureBlocks",
-    "HistogramTreeRegressor",
-    "distinct_values",
-    "draw_samples",
-]

@@ -3,6 +3,6 @@
 The names below are what other rooms may take.
 """
 
-from sklrank.tree._sums.sums import SumOfTrees, kept_sum
+# ruff: noqa: F401
 
-__all__ = ["SumOfTrees", "kept_sum"]
+from sklrank.tree._sums.sums import SumOfTrees, kept_sum
