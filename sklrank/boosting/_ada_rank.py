@@ -14,7 +14,11 @@ from sklrank._boosters import ROUNDING, Learner, Objective, of_boosters
 from sklrank._checks import check_entries
 from sklrank._estimators import Interval, StrOptions
 from sklrank._typing import Self
-from sklrank.boosting._base import SupervisedDocumentRanker, of_document_rankers
+from sklrank.boosting._base import (
+    SupervisedDocumentRanker,
+    explains_peer_names,
+    of_document_rankers,
+)
 from sklrank.metrics._document_values import (
     average_precision_of_queries,
     metric_options,
@@ -289,6 +293,7 @@ class AdaRank(SupervisedDocumentRanker):
         self.weighting = weighting
         self.random_state = random_state
 
+    @explains_peer_names
     @of_document_rankers
     def fit(
         self,

@@ -61,6 +61,9 @@ N_FOLDS, N_FOLD_ROUNDS = 5, 20
 # Standard deviation of the logarithms of propensities around a power of the position: that of the
 # estimates of single positions, from some hundred sessions of ten documents, is larger.
 DEVIATION = 0.1
+# Mean and standard deviation of the power: users who examine positions as their inverse are common,
+# and some hundred clicks say little more. With some thousand clicks, the prior has no effect.
+POWER, POWER_DEVIATION = 1.0, 0.5
 # Iterations of L-BFGS in a round, which starts near the maximum.
 N_STEPS = 8
 # Probabilities are kept at this distance from 0 and 1, where their logarithms are finite.
@@ -176,7 +179,8 @@ class SmoothModel(PositionModel):
     r"""Propensities near a power of the position, and mistakes that decrease as its inverse.
 
     The propensity of position p is :math:`p^{-\eta} e^{\delta_p}` with normal deviations
-    :math:`\delta_p`, and mistakes have the probability :math:`\epsilon (1/p - 1/n) / (1 - 1/n)`.
+    :math:`\delta_p` and a normal power :math:`\eta`, and mistakes have the probability
+    :math:`\epsilon (1/p - 1/n) / (1 - 1/n)`.
     """
 
     @classmethod
@@ -209,8 +213,10 @@ class SmoothModel(PositionModel):
             by_theta = np.sum(by_p * p, axis=0)
             by_logit = by_p * theta * (1 - mistakes) * relevance * (1 - relevance)
             by_mistake = np.sum(by_p * theta * (1 - relevance) * shape)
-            rest = -by_theta @ logs, by_mistake, by_logit.sum(), np.sum(by_logit * logits)
+            by_power = (power - POWER) / POWER_DEVIATION**2 - by_theta @ logs
+            rest = by_power, by_mistake, by_logit.sum(), np.sum(by_logit * logits)
             value += np.sum(deviations**2) / (2 * DEVIATION**2)
+            value += (power - POWER) ** 2 / (2 * POWER_DEVIATION**2)
             return value, np.append(by_theta + deviations / DEVIATION**2, rest)
 
         # No propensity is above 1, as if the first position were examined always.

@@ -202,6 +202,7 @@ def test_the_smooth_model_is_at_a_maximum():
     def loss(parameters):
         deviations, (power, mistake, offset, slope) = parameters[:4], parameters[4:]
         value = np.sum(deviations**2) / (2 * click_models.DEVIATION**2)
+        value += (power - click_models.POWER) ** 2 / (2 * click_models.POWER_DEVIATION**2)
         for row, clicks, shown, (count,) in zip(
             logits, sessions.clicks, sessions.shown, sessions.counts
         ):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from sklrank.boosting import HistGradientBoostingRanker, NDCGBoost, RankBoost
+from sklrank.boosting import AdaRank, HistGradientBoostingRanker, NDCGBoost, RankBoost
 from sklrank.boosting._base import REPLACEMENTS
 
 OF_FIT = {"group", "eval_set", "eval_group", "eval_qid", "eval_metric", "callbacks", "init_score"}
@@ -34,7 +34,7 @@ def test_other_names_have_the_error_of_python():
         HistGradientBoostingRanker().fit([[1], [2]], [0, 1], groups=[2])
 
 
-@pytest.mark.parametrize("ranker", [NDCGBoost(), RankBoost()])
+@pytest.mark.parametrize("ranker", [AdaRank(), NDCGBoost(), RankBoost()])
 def test_other_rankers(ranker):
     with pytest.raises(TypeError, match="'group': use qid"):
         ranker.fit([[1], [2]], [0, 1], group=[2])
