@@ -97,10 +97,8 @@ def load_arff_multilabel(
 
     References
     ----------
-    .. [1] G. Tsoumakas, E. Spyromitros-Xioufis, J. Vilcek, I. Vlahavas, "MULAN: A Java library
-       for multi-label learning", JMLR 12, 2011.
-    .. [2] J. Read, P. Reutemann, B. Pfahringer, G. Holmes, "MEKA: A multi-label/multi-target
-       extension to Weka", JMLR 17, 2016.
+    .. [1] G. Tsoumakas et al., "MULAN: A Java library for multi-label learning", JMLR 12, 2011.
+    .. [2] J. Read et al., "MEKA: A multi-label/multi-target extension to Weka", JMLR 17, 2016.
 
     Examples
     --------

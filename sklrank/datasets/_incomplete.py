@@ -50,8 +50,7 @@ def hide_labels(
 
     References
     ----------
-    .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
-       regression", ICML 2022.
+    .. [1] D. Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
 
     Examples
     --------
@@ -113,8 +112,7 @@ def tie_labels(
 
     References
     ----------
-    .. [1] D. Fotakis, A. Kalavasis, E. Psaroudaki, "Label ranking through nonparametric
-       regression", ICML 2022.
+    .. [1] D. Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
 
     Examples
     --------

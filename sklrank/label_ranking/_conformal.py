@@ -304,9 +304,8 @@ class ConformalRanks(ConformalRanker):
 
     References
     ----------
-    .. [1] J. Lei, M. G'Sell, A. Rinaldo, R. J. Tibshirani and L. Wasserman, "Distribution-free
-       predictive inference for regression", Journal of the American Statistical Association 113,
-       2018.
+    .. [1] J. Lei et al., "Distribution-free predictive inference for regression", Journal of the
+       American Statistical Association 113, 2018.
 
     Examples
     --------

@@ -95,8 +95,7 @@ class LabelwiseRanker(DecompositionRanker):
 
     References
     ----------
-    .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki, "Label ranking through nonparametric
-       regression", ICML 2022.
+    .. [1] D. Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
 
     Examples
     --------

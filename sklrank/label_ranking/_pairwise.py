@@ -80,8 +80,7 @@ class PairwiseRanker(DecompositionRanker):
 
     References
     ----------
-    .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki, "Label ranking through nonparametric
-       regression", ICML 2022.
+    .. [1] D. Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
 
     Examples
     --------

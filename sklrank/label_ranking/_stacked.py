@@ -2,12 +2,11 @@
 
 A default member is an entry of the list in `recommended_rankers`, at the end of this file, a name
 in its example, and a line in the docstring of `StackedRanker`;
-`tests/label_ranking/test_stacked.py` runs for each entry.
-It learns incomplete rankings (NaN), and as few as four samples; it has the parameter `random_state`
-if it is random; it scales the features if their scale matters; and it can be pickled. Only a new
-class needs more: `_bounded_scores` if its scores are not bounded, `oob_decision_function_` if it
-has `oob_score`, `alpha_` if it has `alpha="auto"`. `benchmarks/label_ranking_quality.py` prints
-what a member earns.
+`tests/label_ranking/test_stacked.py` runs for each entry. It learns incomplete rankings (NaN), and
+as few as four samples; it has the parameter `random_state` if it is random; it scales the features
+if their scale matters; and it can be pickled. Only a new class needs more: `_bounded_scores` if its
+scores are not bounded, `oob_decision_function_` if it has `oob_score`, `alpha_` if it has
+`alpha="auto"`. `benchmarks/label_ranking_quality.py` prints what a member earns.
 """
 
 from __future__ import annotations
@@ -164,10 +163,8 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
 
     References
     ----------
-    .. [1] L. Breiman, "Stacked regressions",
-       Machine Learning 24, 1996.
-    .. [2] D. Fotakis, A. Kalavasis and E. Psaroudaki, "Label ranking through nonparametric
-       regression", ICML 2022.
+    .. [1] L. Breiman, "Stacked regressions", Machine Learning 24, 1996.
+    .. [2] D. Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
 
     Examples
     --------

@@ -96,10 +96,8 @@ class HoeffdingTreeClassifier(CompiledClassifier):
 
     References
     ----------
-    .. [1] P. Domingos and G. Hulten, "Mining high-speed data streams",
-       KDD 2000.
-    .. [2] E. S. Page, "Continuous inspection schemes",
-       Biometrika 41, 1954.
+    .. [1] P. Domingos and G. Hulten, "Mining high-speed data streams", KDD 2000.
+    .. [2] E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954.
 
     Examples
     --------

@@ -91,8 +91,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
        multi-label classification", NeurIPS 2018.
     .. [3] Y. Prabhu et al., "Parabel: Partitioned label trees for extreme classification with
        application to dynamic search advertising", WWW 2018.
-    .. [4] K. Jasinska-Kobus et al., "Online probabilistic label trees",
-       AISTATS 2021.
+    .. [4] K. Jasinska-Kobus et al., "Online probabilistic label trees", AISTATS 2021.
 
     Examples
     --------
