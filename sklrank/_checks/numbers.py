@@ -12,9 +12,6 @@ from sklrank._checks.samples import DATES, aligned, plain
 MAX_WEIGHT = 1e150
 
 
-# -- Weights, other numbers, and failures.
-
-
 # Booleans are instances of `Integral` and `Real`, but no parameter of the package takes them as
 # numbers: the constraint `Interval` in `_estimators/sklearn.py`, `is_integer`, `is_number` and
 # `check_scalar` do not accept them.

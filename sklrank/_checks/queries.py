@@ -1,9 +1,8 @@
 """Queries, the samples that are ranked against each other, and relevance, by which they are ranked.
 
-A query id is given for each sample, ``qid`` of shape `(n_samples,)`. Samples with the same id are
-the documents of one query; they need not be contiguous. Without ids, all samples belong to one
-query. Loops over queries go through the samples in the order of :attr:`Queries.order`, in which the
-documents of a query are contiguous: ::
+Samples with the same id are the documents of one query; they need not be contiguous. Without ids,
+all samples belong to one query. Loops over queries go through the samples in the order of
+:attr:`Queries.order`, in which the documents of a query are contiguous: ::
 
     queries = Queries.from_qid(qid, n_samples=len(y))
     grouped = y[queries.order]
@@ -31,7 +30,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
-from sklrank._checks.numbers import as_numbers, check_exact, check_finite, check_weights
+from sklrank._checks.numbers import as_numbers, check_exact, check_weights
 from sklrank._checks.rankings import is_missing
 from sklrank._checks.samples import check_given, check_labeled, check_sparse
 from sklrank._checks.targets import as_names
@@ -67,10 +66,7 @@ class Queries:
 
     @classmethod
     def from_qid(cls, qid, n_samples: int, name: str = "qid") -> "Queries":
-        """Group samples by their query ids. If `qid` is None, all samples belong to one query.
-
-        Errors call the ids `name`.
-        """
+        """Group samples by their query ids; see `check_qid`."""
         codes, names = check_qid(qid, n_samples, name)
         ends = np.cumsum(np.bincount(codes, minlength=len(names)), dtype=np.intp)
         order = np.argsort(sort_keys(codes, len(names)), kind="stable")
@@ -93,16 +89,9 @@ def sort_keys(codes: np.ndarray, n_queries: int) -> np.ndarray:
 
 
 def check_qid(qid, n_samples: int, name: str = "qid") -> tuple[np.ndarray, np.ndarray]:
-    """Check the query ids, which are numbers or strings, and encode them as integers.
+    """Return the query of each sample, as an index into the sorted distinct ids, and these.
 
-    Errors call the ids `name`.
-
-    Returns
-    -------
-    codes : ndarray of intp, shape (n_samples,)
-        Query of each sample, as an index into `names`.
-    names : ndarray of shape (n_queries,)
-        The distinct ids, sorted. If `qid` is None, the only id is 0.
+    Ids are numbers or strings; the only one is 0 if `qid` is None. Errors call them `name`.
     """
     if qid is None:
         qid = np.zeros(n_samples, dtype=np.intp)
@@ -217,7 +206,7 @@ def check_relevance(y, n_samples, *, judgements=False, signed=False, names=("y",
     """Check the relevance of documents; return it as float64 of shape `(n_samples,)`.
 
     If `judgements` is True, negative numbers and NaN are allowed; if `signed` is True, negative
-    numbers. Error messages contain the `names` of the relevance and of the samples.
+    numbers. `names` are those of the relevance and of the samples, for errors.
     """
     name, of_samples = names
     check_given(y)
@@ -262,15 +251,13 @@ def check_label_relevance(y, n_samples):
     return y
 
 
-def check_relevance_of_metric(y_true):
-    """Check that the relevance of documents or labels is finite; return it as a float64 array."""
-    remedy = "leave out documents of unknown relevance"
-    return check_finite(y_true, "y_true", "relevance", remedy)
-
-
 def gains_of(gain, grades):
     """Return the gains of the documents, non-negative float64 values of shape `(n_samples,)`."""
-    gains = _evaluate_gain(gain, grades)
+    if callable(gain):
+        gains = call_on_array("gain", gain, grades)
+    else:
+        with np.errstate(over="ignore"):
+            gains = GAINS[gain](grades)
     bad = ~((gains >= 0) & (gains <= _MAX_GAIN))
     if bad.any():
         i = bad.argmax()
@@ -314,13 +301,6 @@ def gain_by_order(grades):
     return np.unique(grades, return_inverse=True)[1]
 
 
-def _evaluate_gain(gain, grades):
-    if callable(gain):
-        return call_on_array("gain", gain, grades)
-    with np.errstate(over="ignore"):
-        return GAINS[gain](grades)
-
-
 def call_on_array(name, function, values):
     """Return the results of a function, which is the argument `name`, for an array of values."""
     results = np.asarray(function(values.copy()), dtype=np.float64)
@@ -333,10 +313,9 @@ def call_on_array(name, function, values):
 
 
 def check_something_to_learn(y, queries, part="given", *, names=("y", "qid")):
-    """Raise a ValueError if no query has documents of different relevance.
+    """Raise if no query has documents of different relevance in "the samples {part}".
 
-    The message calls the samples "the samples {part}", and contains the `names` of the relevance
-    and of the query ids.
+    `names` are those of the relevance and of the query ids.
     """
     name, of_queries = names
     grouped = y[queries.order]

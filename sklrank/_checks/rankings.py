@@ -98,10 +98,7 @@ def _check_stored_positions(Y, name):
 
 
 def stored_positions(positions):
-    """Return positions, NaN where a label is not ranked, as a CSR array of the other entries.
-
-    A CSR array is returned as it is.
-    """
+    """Return positions as a CSR array of those that are not NaN; such an array as it is."""
     if sparse.issparse(positions):
         return positions
     at = np.nonzero(~np.isnan(positions))
@@ -158,8 +155,8 @@ def _warn_of_codes(positions, name, evidence):
 def _is_no_first_position(table, strict):
     """Return whether 0 cannot be the first position of rankings that count from 0.
 
-    There, it is in each complete ranking, the others are below the number of labels, and it is not
-    the only position that is tied. If `strict`, most rankings must count from 1.
+    There, it is in each complete ranking, the others are below the number of labels, and others are
+    tied, too. If `strict`, most rankings must count from 1.
     """
     values, starts = table.data, table.indptr[:-1][np.diff(table.indptr) > 0]
     n_ranked = np.diff(starts, append=len(values))
@@ -193,25 +190,9 @@ def _follows_gaps(table, code):
 
 
 def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
-    """Check two rankings of the same labels for each sample.
+    """Check positions of the same labels in two rankings of each sample, and return them.
 
-    Parameters
-    ----------
-    y_true, y_pred : array-like of shape (n_samples, n_labels)
-        Positions of the labels. Labels with smaller positions are better, and NaN marks a label
-        that is not ranked.
-    names : (str, str)
-        Names of the two arrays in error messages.
-
-    Returns
-    -------
-    true, pred : ndarray of float64, shape (n_samples, n_labels)
-        Positions of the labels.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, or if an array does not contain positions.
+    Errors call the arrays by their `names`.
     """
     true_name, pred_name = names
     check_same_order(y_true, y_pred, names)
@@ -255,10 +236,7 @@ def check_pair_proba(y_true, y_proba):
 
 
 def strict_positions(scores: np.ndarray) -> np.ndarray:
-    """Return positions 1, 2, ... of the labels, `(n_samples, n_labels)`, by decreasing score.
-
-    If scores are equal, the label with the smaller column index comes first.
-    """
+    """Return positions 1, 2, ... by decreasing score, of equal scores in the order of columns."""
     order = np.argsort(-scores, axis=1, kind="stable")
     positions = np.empty(scores.shape)
     np.put_along_axis(positions, order, np.arange(1.0, scores.shape[1] + 1)[np.newaxis], axis=1)
@@ -268,9 +246,8 @@ def strict_positions(scores: np.ndarray) -> np.ndarray:
 def close_ranks(positions: np.ndarray, joined: np.ndarray | None = None) -> np.ndarray:
     """Renumber positions: each becomes 1 plus the number of labels ranked before. NaN is kept.
 
-    The mask `joined`, of shape `(n_samples, n_labels - 1)`, requests additional ties. In rankings
-    where ``joined[:, i]`` is True, the label at place ``i + 1`` is tied with the label at place
-    ``i``. Places are counted from 0, and tied labels occupy places in the order of their columns.
+    The mask `joined`, `(n_samples, n_labels - 1)`, requests additional ties, of the labels at the
+    places i and i + 1, counted from 0. Tied labels have places in the order of their columns.
     """
     order = np.argsort(positions, axis=1, kind="stable")
     ordered = np.take_along_axis(positions, order, axis=1)
@@ -297,19 +274,13 @@ def relative_positions(positions: np.ndarray) -> np.ndarray:
 
 
 def listed_labels(orderings: np.ndarray) -> np.ndarray:
-    """Return the labels in `orderings` that are not missing, as a 1-d array, row after row.
-
-    An array of objects is converted to the type of the labels.
-    """
+    """Return the labels in `orderings` that are not missing, row after row, in their own type."""
     labels = orderings[~is_missing(orderings)]
     return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
 
 
 def invert_orderings(orderings: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Convert orderings to positions of shape `(n_samples, n_classes)`.
-
-    The columns are in the order of `classes`. Labels that a row does not list are NaN.
-    """
+    """Convert orderings to positions `(n_samples, n_classes)`, NaN for labels not listed."""
     listed = ~is_missing(orderings)
     gap = listed[:, 1:] & ~listed[:, :-1]
     if gap.any():

@@ -18,41 +18,18 @@ MIN_SPREAD = 2.0**-16
 DATES = (np.datetime64, np.timedelta64, date, timedelta)
 
 
-# -- Samples.
-
-
 def input_tags_of(estimator):
-    """Return the input tags of an inner estimator, or the default tags if it has none.
-
-    The parameter `estimator` may hold any object until `fit` checks it.
-    """
+    """Return the input tags of an inner estimator, or the defaults for objects without tags."""
     return get_tags(estimator).input_tags if hasattr(estimator, "__sklearn_tags__") else InputTags()
 
 
 def check_rows(estimator, X, *, reset, **check_params):
-    """Check `X` according to the tags of the estimator.
+    """Check `X` according to the tags of the estimator, and return it as `canonical_rows` does.
 
-    In CSR matrices, indices are sorted and duplicate entries are summed; see `canonical_rows`.
-
-    Tags may depend on parameters. A fitted model accepts sparse matrices and missing values if the
-    estimator accepted them when training started, even if parameters have changed since.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Estimator whose `n_features_in_` and `feature_names_in_` are set if `reset` is True, and
-        compared with `X` otherwise.
-    X : object
-        Samples passed by the user.
-    reset : bool
-        Whether a new model is created.
-    **check_params : dict
-        Further arguments of scikit-learn's `validate_data`, such as `y` or `dtype`.
-
-    Returns
-    -------
-    X : {ndarray, csr_array} of shape (n_samples, n_features)
-        Checked samples. If `y` is among the arguments, a tuple of `X` and the checked `y`.
+    If `reset` is True, a new model is created: `n_features_in_` and `feature_names_in_` are set.
+    Otherwise, they are compared with `X`. Tags may depend on parameters: a fitted model accepts
+    what the estimator accepted when training started. The other arguments are those of
+    scikit-learn's `validate_data`; with `y`, a tuple of both is returned.
     """
     if not reset and is_plain_array(estimator, X, **check_params):
         return X
@@ -88,8 +65,7 @@ def check_rows(estimator, X, *, reset, **check_params):
 def is_plain_array(estimator, X, *, dtype="numeric", order=None, **check_params):
     """Return whether samples for a fitted model are an array that `validate_data` would return.
 
-    For a single sample, its checks take longer than most predictions. It checks arrays with missing
-    or infinite entries, and those without the names of the features.
+    For a single sample, its checks take longer than most predictions.
     """
     if type(X) is not np.ndarray or X.ndim != 2 or not X.size or check_params:
         return False
@@ -172,8 +148,7 @@ def check_known(values, unknown, categories, feature):
 def check_sparse(X, name="X"):
     """Raise if the index arrays of a sparse matrix contradict each other.
 
-    SciPy trusts them: to convert or to index such a matrix would read beyond the end of its arrays.
-    Objects of other types are not checked.
+    SciPy trusts them, and would read beyond the end of its arrays.
     """
     if not sparse.issparse(X) or X.format not in ("bsr", "coo", "csc", "csr"):
         return
@@ -223,7 +198,7 @@ def plain(values):
     """Return a masked array, or a column of a nullable type, as an array that NumPy understands.
 
     Masked entries are NaN, or None among names: NumPy would return what is behind the mask. Whole
-    numbers remain integers: scikit-learn would round them to floats. Others are returned as given.
+    numbers remain integers: scikit-learn would round them.
     """
     if np.ma.is_masked(values):
         is_number = values.dtype.kind in "biuf"
@@ -237,10 +212,9 @@ def plain(values):
 
 
 def aligned(array):
-    """Return an array whose entries lie at multiples of their size, copied if they do not.
+    """Return an array whose entries lie at multiples of their size, as compiled loops expect.
 
-    Compiled loops and BLAS rely on it. Arrays that were received from another process may lie
-    anywhere. Data frames are returned as they are.
+    Those of arrays that were received from another process, which are copied, may not.
     """
     return array.copy() if isinstance(array, np.ndarray) and not array.flags.aligned else array
 
@@ -248,8 +222,7 @@ def aligned(array):
 def canonical_rows(X):
     """Return an aligned array, or a CSR matrix with sorted 32-bit indices without duplicates.
 
-    Duplicate entries are summed. Compiled loops rely on this form. A data frame is returned as it
-    is.
+    Duplicate entries are summed. Compiled loops rely on this form.
     """
     if not sparse.issparse(X):
         return aligned(X)
@@ -287,10 +260,7 @@ def check_entries(X, name="X"):
 
 
 def check_outputs(outputs, estimator):
-    """Return the outputs of an inner estimator; raise a ValueError if one is NaN or infinite.
-
-    A data frame is converted to an array.
-    """
+    """Return the outputs of an inner estimator as an array; raise if one is NaN or infinite."""
     outputs = np.asarray(outputs)
     if not np.isfinite(outputs).all():
         raise ValueError(

@@ -11,28 +11,11 @@ from sklrank._checks.targets import check_same_order, sorted_labels
 
 
 def check_relevance_and_scores(y_true, y_score, labels=None):
-    """Check the target and the scores of a ranking loss.
+    """Check the target and the scores of a ranking loss; return masks and scores of the labels.
 
-    Parameters
-    ----------
-    y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
-        Indicator matrix of 0 and 1, or one class label for each sample.
-    y_score : array-like of shape (n_samples, n_labels) or (n_samples,)
-        Scores. A 1-d array contains the scores of the second of two classes.
-    labels : array-like of shape (n_labels,), default=None
-        Class of each column of `y_score`, used if `y_true` is 1-d.
-
-    Returns
-    -------
-    relevant : ndarray of bool, shape (n_samples, n_labels)
-        True for the relevant labels of each sample.
-    scores : ndarray of float32 or float64, shape (n_samples, n_labels)
-        Scores of the labels.
-
-    Raises
-    ------
-    ValueError
-        If the shapes of the arrays do not match, or if an array contains invalid values.
+    Both have the shape `(n_samples, n_labels)`. The target is an indicator matrix of 0 and 1, or
+    class labels `(n_samples,)`, of which `labels` are the columns of the scores. A 1-d array of
+    scores has those of the second of two classes.
     """
     check_same_order(y_true, y_score)
     scores = check_scores(y_score)
@@ -61,20 +44,7 @@ def check_relevance_and_scores(y_true, y_score, labels=None):
 
 
 def as_label_columns(scores):
-    """Return scores with one column for each class, also for two classes.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,) or (n_samples, n_labels)
-        Scores, as returned by `decision_function`. A 1-d array contains the scores of the second of
-        two classes.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_samples, n_labels)
-        The unchanged `scores` if they are 2-d; otherwise a column of zeros and a column of the
-        scores.
-    """
+    """Return scores with a column for each class: zeros and the scores if they are 1-d."""
     if scores.ndim == 2:
         return scores
     return np.column_stack((np.zeros_like(scores), scores))
@@ -131,24 +101,9 @@ def _one_hot(y_true, labels, n_labels):
 
 
 def label_scores(estimator, X):
-    """Return the scores of the labels by `decision_function` or, if missing, `predict_proba`.
+    """Return the scores of the labels, `(n_samples, n_labels)`, for samples `X`.
 
-    Parameters
-    ----------
-    estimator : object
-        A fitted classifier or ranker.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Samples.
-
-    Returns
-    -------
-    scores : ndarray of shape (n_samples, n_labels)
-        Scores. Labels with higher scores are ranked first.
-
-    Raises
-    ------
-    TypeError
-        If the estimator has neither method.
+    They are those of `decision_function` or, if missing, `predict_proba`.
     """
     for method in ("decision_function", "predict_proba"):
         if hasattr(estimator, method):
@@ -165,10 +120,7 @@ def label_scores(estimator, X):
 
 
 def _second_classes(estimator, probas):
-    """Return the probability that each label is relevant, of shape `(n_samples, n_labels)`.
-
-    The list `probas` contains the class probabilities of each label.
-    """
+    """Return the probability that each label is relevant, from a list of class probabilities."""
     if hasattr(estimator, "classes_"):
         classes = estimator.classes_
     else:  # MultiOutputClassifier after partial_fit

@@ -12,8 +12,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklrank._checks.numbers import check_exact, is_integer
 from sklrank._checks.samples import aligned, check_labeled, check_sparse, is_missing, plain
 
-# -- Targets.
-
 
 class Target(NamedTuple):
     """A checked target."""
@@ -97,10 +95,9 @@ def declared_order(y):
 
 
 def in_declared_order(classes, target: Target):
-    """Return the classes in the order that the data type of the target declares.
+    """Return the classes in the order that the data type of the target declares, or sorted.
 
-    Without a declared order, they are sorted; warn if they are strings, whose order is that of the
-    alphabet.
+    Warn if that is the order of the alphabet.
     """
     if target.order is not None:
         known = set(target.order.tolist())
@@ -118,8 +115,7 @@ def in_declared_order(classes, target: Target):
 
 
 def _is_indicator(y):
-    # Return True if `y` is an indicator matrix. Unlike type_of_target of scikit-learn, this
-    # function accepts an indicator matrix with a single row.
+    # Unlike type_of_target of scikit-learn, this function accepts a single row.
     if sparse.issparse(y):
         return bool(np.isin(y.data, (0, 1)).all())
     return y.shape[1] > 1 and y.dtype.kind in "biuf" and bool(np.isin(y, (0, 1)).all())
@@ -142,11 +138,8 @@ def check_no_collections(y, remedy=BINARIZER):
 def check_classes(target: Target, classes=None):
     """Return the classes of a new model, from the arguments of `fit` or `partial_fit`.
 
-    Returns
-    -------
-    ndarray of shape (n_classes,)
-        Sorted class labels. For an indicator matrix, the names of its columns: `classes`, or the
-        column names of a data frame, or 0, ..., n_labels - 1.
+    They are sorted class labels or, for an indicator matrix, the names of its columns: `classes`,
+    those of a data frame, or 0, ..., n_labels - 1.
     """
     if target.multilabel:
         n_labels = target.values.shape[1]
@@ -193,10 +186,7 @@ def sorted_classes(classes):
 
 
 def sorted_labels(labels, name, **options):
-    """Return the unique entries of an array of class labels, which is called `name`, sorted.
-
-    `options` are those of `numpy.unique`.
-    """
+    """Return the unique entries of class labels, called `name`, as `numpy.unique` does."""
     check_exact(labels, name)
     try:
         return np.unique(labels, **options)
@@ -270,8 +260,7 @@ def check_row_labels(arguments):
 def check_same_order(first, second, names=("y_true", "y_score")):
     """Raise if a data frame, `second`, has the columns of the first one in another order.
 
-    Warn if it has the rows in another order. Both are matched by their place. `first` may be an
-    array of labels instead.
+    Warn if it has the rows in another order. `first` may be an array of labels instead.
     """
     check_row_labels(dict(zip(names, (first, second))))
     known, given = column_names(first), column_names(second)
@@ -306,10 +295,7 @@ def check_columns(names, classes):
 
 
 def relevance_lists(target: Target, classes):
-    """Return the relevance lists (see `_base_online`) of a checked target.
-
-    The labels in the lists are indices into `classes`.
-    """
+    """Return the relevance lists (see `_online`) of a target, as indices into `classes`."""
     if target.multilabel:
         if target.values.shape[1] != len(classes):
             raise ValueError(
@@ -335,10 +321,7 @@ def relevance_lists(target: Target, classes):
 
 
 def indices_of(values, classes, message):
-    """Return the indices of `values` in `classes`, which may be unsorted.
-
-    If some are not in `classes`, raise with the message, into which they are formatted.
-    """
+    """Return the indices of `values` in `classes`; raise the message about those not in it."""
     labels, unseen = find_labels(values, classes)
     if np.any(unseen):
         raise ValueError(message.format(np.unique(values[unseen]).tolist()))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from sklrank._checks import (
     Queries,
-    check_relevance_of_metric,
+    check_finite,
     check_row_labels,
     check_same_order,
     check_scores,
@@ -555,7 +555,9 @@ def _evaluate(of_queries, y_true, y_score, qid, k, average, sample_weight, conve
     chosen = metric_options(convention, **options)
     check_row_labels({"y_true": y_true, "qid": qid})
     check_same_order(y_true, y_score)
-    grades, scores = check_relevance_of_metric(y_true), check_scores(y_score)
+    remedy = "leave out documents of unknown relevance"
+    grades = check_finite(y_true, "y_true", "relevance", remedy)
+    scores = check_scores(y_score)
     if grades.shape != scores.shape:
         raise ValueError(
             f"y_score must have the shape of y_true, {grades.shape}, got {scores.shape}: one score "
