@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from inspect import isroutine
 from textwrap import indent
 from typing import TypeVar
 
@@ -11,6 +12,10 @@ Documented = TypeVar("Documented", bound=Callable)
 
 # Texts that all decorators fill in.
 COMMON = {
+    "samples": """
+X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    Samples.
+""",
     "n_features_in": """
 n_features_in_ : int
     Number of features.
@@ -27,24 +32,29 @@ self : object
 
 
 def shares_text(**texts: str) -> Callable[[Documented], Documented]:
-    """Return a decorator that fills shared texts into the docstring of a function or a class.
+    """Return a decorator that fills shared texts into docstrings of a function, or of a class.
 
-    A line of the docstring that is only a name in braces, such as ``{qid}``, is replaced by the
-    text of this name, which gets the indentation of the line. The lines of a text that continue a
-    paragraph of the docstring have no indentation; descriptions of parameters have four spaces.
-    Other names are left to other decorators.
+    Those of a class are its own and those of the methods that it defines. A line that is only a
+    name in braces, such as ``{qid}``, is replaced by the text of this name, which gets the
+    indentation of the line. The lines of a text that continue a paragraph of the docstring have no
+    indentation; descriptions of parameters have four spaces. Other names are left to other
+    decorators.
     """
 
     texts = COMMON | texts
 
+    def text_of(line: re.Match) -> str:
+        return indent(texts.get(line[2], line[2].join("{}")).strip("\n"), line[1])
+
     def fill(documented: Documented) -> Documented:
-        if documented.__doc__ is not None:  # with python -OO it is
-            documented.__doc__ = re.sub(
-                r"^( *)\{(\w+)\}$",
-                lambda line: indent(texts.get(line[2], line[2].join("{}")).strip("\n"), line[1]),
-                documented.__doc__,
-                flags=re.MULTILINE,
-            )
+        members = vars(documented).values() if isinstance(documented, type) else ()
+        for each in (documented, *filter(isroutine, members)):
+            while each is not None:  # The functions that decorators wrap have docstrings, too.
+                if each.__doc__ is not None:  # with python -OO it is
+                    each.__doc__ = re.sub(
+                        r"^( *)\{(\w+)\}$", text_of, each.__doc__, flags=re.MULTILINE
+                    )
+                each = getattr(each, "__wrapped__", None)
         return documented
 
     return fill

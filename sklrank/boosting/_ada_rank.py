@@ -58,18 +58,15 @@ RULES = {
 class QueryObjective(Objective):
     r"""The loss of AdaRank.
 
-    The mean of :math:`\exp(-E(q, F))` over queries q, which may have weights. E, the *performance*,
-    is a metric of the ranking of a query. In a round, the weight of a query is the proportion of
-    the loss that is due to it (Algorithm 4 of Valizadegan 2010, line 7). It is divided equally
-    among its documents, whose labels are their relevance. No bound guarantees that a step decreases
-    the objective.
+    It is the mean of :math:`\exp(-E(q, F))` over queries q, which may have weights. E, the
+    *performance*, is a metric of the ranking of a query. In a round, the weight of a query is the
+    proportion of the loss that is due to it (Algorithm 4 of Valizadegan 2010, line 7), divided
+    equally among its documents, whose labels are their relevance. Queries without a relevant
+    document are ignored. No bound guarantees that a step decreases the objective.
 
-    `metric` is a key of `METRICS`, cut at rank `k`, and `step_weights` is that of a :class:`Rule`.
-    Queries without a relevant document are ignored. With `must_beat_chance`, the step of a
-    hypothesis is 0 if its weighted mean performance is not above that of constant scores.
-    Otherwise, even a constant hypothesis usually has a positive step. (It is not set for single
-    features: a feature that ranks worse than constant scores by itself may still decrease the
-    objective together with other features.)
+    With `must_beat_chance`, the step of a hypothesis is 0 if its weighted mean performance is not
+    above that of constant scores, which usually have a positive step. (A single feature that ranks
+    worse by itself may still decrease the objective together with others.)
     """
 
     def __init__(self, target, metric, k, step_weights, *, must_beat_chance=False):
@@ -141,31 +138,24 @@ class FeatureRanker(NamedTuple):
 class FeatureLearner(Learner):
     """Learner that selects the feature and the fraction of its step that decrease the loss most.
 
-    Boosting stops when none of those that the rule tries decreases it.
-
-    The performance of each feature is computed once. The :class:`Rule` tells which of them are
-    tried, and with which fractions of the step.
+    The :class:`Rule` tells which are tried; boosting stops when none of them decreases it. The
+    performance of each feature is computed once.
     """
 
     def __init__(self, X, objective, rule):
         n_features = X.shape[1]
+        self.X, self.rule = X, rule
         self.rankers = [
             FeatureRanker(feature, sign, n_features)
             for feature in range(n_features)
             for sign in (1.0, -1.0)
         ]
-        self.X = X
-        self.rule = rule
         self.performances = np.array(
             [objective.performance(ranker.predict(X)) for ranker in self.rankers]
         )
 
     def fit(self, objective, random_state):
-        """Return the best candidate as a feature ranker, and its hypothesis.
-
-        Both are multiplied by the fraction of the step. Return None if no candidate decreases the
-        objective.
-        """
+        """Return the best feature ranker and its hypothesis, times the fraction of the step."""
         # A smaller relative decrease is rounding.
         best, least = None, objective.value * (1 - ROUNDING)
         # If all scores are 0, all fractions of a feature give the same ranking.
@@ -190,29 +180,26 @@ class AdaRank(SupervisedDocumentRanker):
 
     The loss is the mean of :math:`\exp(-E(q, F))` over queries, where :math:`E(q, F)` is a metric
     from 0 to 1 of the ranking of query q by the scores F. The weight :math:`p_q` of a query is the
-    proportion of the loss that is due to it, in the first round 1/n for n queries ([1]_; Algorithm
-    4 of [2]_). In each round, a weak ranker f that performs well under these weights is added with
-    the step
+    proportion of the loss that is due to it, at first 1/n ([1]_; Algorithm 4 of [2]_). In each
+    round, a weak ranker f that performs well under these weights is added with the step
 
     .. math:: \alpha = \frac{1}{2} \ln \frac{\sum_q p_q (1 + E(q, f))}{\sum_q p_q (1 - E(q, f))}.
 
-    The weak rankers are either single features or classifiers that predict relevance. For a
-    classifier, the weight of a query is divided equally among its documents.
+    Weak rankers are single features, or classifiers that predict relevance, among whose documents
+    the weight of a query is divided equally.
 
     Parameters
     ----------
     estimator : classifier, default=None
-        Weak ranker: a classifier that is fitted to the relevance of documents, and whose predicted
-        classes are used as their scores. Relevance should then have few distinct values. If None,
-        the weak rankers are single features, in ascending or descending order.
+        Weak ranker: a classifier of the relevance, of few distinct values, whose predicted classes
+        are scores. If None, the weak rankers are single features, in either order.
     n_estimators : int, default=100
         Maximum number of rounds.
     metric : {"ndcg", "map"}, default="ndcg"
-        Metric E: NDCG or average precision. For tied documents, the expected value over their
-        random orders is used.
+        Metric E: NDCG or average precision, expected over the orders of tied documents.
     k : int or None, default=None
-        Number of top-ranked documents of each query to include in the metric, and in the NDCG that
-        `score` returns. If None, all documents are included.
+        Number of top-ranked documents of each query in the metric, and in the NDCG that `score`
+        returns. If None, all documents are included.
     rule : {"greedy", "xu-li", "printed"}, default="greedy"
         Rule that selects a feature and its step; see the notes. For classifiers, "greedy" is the
         same as "xu-li".
@@ -233,8 +220,7 @@ class AdaRank(SupervisedDocumentRanker):
 
     Notes
     -----
-    Features are added without scaling. They should be comparable across the documents of a query,
-    like those of LETOR, which are scaled to [0, 1] within each query.
+    Features are added without scaling. Those of LETOR are scaled to [0, 1] within each query.
 
     =========  ====================================================================================
     rule       Feature and step
@@ -293,7 +279,6 @@ class AdaRank(SupervisedDocumentRanker):
         self.random_state = random_state
 
     @explains_peer_names
-    @of_document_rankers
     def fit(
         self,
         X: ArrayLike,

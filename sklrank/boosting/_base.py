@@ -31,10 +31,14 @@ from sklrank.tree import HistogramTreeClassifier
 
 # Texts that document rankers share.
 of_document_rankers = shares_text(
+    rows="""
+X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    Documents.
+""",
     documents="""
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
-    Documents. The features describe how a document matches its query. A sparse matrix is
-    accepted if the weak learner accepts it, and by AdaRank for single features.
+    Documents, described by how they match their query; sparse if the weak learner accepts it, and
+    for AdaRank with single features.
 y : array-like of shape (n_samples,)
     Relevance, 0 (not relevant) or more.
 """,
@@ -46,9 +50,8 @@ qid : array-like of shape (n_samples,), default=None
 """,
     sample_weight="""
 sample_weight : array-like of shape (n_samples,), default=None
-    Weights of the documents: a document of weight 2 counts as two documents, so that the weight
-    of a pair is the product of those of its documents, and documents of weight 0 are left out.
-    If None, all documents have weight 1.
+    Weights of the documents: one of weight 2 counts as two, so that the weight of a pair is the
+    product of those of its documents; those of weight 0 are left out. If None, all are 1.
 """,
     stump="""
 estimator : classifier, default=None
@@ -61,9 +64,9 @@ gain : {"exponential", "linear"} or callable, default="exponential"
     Gain of a document of relevance r, in the objective and in `score`: :math:`2^r - 1`
     ("exponential"), r ("linear"), or the value of a function of r.
 k : int or None, default=None
-    Number of top-ranked documents that matter: `score` is NDCG@k, and :math:`Z_q` is the ideal
-    DCG of the first `k` documents, so that queries with more relevant documents weigh more. All
-    pairs of documents remain in the objective.
+    Number of top-ranked documents that matter: `score` is NDCG@k, and :math:`Z_q` the ideal DCG
+    of the first `k`, so that queries with more relevant documents weigh more. All pairs remain in
+    the objective.
 """,
     example="""
 Two queries of four documents, whose relevance depends on the second feature.
@@ -81,9 +84,8 @@ sample_weight : array-like of shape (n_samples,), default=None
 """,
     query_weight="""
 query_weight : array-like of shape (n_samples,), default=None
-    Weight of the query of each document, the same for all documents of a query: a query of
-    weight 2 counts as two queries, and queries of weight 0 are left out. If None, all queries
-    have weight 1.
+    Weight of the query of each document, the same for all documents of a query: one of weight 2
+    counts as two queries; those of weight 0 are left out. If None, all are 1.
 """,
 )
 
@@ -133,10 +135,7 @@ MIN_WEIGHT = 1e-90
 
 
 class DocumentTarget(NamedTuple):
-    """The target of document rankers: relevance, queries and weights.
-
-    The weights are positive; :meth:`check` leaves out documents of weight 0.
-    """
+    """The target of document rankers: relevance, queries and weights, which are positive."""
 
     y: np.ndarray
     """Relevance of each document."""
@@ -229,7 +228,7 @@ def explains_peer_names(method: Method) -> Method:
 def split_queries(queries, fraction, seed):
     """Return the samples of the queries to learn from, and those of the held-out queries.
 
-    A part of the documents of a single query is a query, too.
+    Of a single query, they are a part of its documents each.
     """
     samples = np.arange(len(queries.codes))
     groups = queries.codes if queries.n_queries > 1 else samples
@@ -237,6 +236,7 @@ def split_queries(queries, fraction, seed):
     return next(splitter.split(samples, groups=groups))
 
 
+@of_document_rankers
 class DocumentRanker(DocumentRankerMixin, Booster):
     """Base class of boosters whose scores rank the documents of queries."""
 
@@ -286,14 +286,12 @@ class DocumentRanker(DocumentRankerMixin, Booster):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents.
+        {rows}
 
         Returns
         -------
         ndarray of float64 of shape (n_samples,)
-            Scores; documents with higher scores are ranked earlier. The score of a document does
-            not depend on the other documents.
+            Scores, which do not depend on other documents; higher ones are ranked earlier.
         """
         return self._scores(self._check_X(X), self._n_rounds_to_predict())
 
@@ -302,14 +300,12 @@ class DocumentRanker(DocumentRankerMixin, Booster):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents.
+        {rows}
 
         Returns
         -------
         iterator of ndarray of float64 of shape (n_samples,)
-            Scores after the first round, after the second round, and so on, up to the last round
-            that was fitted, also after early stopping.
+            Scores after each round that was fitted, also those after early stopping.
         """
         return self._scores_of_rounds(self._check_X(X))
 
@@ -321,11 +317,9 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         return check_rows(self, X, reset=True, dtype=[np.float64, np.float32])
 
 
+@of_document_rankers
 class SupervisedDocumentRanker(DocumentRanker):
-    """Base class of document rankers that are fitted to the relevance of all documents.
-
-    A subclass defines `_make_objective(target)`, which returns its objective.
-    """
+    """Base class of document rankers that are fitted to the relevance of all documents."""
 
     # Whether relevance may be negative; the objective may refuse it, too.
     _signed_relevance = False
@@ -336,7 +330,6 @@ class SupervisedDocumentRanker(DocumentRanker):
 
     @explains_peer_names
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_document_rankers
     def fit(
         self,
         X: ArrayLike,

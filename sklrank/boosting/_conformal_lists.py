@@ -58,20 +58,18 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
       document. The expected risk of a new query that has one is at most `alpha`. The lists are the
       shortest ones, as few documents as this threshold allows.
     - With ``risk="false-discovery"``, the risk is the fraction of the documents in the list that
-      are not relevant, 0 for an empty list. It may increase and decrease with the threshold, for
-      which conformal risk control has no guarantee. Therefore, thresholds are tested [2]_, from the
-      largest down to the first one for which the hypothesis that the expected risk exceeds `alpha`
-      is not rejected, with the p-value of Hoeffding and Bentkus. The lists are the longest ones.
-      With the probability `confidence_level` over the held-out queries, the expected risk of a new
-      query is at most `alpha`.
+      are not relevant, 0 for an empty list. As it need not decrease with the threshold, thresholds
+      are tested [2]_, from the largest down to the first one for which the hypothesis that the
+      expected risk exceeds `alpha` is not rejected, with the p-value of Hoeffding and Bentkus. The
+      lists are the longest ones. With the probability `confidence_level` over the held-out queries,
+      the expected risk of a new query is at most `alpha`.
 
     Parameters
     ----------
     ranker : estimator
-        Ranker, classifier or regressor whose `predict` scores documents. `fit` receives `qid` if
-        it, the last step of a pipeline or the estimator of a search has this parameter. A fitted
-        ranker in a :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and all queries
-        calibrate.
+        Ranker, classifier or regressor whose `predict` scores documents. It, the last step of a
+        pipeline or the estimator of a search gets `qid` if its `fit` has this parameter. One in a
+        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and all queries calibrate.
     alpha : float, default=0.1
         Largest expected risk, between 0 and 1.
     risk : {"recall", "false-discovery"}, default="recall"
@@ -79,8 +77,7 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
     confidence_level : float, default=0.9
         Probability of the guarantee with ``risk="false-discovery"``, between 0 and 1.
     calibration_size : float, default=0.3
-        Fraction of the queries that are held out for calibration, between 0 and 1. If there is one
-        query only, it is a fraction of its documents.
+        Fraction of the queries, or of the documents of a single one, held out for calibration.
     random_state : int, RandomState instance or None, default=None
         Controls which queries are held out.
 
@@ -161,7 +158,6 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
         return tags
 
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_document_rankers
     def fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Fit the ranker, and calibrate the threshold.
 
@@ -178,8 +174,8 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
         Warns
         -----
         UserWarning
-            If there are too few held-out queries for any list shorter than all documents, or any
-            list that is not empty. The warning states the number that is needed.
+            If there are too few held-out queries for lists that are neither complete nor empty. The
+            warning states the number that is needed.
         """
         with unchanged_on_error(self):
             X = self._check_rows(X, reset=True)
@@ -268,7 +264,7 @@ def missed_threshold(scores, relevant, queries, alpha, delta):
     """Calibrate the expected fraction of missed documents by conformal risk control.
 
     Return the largest threshold that satisfies the condition, the number of queries with a relevant
-    document, and the smallest number for which a threshold above -inf may exist.
+    document, and the least number for a threshold above -inf.
     """
     n_relevant = np.bincount(queries.codes, relevant, queries.n_queries)
     n_queries = np.count_nonzero(n_relevant)
@@ -287,10 +283,9 @@ def missed_threshold(scores, relevant, queries, alpha, delta):
 def discovery_threshold(scores, relevant, queries, alpha, delta):
     """Calibrate the expected fraction of false discoveries by fixed-sequence tests.
 
-    The thresholds are all numbers, from infinity down. The mean risk of the queries changes only at
-    their scores, so that it is tested there. Return the smallest threshold before the first one
-    that is not rejected at the level `delta`, the number of queries, and the smallest number for
-    which the first hypothesis may be rejected.
+    Thresholds from infinity down are tested at the scores, where the mean risk changes. Return the
+    smallest one before the first that is not rejected at the level `delta`, the number of queries,
+    and the least number for which the first hypothesis may be rejected.
     """
     n_queries = queries.n_queries
     order = np.argsort(-scores, kind="stable")
@@ -317,10 +312,7 @@ def discovery_threshold(scores, relevant, queries, alpha, delta):
 
 
 def risk_p_value(mean_risk, n_queries, alpha):
-    """Return the p-value of Hoeffding and Bentkus that the expected risk exceeds `alpha`.
-
-    The risks are from 0 to 1, and `mean_risk` is that of `n_queries` queries.
-    """
+    """Return the p-value of Hoeffding and Bentkus that the expected risk exceeds `alpha`."""
     risk = np.minimum(mean_risk, alpha)
     with np.errstate(divide="ignore", invalid="ignore"):
         divergence = np.where(risk > 0, risk * np.log(risk / alpha), 0.0)

@@ -21,10 +21,9 @@ from sklrank.tree import HistogramTreeClassifier
 class NDCGBoost(SupervisedDocumentRanker):
     r"""NDCG_Boost document ranker: boosting of any classifier for NDCG (Algorithm 5 of [1]_).
 
-    The scores :math:`F` of the documents are sums of classifiers, fitted one after another. The
-    scores define a distribution over rankings, under which document i of query q has the expected
-    rank :math:`1 + A_i` (Equation 3.10). Each round decreases a bound on the expected loss of NDCG
-    of n queries (Equation 3.11),
+    The scores :math:`F` of the documents are sums of classifiers. They define a distribution over
+    rankings, under which document i of query q has the expected rank :math:`1 + A_i` (Equation
+    3.10). Each round decreases a bound on the expected loss of NDCG of n queries (Equation 3.11),
 
     .. math:: \frac{1}{n} \sum_{q=1}^n \frac{1}{Z_q} \sum_i G_i A_i, \quad
               A_i = \sum_{j \ne i} \frac{1}{1 + \exp(F_i - F_j)},
@@ -33,12 +32,11 @@ class NDCGBoost(SupervisedDocumentRanker):
     :math:`Z_q` is the ideal DCG of the query.
 
     A document is labeled 1 if its negative gradient (Equation 3.17) is positive, that is, if its
-    score should increase, else 0. The weight of the document is the absolute value of the gradient.
-    A classifier is fitted to these labels and weights, and its predictions, 0 or 1, are added with
-    the step (Equation 3.15) that minimizes a bound on the objective. The objective never increases.
-    Only pairs with at least one relevant document contribute to it, so that the time for the
-    gradients is proportional to the number of relevant documents times the number of all documents,
-    summed over the queries.
+    score should increase, else 0, and weighted by the absolute value of the gradient. A classifier
+    is fitted to these, and its predictions, 0 or 1, are added with the step (Equation 3.15) that
+    minimizes a bound on the objective, which never increases. Only pairs with a relevant document
+    contribute: the time for the gradients is proportional to the number of relevant documents times
+    that of all documents, summed over the queries.
 
     :class:`HistGradientBoostingRanker` usually ranks better.
 

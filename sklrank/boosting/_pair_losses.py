@@ -152,11 +152,9 @@ class AllPairLoss:
 class BaseRankerLoss:
     """Loss of the scores of a base ranker (err_w, Equation 4.6), with V = W of Equation 4.1.
 
-    The time of its methods is proportional to the number of pairs of documents of the same query,
-    while that of :class:`GradedPairLoss` and :class:`AllPairLoss` is proportional to the number of
-    documents.
-
-    The confidence of each query is lambda, from 0 to infinity (Equation 4.2).
+    The confidence of each query is lambda, from 0 to infinity (Equation 4.2). The time of the
+    methods is proportional to the number of pairs of documents of the same query, that of the other
+    losses to the number of documents.
     """
 
     def __init__(self, scores, confidence, queries):

@@ -59,13 +59,12 @@ class RankBoost(SupervisedDocumentRanker):
     relevant than j. All pairs of all queries have the same weight.
 
     The negative gradient of a document is the loss of the pairs in which it is the more relevant
-    document, minus the loss of the pairs in which it is the less relevant one. The document is
-    labeled 1 if its negative gradient is positive, that is, if its score should increase, else 0.
-    Its weight is the absolute value of the gradient. The step is :math:`\alpha = \frac{1}{2}
-    \ln(W_+ / W_-)`, where :math:`W_+` is the loss of the pairs that the weak learner ranks
-    correctly, and :math:`W_-` the loss of the pairs that it ranks incorrectly. This step decreases
-    the objective by at least :math:`(\sqrt{W_+} - \sqrt{W_-})^2`. The sums over pairs are computed
-    from cumulative sums over the grades, with a few operations for each document.
+    one, minus that of the pairs in which it is the less relevant one. The document is labeled 1 if
+    it is positive, that is, if its score should increase, else 0, and weighted by its absolute
+    value. The step is :math:`\alpha = \frac{1}{2} \ln(W_+ / W_-)`, where :math:`W_+` and
+    :math:`W_-` are the losses of the pairs that the weak learner ranks correctly and incorrectly.
+    It decreases the objective by at least :math:`(\sqrt{W_+} - \sqrt{W_-})^2`. Sums over pairs are
+    cumulative sums over the grades, a few operations for each document.
 
     Parameters
     ----------

@@ -26,10 +26,9 @@ from sklrank.label_ranking._pairwise import weights_or_ones
 class CalibratedLabelRanker(PairProbaMixin, WrappedRanker):
     r"""Label ranker with calibrated probabilities of the order of two labels.
 
-    The ranker is fitted to all samples. Clones of it that are fitted to parts of the samples score
-    the held-out samples. The pairs of labels that the held-out rankings order determine how the
-    probability depends on the difference of two scores: :math:`P(a \text{ before } b) =
-    1 / (1 + e^{-w (s_a - s_b)})`, with a factor :math:`w \ge 0` that is fitted to Platt's targets:
+    The ranker is fitted to all samples. Clones of it, fitted to parts of them, score the held-out
+    samples. The pairs of labels that held-out rankings order determine the factor :math:`w \ge 0`
+    of :math:`P(a \text{ before } b) = 1 / (1 + e^{-w (s_a - s_b)})`, fitted to Platt's targets:
     (n + 1) / (n + 2) instead of 1 for n pairs [1]_. Of more than a million pairs, a part is used.
 
     :class:`PlackettLuceRanker`, :class:`PairwiseRanker` and :class:`StackedRanker` have such

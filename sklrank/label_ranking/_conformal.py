@@ -48,8 +48,7 @@ class ConformalRanker(WrappedRanker):
     def _calibrated(self, X, ranks):
         """Return the quantiles of the nonconformity scores of held-out samples.
 
-        `ranks`, of shape `(n_samples, n_labels)`, are one plus the numbers of labels ranked before,
-        or NaN for labels that are not ranked.
+        The `ranks` are one plus the numbers of labels ranked before; NaN if a label is not ranked.
         """
 
     def _fit_ranker(self, X, positions, sample_weight):
@@ -141,26 +140,25 @@ class ConformalRanker(WrappedRanker):
 class ConformalTopLabels(ConformalRanker):
     r"""Sets of labels that contain the best labels with a given probability.
 
-    The ranker is fitted to a part of the samples. The other samples calibrate a threshold: let
-    :math:`c_l(x)` be the confidence that label l is one of the `k` best labels of sample x. For
-    each held-out sample, the score is :math:`-\min_l c_l(x)` over its true best labels. The
-    predicted set contains the labels whose confidence is not below the threshold -q, where q is the
+    The ranker is fitted to a part of the samples. The others calibrate a threshold: let
+    :math:`c_l(x)` be the confidence that label l is one of the `k` best labels of sample x. The
+    score of a held-out sample is :math:`-\min_l c_l(x)` over its true best labels. The set
+    contains the labels whose confidence is not below the threshold -q, where q is the
     ``ceil((n + 1) * confidence_level)``-th smallest of the n scores. If the samples are
     exchangeable, the sets contain all of the `k` best labels with a probability of at least
-    `confidence_level` [1]_. The sets are larger for samples whose best labels are uncertain.
+    `confidence_level` [1]_. They are larger for samples whose best labels are uncertain.
 
-    Rankings may be incomplete. The guarantee then holds for the best ones of the labels that a
-    sample ranks, and for ``predict_sets(X, available)`` with the mask of these labels, however they
-    are selected. For the best ones of all labels, the other labels are inserted at random into the
-    held-out rankings by a Plackett-Luce model of the scores: the guarantee then needs that this
-    model is true and that the selection does not depend on the positions. If a sample ranks its
-    best labels only, and the others are known to be worse, let the others be tied at the last
-    position instead of NaN.
+    With incomplete rankings, the guarantee holds for the best of the labels that a sample ranks,
+    and for ``predict_sets(X, available)`` with the mask of these labels, however they are selected.
+    For the best of all labels, the others are inserted at random into the held-out rankings by a
+    Plackett-Luce model of the scores: this model must be true, and the selection independent of the
+    positions. If the labels that a sample does not rank are known to be worse, let them be tied at
+    the last position instead of NaN.
 
     The confidences are the probabilities of :meth:`PlackettLuceRanker.predict_topk_proba`; for a
-    :class:`StackedRanker`, the same probabilities from its scores times `pair_scale_`; and for
-    other rankers, the score of the label minus the k-th largest score of the sample. The ranker may
-    be the last step of a pipeline, or be chosen by a search.
+    :class:`StackedRanker`, the same from its scores times `pair_scale_`; for other rankers, the
+    score of the label minus the k-th largest one of the sample. The ranker may be the last step of
+    a pipeline, or be chosen by a search.
 
     Parameters
     ----------
@@ -168,8 +166,7 @@ class ConformalTopLabels(ConformalRanker):
     confidence_level : float, default=0.9
         Probability that a set contains the best labels, between 0 and 1.
     k : int, default=1
-        Number of best labels. If labels are tied, all labels that have fewer than `k` labels before
-        them are best labels.
+        Number of best labels. Of tied labels, all with fewer than `k` before them are best.
     {calibration}
     threshold_ : float
         Minimum confidence of the labels in a set. It is -inf if there are too few held-out samples
@@ -240,14 +237,12 @@ class ConformalTopLabels(ConformalRanker):
         return scores - ordered[:, -self._fitted_k, np.newaxis]
 
     @shared_call
-    @of_rankers
     def predict_sets(self, X: ArrayLike, available: ArrayLike | None = None) -> np.ndarray:
         """Return the sets of labels that contain the best labels.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         {available}
 
         Returns
@@ -267,24 +262,23 @@ class ConformalTopLabels(ConformalRanker):
 class ConformalRanks(ConformalRanker):
     r"""Intervals that contain the position of each label with a given probability.
 
-    The ranker is fitted to a part of the samples. The other samples calibrate the intervals: the
-    interval of label l in sample x is :math:`m_l(x) \pm q_l w_l(x)`, limited to whole positions
+    The ranker is fitted to a part of the samples. The others calibrate the intervals: that of label
+    l in sample x is :math:`m_l(x) \pm q_l w_l(x)`, limited to whole positions
     from 1 to n_labels. Here :math:`q_l` is the ``ceil((n + 1) * confidence_level)``-th smallest of
     the values :math:`|\sigma_i(l) - m_l(x_i)| / w_l(x_i)` of the n held-out samples. If the samples
     are exchangeable, the interval of each label contains its position with a probability of at
-    least `confidence_level` [1]_. The probability refers to each label, not to all labels of a
-    sample at once.
+    least `confidence_level` [1]_; this refers to each label, not to all labels of a sample at once.
 
-    Rankings may be incomplete. The guarantee then holds for the positions among the labels that a
-    sample ranks, of which the label is one, and for ``predict_intervals(X, available)`` with the
-    mask of these labels, however they are selected. For the positions among all labels, the other
-    labels are inserted as by :class:`ConformalTopLabels`, under the same conditions.
+    With incomplete rankings, the guarantee holds for the positions among the labels that a sample
+    ranks, of which the label is one, and for ``predict_intervals(X, available)`` with the mask of
+    these labels, however they are selected. For the positions among all labels, the others are
+    inserted as by :class:`ConformalTopLabels`, under the same conditions.
 
     For rankers with `predict_pair_proba`, the center :math:`m_l` is the expected position, and the
-    width :math:`w_l` is the root of one plus the sum of the variances of the comparisons of label l
-    with other labels, so that intervals are longer where the ranking is uncertain. For other
-    rankers, the center is the predicted position and the width is 1. The ranker may be the last
-    step of a pipeline, or be chosen by a search.
+    width :math:`w_l` the root of one plus the sum of the variances of the comparisons of label l
+    with others: intervals are longer where the ranking is uncertain. For other rankers, they are
+    the predicted position and 1. The ranker may be the last step of a pipeline, or be chosen by a
+    search.
 
     Parameters
     ----------
@@ -351,14 +345,12 @@ class ConformalRanks(ConformalRanker):
         return centers, np.sqrt(1.0 + variances.clip(0.0))
 
     @shared_call
-    @of_rankers
     def predict_intervals(self, X: ArrayLike, available: ArrayLike | None = None) -> np.ndarray:
         """Return an interval of the position of each label.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         {available}
 
         Returns

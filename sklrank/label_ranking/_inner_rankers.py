@@ -55,10 +55,9 @@ def check_frozen_labels(ranker, classes):
 
 
 def last_ranker(ranker, X=None):
-    """Return the ranker inside of pipelines, fitted searches and frozen estimators.
+    """Return the ranker inside of pipelines, fitted searches and frozen estimators, and its `X`.
 
-    Return also the samples that it receives: X, those of the whole ranker, are transformed, unless
-    they are None.
+    The samples are those of the whole ranker, transformed, or None.
     """
     while True:
         if isinstance(ranker, Pipeline):
@@ -92,8 +91,7 @@ def fit_and_score(
 ):
     """Fit a ranker to the samples `train`; return the scores `(n_test, n_labels)` of `test`.
 
-    The mask `unseen` marks labels that no sample in `train` ranks; their scores are 0. The function
-    `scores_of` returns the scores of a fitted ranker for given samples.
+    The mask `unseen` marks labels that no sample in `train` ranks; their scores are 0.
     """
     X_test, positions = _safe_indexing(X, test), positions[train]
     scores = np.zeros((_num_samples(X_test), positions.shape[1]))
@@ -113,8 +111,7 @@ def shuffled_folds(n_folds, seed):
 def split_rankings(splitter, X, positions, cv):
     """Return the indices of the training and of the held-out samples of each fold.
 
-    The `splitter` is an integer, a cross-validation generator or an iterable, whose folds may be
-    masks. `cv` is the parameter of the user, for error messages.
+    The folds of the `splitter` may be masks. `cv` is the parameter of the user, for errors.
     """
     try:
         samples = np.arange(len(positions))
@@ -136,12 +133,10 @@ def split_rankings(splitter, X, positions, cv):
 
 
 def folds_of_held_out(folds):
-    """Return folds for models of the held-out samples, whose folds are concatenated.
+    """Return folds for models of the held-out samples, as indices into their concatenation.
 
     Each fold holds out the same samples as before, and a sample that other folds hold out, too, is
     not a training sample. A single fold is divided into five parts.
-
-    The folds are the indices of the other and of the held-out samples in the concatenation.
     """
     samples = np.concatenate([test for _, test in folds])
     groups = np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
@@ -154,7 +149,7 @@ def folds_of_held_out(folds):
 def held_out_positions(positions, folds):
     """Return for each fold a mask of the labels that samples rank, but no training sample.
 
-    Return also the positions of the held-out samples of all folds, NaN for these labels.
+    Return also the held-out positions of all folds, NaN for these labels.
     """
     ranked = ~np.isnan(positions)
     unseen = [ranked.any(axis=0) & ~ranked[train].any(axis=0) for train, _ in folds]
@@ -170,7 +165,7 @@ def fit_pair_scale(scores, positions, sample_weight=None):
     label. As in Platt's scaling, the target is (n + 1) / (n + 2) instead of 1 for n pairs, so that
     the factor is finite.
 
-    If there are many comparisons, only every second sample, or every third, and so on, is used. The
+    Of many comparisons, those of every second sample, or every third, and so on, are used. The
     factor is 0 if labels with higher scores do not come first more often.
     """
     n_samples, n_labels = scores.shape
@@ -198,10 +193,7 @@ def fit_pair_scale(scores, positions, sample_weight=None):
 
 
 class WrappedRanker(MetaLabelRanker):
-    """Base class of the estimators that fit one ranker and rank as it does.
-
-    A subclass has the parameter `ranker` and defines `_fit_ranker`.
-    """
+    """Base class of the estimators that fit one `ranker`, by `_fit_ranker`, and rank as it does."""
 
     _parameter_constraints: dict = {
         "ranker": [HasMethods(["fit", "decision_function"])],

@@ -52,6 +52,10 @@ from sklrank.metrics import kendall_tau_score
 
 # Texts that the docstrings of the label rankers share.
 of_rankers = shares_text(
+    samples="""
+X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+    Samples.
+""",
     attributes="""
 classes_ : ndarray of shape (n_labels,)
     The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
@@ -113,6 +117,7 @@ ranker_ : label ranker
 )
 
 
+@of_rankers
 class LabelRanker(LabelRankerMixin, BaseEstimator):
     """Base class of the label rankers.
 
@@ -157,8 +162,7 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -174,8 +178,7 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -185,8 +188,8 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
         Notes
         -----
         scikit-learn's `cross_val_predict` with ``method="decision_function"`` changes the rankings
-        without a warning: it takes the columns of `y` as class labels, and renumbers them. A loop
-        over folds is safe, and so are other methods, `cross_val_score` and searches.
+        without a warning: it takes the columns of `y` as classes, and renumbers them. Its other
+        methods, a loop over folds, `cross_val_score` and searches are safe.
         """
         return self._label_scores(X)
 
@@ -195,8 +198,7 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         y : array-like of shape (n_samples, n_labels)
             Positions of the labels. NaN marks a label that is not ranked.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -213,10 +215,9 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
         return kendall_tau_score(y, ranks, sample_weight=sample_weight)
 
     def _check_rankings(self, y, n_samples, n_labels=None):
-        """Check `y`; return float64 positions of shape `(n_samples, n_labels)`.
+        """Check `y`; return float64 positions, NaN or not stored where a label is not ranked.
 
-        Entries are NaN, or not stored, where a label is not ranked. If `n_labels` is None, there
-        may be any number of labels.
+        If `n_labels` is None, there may be any number of labels.
         """
         check_given(y)
         y = check_positions(y, "y", accept_sparse=self._takes_sparse_rankings)
@@ -241,16 +242,15 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
         return tags
 
 
+@of_rankers
 class PairProbaMixin:
     """Mixin of rankers of whose scores the differences, times `pair_scale_`, are log-odds."""
 
     @shared_call
-    @of_rankers
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
         """Return the probability of each label to be ranked before each other label.
 
-        It is the logistic function of the difference of the two scores, multiplied by
-        `pair_scale_` if the ranker has this attribute.
+        It is the logistic function of the difference of the scores, times `pair_scale_`, if any.
 
         {pair_proba}
         """
@@ -276,6 +276,7 @@ def whole_positions(positions):
     return positions if is_sparse else close_ranks(positions)
 
 
+@of_rankers
 class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
     """Base class of the label rankers that fit other estimators.
 
@@ -294,22 +295,19 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
         """Return the list of inner estimators, which are cloned before they are fitted."""
 
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_rankers
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the ranker from scratch.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Samples. They may be sparse if all inner estimators accept sparse matrices. A data frame
-            is passed to the inner estimators unchanged, so that these can select columns by name.
+            Samples, sparse if all inner estimators accept sparse matrices. A data frame is passed
+            to them unchanged, so that they can select columns by name.
         y : array-like of shape (n_samples, n_labels)
-            Positions of the labels. A smaller position is better, and only the order of the
-            positions matters. Equal positions mark tied labels, and NaN marks a label that is not
-            ranked.
+            Positions of the labels. A smaller position is better, and only their order matters.
+            Equal positions mark tied labels, and NaN marks a label that is not ranked.
         sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights, which are passed to the inner estimators. If None, all samples have the
-            same weight.
+            Sample weights, passed to the inner estimators. If None, all are equal.
 
         {returns_self}
         """
@@ -327,8 +325,7 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
     def _fit_in_parallel(self, calls, name, n_items=None):
         """Run the delayed fits in parallel, each with one BLAS thread; return their results.
 
-        `name` is the name of a fit for callbacks. If there are several calls of this method,
-        `n_items` is the maximum number of fits in all of them.
+        `name` is that of a fit for callbacks, `n_items` the maximum number of fits of all calls.
         """
         return self._track_parallel(
             calls, name, n_items=n_items, may_stop=False, n_jobs=self.n_jobs
@@ -348,6 +345,7 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
         return tags
 
 
+@of_rankers
 class DecompositionRanker(MetaLabelRanker):
     """Base class of label rankers that fit clones of `estimator`.
 
@@ -371,15 +369,14 @@ class DecompositionRanker(MetaLabelRanker):
 
     @available_if(lambda self: hasattr(self._template(), "partial_fit"))
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_rankers
     def partial_fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Continue training with `partial_fit` of each model; a joint one is not fitted.
 
-        It exists if `estimator` has this method. Each model learns the samples that concern it, in
-        their order, so that several calls give the same model as one call if this is true of
-        `estimator`. The first call sets the labels.
+        It exists if `estimator` has this method. Each model learns the samples that concern it in
+        their order. So several calls give the model of one call, if those of `estimator` do. The
+        first call sets the labels.
 
         Parameters
         ----------
@@ -388,8 +385,7 @@ class DecompositionRanker(MetaLabelRanker):
         y : array-like of shape (n_samples, n_labels)
             Positions of the labels, as in `fit`.
         sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights, which are passed to the models. If None, all samples have the same
-            weight.
+            Sample weights, passed to the models. If None, all are equal.
 
         {returns_self}
 
@@ -450,19 +446,14 @@ class DecompositionRanker(MetaLabelRanker):
     def _template_of_fit(self, jointly):
         """Return the estimator that `fit` clones: `estimator`, or the default if that is None.
 
-        If `random_state` is a generator, an integer seed for the default estimator is drawn from
-        it. The default estimator receives `n_jobs` only if `jointly`, that is if one model is
-        fitted for all labels or all pairs.
+        `n_jobs` applies to several fits or, if one model is fitted `jointly`, to its trees.
         """
         if self.estimator is not None:
             return self.estimator
         random_state = self.random_state
         if isinstance(random_state, np.random.RandomState):
-            # `clone` copies a generator, so without this draw the generator would never advance,
-            # and all fits would use the same random numbers.
+            # `clone` copies a generator: it would not advance, and all fits would draw the same.
             random_state = draw_seed(random_state)
-        # Either several fits run in parallel, or the trees of a single forest are fitted in
-        # parallel; `n_jobs` applies to only one of the two.
         return self._default_estimator(random_state, self.n_jobs if jointly else None)
 
     def _fit_jointly(self, template, X, targets, sample_weight):
@@ -474,10 +465,7 @@ class DecompositionRanker(MetaLabelRanker):
         return [self._template()]
 
     def _fits_jointly(self, n_targets, missing):
-        """Return whether a single model learns all targets.
-
-        `missing` says what `y` has that prevents it, or is an empty string.
-        """
+        """Return whether one model learns all targets; `missing` says what in `y` prevents it."""
         if self.multi_output == "auto":
             takes_many = get_tags(self._template()).target_tags.multi_output
             return n_targets > 1 and not missing and takes_many
@@ -504,11 +492,10 @@ def selected(X, y, mask, sample_weight):
 
 
 def in_one_process(fit):
-    """Decorate a fit that joblib may run in another process: it uses that process only.
+    """Decorate a fit that joblib may run in another process: it uses one BLAS thread there.
 
-    It uses one BLAS thread. In a process of a dask cluster, joblib would distribute nested parallel
-    calls among all processes, such as those of a forest for its trees, and send the samples again
-    for each call. They run in the same process instead.
+    In a process of a dask cluster, joblib would distribute nested parallel calls, such as those of
+    a forest, among all processes, and send the samples for each. They run in the same process.
     """
 
     @one_blas_thread

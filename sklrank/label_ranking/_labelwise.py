@@ -35,51 +35,47 @@ class LabelwiseRanker(DecompositionRanker):
 
     This class implements Algorithm 1 of [1]_. For each of the k labels, a regressor learns
     :math:`\sigma(l) / k`, where :math:`\sigma(l)` is the position of label l. The labels of a
-    sample are sorted by the predictions of their regressors.
+    sample are sorted by the predictions of their regressors. The target of tied labels is the mean
+    of the positions that they occupy.
 
-    The target of tied labels is the mean of the positions that they occupy. An incomplete ranking
-    usually contains the order of the ranked labels only, and little information about the absolute
-    position of a label. With ``incomplete="relative"``, the regressor of a label is fitted only to
-    the samples that rank this label. The target of the r-th best of s ranked labels is
-    :math:`\frac{r (k + 1)}{(s + 1) k}`, the mean of :math:`\sigma(l) / k` over the rankings of all
-    labels that agree with that order. If the positions of the ranked labels among all labels are
-    known (Definition 8 of [1]_), ``incomplete="absolute"`` learns them as they are.
-    :class:`PairwiseRanker` learns from all comparisons of two labels of incomplete rankings.
+    An incomplete ranking usually has the order of the ranked labels only. With
+    ``incomplete="relative"``, the regressor of a label is fitted to the samples that rank it. The
+    target of the r-th best of s ranked labels is :math:`\frac{r (k + 1)}{(s + 1) k}`, the mean of
+    :math:`\sigma(l) / k` over the rankings of all labels that agree with that order. If the
+    positions among all labels are known (Definition 8 of [1]_), ``incomplete="absolute"`` learns
+    them as they are. :class:`PairwiseRanker` learns from all comparisons of two labels.
     ``examples/incomplete_rankings.py`` compares these rankers.
 
     Parameters
     ----------
     estimator : regressor or None, default=None
-        Regressor that predicts the positions. If None, a forest of 100 extremely randomized trees
-        whose leaves have at least 1, 5 or 20 samples: the number with the least out-of-bag error in
-        a forest of ten trees. With `oob_score`, a random forest with such leaves, whose splits
-        consider a third of the features, at least three.
+        Regressor of the positions. If None, a forest of 100 extremely randomized trees whose leaves
+        have at least 1, 5 or 20 samples: the number with the least out-of-bag error of ten trees.
+        With `oob_score`, a random forest with such leaves, whose splits consider a third of the
+        features, at least three.
     {multi_output}
     incomplete : {"raise", "relative", "absolute", "coarse"}, default="raise"
-        Treatment of incomplete rankings. If "raise", `fit` raises an error. If "relative", the
-        models learn relative positions, as described above. If "absolute", entries of `y` are
-        positions among all labels, from 1 to n_labels, also where other labels are not ranked, and
-        the models learn :math:`\sigma(l) / k`. If "coarse", they are such positions, too, and
-        labels that are not ranked have the positions that are left, in an unknown order: the models
-        are fitted as with "absolute", then four times to all labels, in the order of the models
-        before. `partial_fit` orders them once, by the models so far.
+        Treatment of incomplete rankings: an error ("raise"), or relative positions as above
+        ("relative"). If "absolute", entries of `y` are positions among all labels, from 1 to
+        n_labels, also where other labels are not ranked. If "coarse", so they are, and labels that
+        are not ranked have the positions that are left, in an unknown order: the models are fitted
+        as with "absolute", then four times to all labels, in the order of the models before.
+        `partial_fit` orders them once, by the models so far.
     oob_score : bool, default=False
-        Whether to compute `oob_decision_function_`. The estimator must have a parameter
-        `oob_score`, as forests have; it is set to True.
+        Whether to compute `oob_decision_function_`. The parameter `oob_score` that the estimator
+        must have, as forests do, is set to True.
     {decomposition}
 
     Attributes
     ----------
     {n_rounds}
     estimators_ : list of estimators, or of None
-        The fitted regressors: one for each label, or a single joint one. If only one of several
-        samples ranks a label, the regressor of this label is a `DummyRegressor`. After
-        `partial_fit`, the entry of a label that no sample has ranked is None, and the label is
-        predicted in the middle.
+        The fitted regressors: one for each label, or a single joint one; a `DummyRegressor` if only
+        one of several samples ranks the label. After `partial_fit`, the entry of a label that no
+        sample has ranked is None, and the label is predicted in the middle.
     oob_decision_function_ : ndarray of shape (n_samples, n_labels)
-        Scores of the training samples, each from the trees that were fitted without the sample.
-        They are from all trees if no tree was fitted without it, or if only this sample ranks the
-        label. Defined only if `oob_score` is True.
+        Scores of the training samples, each from the trees that were fitted without it, or from all
+        trees if there are none or only this sample ranks the label. Only if `oob_score` is True.
     {attributes}
     {n_features_in}
 
@@ -89,9 +85,9 @@ class LabelwiseRanker(DecompositionRanker):
 
     Notes
     -----
-    A joint model is faster than separate models, but it ranks less accurately if the labels depend
-    on different features, because each split of a tree must then serve all labels.
-    ``benchmarks/label_ranking_quality.py`` prints the Kendall tau of both.
+    A joint model is faster than separate models. It ranks less accurately if the labels depend on
+    different features, as each split of a tree must serve all labels:
+    ``benchmarks/label_ranking_quality.py`` prints both.
 
     References
     ----------
@@ -230,10 +226,7 @@ class LabelwiseRanker(DecompositionRanker):
 
 @in_one_process
 def fit_label(estimator, X, target, sample_weight):
-    """Fit an estimator to the samples that rank a label, whose target is not NaN; return it.
-
-    The returned estimator is a `DummyRegressor` if only one of several samples ranks the label.
-    """
+    """Fit an estimator, or a dummy, to the samples that rank a label, whose target is not NaN."""
     ranked = ~np.isnan(target)
     if np.count_nonzero(ranked) == 1 < len(target):
         # A regressor that holds out samples, if fitted to a single sample, would predict NaN.
@@ -273,9 +266,8 @@ def with_oob_score(estimator):
 def oob_predictions(model, X, target):
     """Return predictions of the samples from the trees that were fitted without them.
 
-    All trees predict the samples whose target is NaN, to which none was fitted, and the samples to
-    which all trees were fitted. scikit-learn marks the latter by the prediction 0; targets are
-    positive.
+    All trees predict those of target NaN, to which none was fitted, and those to which all were,
+    which scikit-learn marks by the prediction 0; targets are positive.
     """
     if not hasattr(model, "oob_prediction_"):
         return model.predict(X)
@@ -288,11 +280,7 @@ def oob_predictions(model, X, target):
 
 
 class LeafSizeMixin:
-    """Forest of 100 trees that chooses the minimum number of samples in a leaf.
-
-    A forest of ten trees is grown on bootstrap samples with each of the leaf sizes 1, 5 and 20. The
-    size with the best out-of-bag score is that of the forest.
-    """
+    """Forest of 100 trees whose leaf size is the best one of ten trees on bootstrap samples."""
 
     _doc_link_module = ""  # private, without a page in the documentation
 

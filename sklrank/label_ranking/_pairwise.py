@@ -28,17 +28,15 @@ class PairwiseRanker(DecompositionRanker):
     """Label ranker that predicts which of two labels comes first, for each pair of labels.
 
     This class implements Algorithms 6 to 8 of [1]_. For each pair of labels, a classifier is fitted
-    to the samples that rank one of the two labels before the other. Samples that tie the two labels
-    or do not rank both of them are ignored. The predictions for all pairs are counted as votes. By
-    Copeland's rule, the score of a label is the number of labels that it beats. Such scores are
-    often equal; see the notes. If no sample compares the labels of a pair, each of the two labels
-    receives half a vote.
+    to the samples that rank one of the two before the other. The predictions for all pairs are
+    counted as votes. By Copeland's rule, the score of a label is the number of labels that it
+    beats. Such scores are often equal; see the notes. If no sample compares the labels of a pair,
+    each of the two receives half a vote.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Classifier that compares two labels. If None, a `RandomForestClassifier` with 100 trees is
-        used.
+        Classifier that compares two labels. If None, a `RandomForestClassifier` with 100 trees.
     voting : {"copeland", "copeland-random", "soft"}, default="copeland"
         Rule that determines the score of a label; see the notes.
     {multi_output}
@@ -55,8 +53,8 @@ class PairwiseRanker(DecompositionRanker):
     pairs_ : ndarray of shape (n_pairs, 2)
         The two labels of each pair, as column indices of `y`.
     frequencies_ : ndarray of shape (n_pairs,)
-        Proportion of the samples that rank the first label of a pair before the second, among the
-        samples that rank one of the two before the other. It is 1/2 if there are no such samples.
+        Proportion of the samples that rank the first label of a pair before the second, among those
+        that rank one of the two before the other; 1/2 if there are none.
     {attributes}
     {n_features_in}
 
@@ -155,10 +153,7 @@ class PairwiseRanker(DecompositionRanker):
         self._learned_pairs &= [model is not None for model in self.estimators_]
 
     def _compare(self, positions, sample_weight, *, restart):
-        """Count comparisons; return which labels of pairs win, and which pairs are compared.
-
-        Both arrays have the shape `(n_samples, n_pairs)`.
-        """
+        """Count comparisons, and return what `compare_pairs` does."""
         if is_regressor(self._template()):
             raise ValueError(
                 "estimator must be a classifier, which learns comparisons; got the regressor "
@@ -178,10 +173,7 @@ class PairwiseRanker(DecompositionRanker):
         return wins.astype(np.intp), compared
 
     def _pair_probabilities(self, X):
-        """Return the probabilities that the first label of a pair comes before the second.
-
-        The array has shape `(n_samples, n_pairs)`.
-        """
+        """Return the probabilities `(n_samples, n_pairs)` that the first label comes first."""
         probabilities = np.tile(self.frequencies_, (_num_samples(X), 1))
         if self._jointly:
             probabilities[:, self._learned_pairs] = positive_probability(
@@ -224,14 +216,12 @@ class PairwiseRanker(DecompositionRanker):
         return np.array(terms)[rows.ravel()]
 
     @shared_call
-    @of_rankers
     def predict_pair_proba(self, X: ArrayLike) -> np.ndarray:
         """Return the probability of each label to be ranked before each other label.
 
-        The probabilities are those of the classifiers of the pairs. If no sample compares two
-        labels, their probabilities are 1/2; if all samples that compare them agree, the
-        probabilities are 0 and 1. :class:`CalibratedLabelRanker` calibrates probabilities on
-        held-out samples.
+        The probabilities are those of the classifiers of the pairs. They are 1/2 if no sample
+        compares two labels, and 0 and 1 if all that do agree. :class:`CalibratedLabelRanker`
+        calibrates probabilities on held-out samples.
 
         {pair_proba}
         """
@@ -263,8 +253,7 @@ def compare_pairs(positions, pairs):
 def win_frequencies(n_wins, n_compared):
     """Return the frequencies of wins among comparisons, `(n_pairs,)`; 1/2 if there are none.
 
-    Return also whether there is something to learn: the order of other pairs is constant or
-    unknown.
+    Return also for which pairs there is something to learn: that of others is always the same.
     """
     half = np.full(len(n_wins), 0.5)
     frequencies = np.divide(n_wins, n_compared, half, where=n_compared > 0)
@@ -279,8 +268,8 @@ def weights_or_ones(sample_weight, n_samples):
 def sum_votes(votes, pairs, n_labels):
     """Return the sum of the votes for each label, of shape `(n_samples, n_labels)`.
 
-    `votes`, of shape `(n_samples, n_pairs)`, holds values v from 0 to 1. The first label of a pair
-    receives v, and the second label receives 1 - v.
+    The first label of a pair receives an entry of `votes`, `(n_samples, n_pairs)`, and the second
+    one minus it.
     """
     scores = np.zeros((len(votes), n_labels))
     for pair, (first, second) in enumerate(pairs):
@@ -292,20 +281,14 @@ def sum_votes(votes, pairs, n_labels):
 
 @in_one_process
 def fit_pair(estimator, X, compared, wins, sample_weight):
-    """Fit an estimator to the samples that rank one label of a pair before the other; return it.
-
-    The mask `compared` marks these samples; `wins` is 1 where the first label comes first.
-    """
+    """Fit an estimator to the samples that rank one label of a pair before the other; return it."""
     if sample_weight is not None:
         compared = compared & (sample_weight > 0)
     return fit_selected(estimator, X, wins, compared, sample_weight)
 
 
 def positive_probability(model, X, jointly=False):
-    """Return the probabilities of class 1 from the model of one pair, or from a joint model.
-
-    They have the shape `(n_samples,)`, or `(n_samples, n_pairs)`.
-    """
+    """Return the probabilities of class 1, `(n_samples,)`, or `(n_samples, n_pairs)` jointly."""
     if not hasattr(model, "predict_proba"):
         if hasattr(model, "decision_function"):
             return expit(model.decision_function(X))

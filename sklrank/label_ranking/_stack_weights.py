@@ -19,12 +19,8 @@ from sklrank.label_ranking._pairwise import (
 def non_negative_weights(scores, positions, sample_weight=None):
     """Compute the weights of the rankers by non-negative least squares.
 
-    The negative relative positions are regressed on the scores; both are centered within each
-    sample.
-
-    The scores of held-out samples have shape `(n_rankers, n_samples, n_labels)`, and the positions
-    `(n_samples, n_labels)`. NaN marks a label that is not ranked. The weights of the samples are 1
-    if they are None.
+    The negative relative positions `(n_samples, n_labels)` are regressed on the scores of held-out
+    samples `(n_rankers, n_samples, n_labels)`; both are centered within each sample.
 
     Return the weights, and the *shares*: the weights times the root mean squares of the centered
     scores, normalized to sum to 1. If the least squares solution is 0, the shares are equal.
@@ -89,8 +85,7 @@ class PairCorrection:
     def votes(self, scores):
         """Return, for each label, the sum of the probabilities to be before another label.
 
-        The scores and the result have shape `(n_samples, n_labels)`. The probability is the
-        frequency of the order if all training samples agree, or 1/2 if there are none.
+        That of a pair without a model is the frequency of the order in training.
         """
         probabilities = np.tile(self.frequencies, (len(scores), 1))
         for pair, (mean, scale, coefficients) in self.models.items():
@@ -114,8 +109,7 @@ def with_products(features):
 def fit_logistic(features, wins, sample_weight):
     """Return the coefficients of a logistic regression, `(n_features,)`, by Newton's method.
 
-    The penalty is half of the squared norm of the coefficients without the first one, the
-    intercept.
+    The penalty is half of their squared norm without the first one, the intercept.
     """
     penalties = np.append(1e-8, np.ones(features.shape[1] - 1))
     signs = np.where(wins, 1.0, -1.0)

@@ -78,20 +78,18 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
 
     No single ranker is the most accurate on all data. Forests are accurate if the positions change
     abruptly with the features, linear models if few samples determine many weights, and kernel
-    methods in intermediate cases. This class uses stacking [1]_: it fits each of several rankers to
-    a part of the training data and computes scores of the held-out samples. The weights of the
-    rankers are the solution of a non-negative least-squares regression of the negative relative
-    positions of the held-out samples on the scores, all of them centered within each sample. The
-    rankers with positive weights are then fitted to all samples. The score of a
-    :class:`PlackettLuceRanker`, also inside of a pipeline or a search, is the negative expected
-    position of the label, because the scores of that model are not bounded.
+    methods in between. This class stacks several rankers [1]_: each is fitted to a part of the
+    training data, and scores the held-out samples. The weights are the solution of a non-negative
+    least-squares regression of the negative relative positions of the held-out samples on the
+    scores, all centered within each sample. The rankers with positive weights are then fitted to
+    all samples. The score of a :class:`PlackettLuceRanker`, also inside of a pipeline or a search,
+    is the negative expected position of the label, which is bounded.
 
     A ranker has the same weight for all labels. The last step therefore corrects the weighted sum
     for each pair of labels. ``name__parameter`` is a parameter of the ranker of this name.
 
-    The default parameters are the configuration that the package recommends for label ranking. They
-    need no tuning, but `fit` then fits many models. ``examples/paper_label_ranking.py`` evaluates
-    them on the benchmark data sets of [2]_.
+    The package recommends the default parameters. They need no tuning, but many fits;
+    ``examples/paper_label_ranking.py`` evaluates them on the benchmark data sets of [2]_.
 
     Parameters
     ----------
@@ -99,13 +97,12 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
         The rankers with their names. If None, they are those of
         :func:`~sklrank.label_ranking.recommended_rankers`; see the notes.
     cv : {"auto"}, int, cross-validation generator or iterable, default="auto"
-        Determines the held-out samples. If "auto", five shuffled folds, or a single split that
-        holds out a fifth of more than 5000 samples. Other values are those of scikit-learn.
+        Held-out samples. If "auto", five shuffled folds, or one split that holds out a fifth of
+        more than 5000 samples. Other values are those of scikit-learn.
     pair_correction : bool, default=True
         Whether to correct the weighted sum for each pair of labels; see the notes.
     random_state : int, RandomState instance or None, default=None
-        Controls the randomness of the default rankers and of the folds if ``cv="auto"``. It is not
-        passed to user-supplied rankers.
+        Controls the folds if ``cv="auto"`` and the default rankers, no others.
     n_jobs : int or None, default=None
         Number of rankers that fit or predict in parallel. Each fit uses one BLAS thread.
 
@@ -116,16 +113,15 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
     named_estimators_ : Bunch
         The rankers of `estimators_`, accessible by name.
     weights_ : dict of str to float
-        Weight of every ranker. The weights of different rankers are not comparable, because their
-        scores have different scales; compare `shares_` instead.
+        Weight of every ranker. As scores have different scales, compare `shares_` instead.
     correction_weights_ : ndarray of shape (2,)
         Weights of the weighted sum and of the total of the probabilities; (1, 0) if the weighted
         sum is not corrected.
     pair_scale_ : float
         Factor of the scores in the logistic model of `predict_pair_proba`.
     shares_ : dict of str to float
-        Weight of every ranker, multiplied by the root mean square of its centered held-out scores.
-        The values are normalized to sum to 1.
+        Weight of every ranker times the root mean square of its centered held-out scores,
+        normalized to sum to 1.
     {attributes}
     {n_features_in}
 
@@ -151,15 +147,15 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
                         splines of each of up to 300 features.
     ==================  ===========================================================================
 
-    Two kinds of rankers need fewer fits. A :class:`LabelwiseRanker` with ``oob_score=True`` is
-    fitted once, to all samples, and its held-out scores are the out-of-bag scores. A
-    :class:`PlackettLuceRanker` with ``alpha="auto"`` chooses its penalty once, from all samples.
+    Two kinds need fewer fits. A :class:`LabelwiseRanker` with ``oob_score=True`` is fitted once, to
+    all samples: its held-out scores are out-of-bag scores. A :class:`PlackettLuceRanker` with
+    ``alpha="auto"`` chooses its penalty once, from all samples.
 
     The correction is a logistic regression for each pair of labels, of which comes first, on the
-    two weighted sums, their difference, the squares and products of these. For each label, the
-    probabilities that it comes before other labels are added up, and combined with the weighted sum
-    by non-negative least squares. There is no correction with fewer than 20 held-out samples, or if
-    it does not increase their mean Kendall tau.
+    two weighted sums, their difference, the squares and products of these. The probabilities that a
+    label comes before others are added up, and combined with the weighted sum by non-negative least
+    squares. There is none with fewer than 20 held-out samples, or if it does not increase their
+    mean Kendall tau.
 
     References
     ----------
@@ -287,8 +283,7 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
     def _correct(self, combined, positions, sample_weight, folds):
         """Fit the correction to the combined scores of held-out samples; return corrected scores.
 
-        The scores and the positions have shape `(n_samples, n_labels)`. The folds divide the
-        held-out samples once more.
+        The folds divide the held-out samples once more.
         """
         self._correction, self.correction_weights_ = None, np.array([1.0, 0.0])
         # A pair of labels has ten weights, for which twice as many samples are needed.
@@ -403,10 +398,7 @@ def recommended_rankers(
 
 
 def flush_tiny(X):
-    """Return standardized features without the entries of columns whose variance underflows.
-
-    The intervals between knots of such a column may be subnormal.
-    """
+    """Return standardized features without entries whose intervals of knots may be subnormal."""
     return np.where(np.abs(X) < 1e-200, 0.0, X)
 
 
@@ -447,8 +439,7 @@ class KernelFeatures(TransformerMixin, BaseEstimator):
     """Nyström features of a Matérn kernel with a width for each standardized feature, `widths_`.
 
     The widths maximize the marginal likelihood of Gaussian processes, one for each label, of the
-    relative positions in the rankings. Features that do not matter get large widths. At most
-    `n_components` samples are centers of the kernel.
+    relative positions. At most `n_components` samples are centers of the kernel.
     """
 
     _doc_link_module = ""  # private, without a page in the documentation

@@ -39,10 +39,8 @@ class ModelExports:
           `left_categories` and `right_categories`, which are strings if those of the data frame
           were; other values are missing. The `count` of a node is its number of training documents.
 
-        A model that was fitted in a pipeline is that of the transformed features. Their names are
-        in it if the transformers return data frames, ``pipeline.set_output(transform="pandas")``:
-        ``pipeline[-1].export_json()``.
-
+        In a pipeline, ``pipeline[-1].export_json()`` is the model of the transformed features, with
+        their names if ``pipeline.set_output(transform="pandas")`` was called before `fit`.
         ``examples/exported_ranker.py`` computes scores from this text.
 
         Returns
@@ -55,10 +53,9 @@ class ModelExports:
     def export_shap(self) -> dict:
         """Return the trees in the format of `shap.TreeExplainer`, which explains scores.
 
-        The explainer reads documents as numbers, `encode(X)`, and explains the scores of the trees.
-        Linear scores are sums already, of the terms ``linear_.terms(encode(X))``;
-        ``examples/lightgbm_drop_in.py`` adds both. A split on categories is written as several
-        numerical splits, which have the same Shapley values.
+        The explainer reads documents as numbers, `encode(X)`. Linear scores are sums already, of
+        ``linear_.terms(encode(X))``; ``examples/lightgbm_drop_in.py`` adds both. A split on
+        categories is written as several numerical splits of the same Shapley values.
 
         Returns
         -------
@@ -85,8 +82,8 @@ class ModelExports:
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            The features. Categories are replaced by their index among the sorted categories, and by
-            NaN if the trees do not distinguish them.
+            The features. Categories are their index among the sorted ones, or NaN if the trees do
+            not distinguish them.
         """
         X = self._check_X(X)
         return self.estimators_[0]._encode_categories(X) if self.estimators_ else X
@@ -116,15 +113,9 @@ def write_model(ranker):
 
 def linear_content(model):
     """Return the terms of linear scores as dicts."""
+    names = ("coef", "mean", "low", "high", "gain")
     return [
-        {
-            "feature": int(feature),
-            "coef": float(model.coef[feature]),
-            "mean": float(model.mean[feature]),
-            "low": float(model.low[feature]),
-            "high": float(model.high[feature]),
-            "gain": float(model.gain[feature]),
-        }
+        {"feature": int(feature)} | {name: float(getattr(model, name)[feature]) for name in names}
         for feature in np.flatnonzero(model.coef)
     ]
 

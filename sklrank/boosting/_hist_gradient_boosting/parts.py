@@ -77,8 +77,7 @@ class SampledRows(NamedTuple):
 class Summary:
     """Facts about all documents that determine the bins, besides drawn values.
 
-    They are which features have missing values, and, for each categorical feature, the number of
-    documents of each category.
+    They are which features have missing values, and the numbers of documents of each category.
     """
 
     def __init__(self, X, is_categorical):
@@ -136,23 +135,17 @@ class Reader:
 class Part:
     """Documents of some queries in training, with the parameters of a ranker.
 
-    `kept`, a dict or similar, holds the target, the objective, the scores and the derivatives
-    between the calls.
+    `kept`, a dict or similar, holds all arrays between the calls.
     """
 
     def __init__(self, ranker, target):
         self._ranker, self.kept = ranker, {"target": target}
 
-    def keep_in(self, kept):
-        """Hold all arrays in another object than a dict."""
-        kept["target"] = self.kept["target"]
-        self.kept = kept
-
     def set_codes(self, codes, scores, tree, bins, n_samples, buffers=None):
         """Set the codes of the documents, and the scores from which they start.
 
-        `tree` has the parameters of the trees; `n_samples` is the number of documents of all parts.
-        Growers that take turns may share buffers, which are returned.
+        `n_samples` is the number of documents of all parts. Growers that take turns may share
+        buffers, which are returned.
         """
         bins = bins.with_codes(codes)
         self._grower = tree._make_grower(bins, n_samples=n_samples, buffers=buffers).compiled
@@ -180,10 +173,7 @@ class Part:
         return self._set_scores(scores if has_start else np.zeros(len(scores)))
 
     def add_tree(self, values):
-        """Add the values of the leaves to the scores.
-
-        Return the objective, and the largest gradient and hessian.
-        """
+        """Add the values of the leaves; return the objective and the largest derivatives."""
         scores = self.kept["scores"]
         added = np.empty(len(scores))
         self._grower.write_leaves(values, added)
@@ -334,10 +324,7 @@ def check_supported(ranker):
 
 
 def choose(ranker, source, target, rows, n_rows):
-    """Choose bins, and what the race chooses, as `fit` does; return the reader that encodes rows.
-
-    The rows are those of the target; `n_rows` is the number of all rows of the source.
-    """
+    """Choose bins, and what the race chooses, as `fit` does; return the reader for all rows."""
     n_samples, race, reader = len(rows), Race(ranker), Reader(ranker)
     drawn = np.arange(n_samples)[draw_samples(n_samples, ranker._random_state)]
     splits = race.splits(target)
@@ -382,14 +369,14 @@ def fit_blocks(
     """Fit a document ranker to blocks of documents that do not fit into memory.
 
     The ranker has the trees that ``ranker.fit`` would grow from all blocks at once, bit for bit.
-    The blocks are read three times. At first only `y` and `qid` are read. Then the bounds of the
-    bins, the start and the size of the trees are chosen, from the same documents as in `fit`. At
-    last, each value is replaced by the number of its bin, a byte, on disk. Boosting reads these
-    bytes; documents of one query may be in several blocks.
+    The blocks are read three times: for `y` and `qid`; for the bounds of the bins, the start and
+    the size of the trees, from the same documents as in `fit`; and to write each value as the
+    number of its bin, a byte, to disk. Boosting reads these bytes. Documents of one query may be in
+    several blocks.
 
     n documents of d features take n d bytes on disk, which the operating system keeps in memory as
-    far as it can, and about 100 n bytes for the objective; in memory, they take 30 n bytes and the
-    samples of the race, at most 260,000 documents.
+    far as it can, and about 100 n for the objective; in memory, 30 n and the samples of the race,
+    at most 260,000 documents.
 
     Parameters
     ----------
@@ -398,11 +385,11 @@ def fit_blocks(
         `init`, or ``warm_start=True``, all documents must be in memory.
     blocks : iterable of tuple, or function
         Blocks ``(X, y, qid)`` or ``(X, y, qid, sample_weight)``, as the arguments of `fit`. In data
-        frames, categories must be numbers. A list can be read several times; an iterator cannot:
-        pass the function without arguments that returns it.
+        frames, categories must be numbers. A list can be read several times; of an iterator, pass
+        the function without arguments that returns it.
     folder : path, default=None
-        Folder for the bytes, in which a folder is made, and deleted at the end. If None, it is that
-        of temporary files.
+        Folder in which one for the bytes is made, and deleted at the end; that of temporary files
+        if None.
 
     Returns
     -------
@@ -412,8 +399,8 @@ def fit_blocks(
     Raises
     ------
     ValueError
-        If a block is malformed, or is another one the next time, which the message names; or for
-        the reasons of `fit`. The ranker is unchanged.
+        If a block, which the message names, is malformed, or another one the next time; or for the
+        reasons of `fit`. The ranker is unchanged.
     TypeError
         If `ranker` is of another type.
     OSError
@@ -531,7 +518,7 @@ class Blocks:
     def place(self, parts, groups, reader, *arguments):
         """Write the codes to disk; return a function that asks the parts one after the other."""
         for number, part in enumerate(parts):
-            part.keep_in(Pickles(self._folder / f"part{number}"))
+            part.kept = Pickles(self._folder / f"part{number}", part.kept)
         place, positions = place_rows(groups, sum(self._sizes))
         files = self._open_codes(groups, reader, "w+")
         scores = [np.empty(len(rows)) for rows in groups]
@@ -586,9 +573,11 @@ def reserve(path, n_bytes):
 class Pickles:
     """Objects by name, in files instead of memory."""
 
-    def __init__(self, path):
+    def __init__(self, path, content):
         self._path = path
         path.mkdir()
+        for name, value in content.items():
+            self[name] = value
 
     def __setitem__(self, name, value):
         with open(self._path / name, "wb") as file:

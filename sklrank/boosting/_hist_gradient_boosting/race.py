@@ -1,15 +1,12 @@
 """The race for the start, the size and the number of the trees of HistGradientBoostingRanker.
 
-Small trees rank noisy data better, large trees rank rich data better, and linear scores are a good
-start for some data only. No number of queries or documents shows what a data set needs. Therefore,
-trees of several sizes are boosted on a part of the queries, from scores of 0 and from linear
-scores, and the objective of the held-out queries is computed after each round. The start, the size
-and the number of rounds with the smallest objective are chosen. (The objective varies less from one
-set of queries to another than NDCG does.) Early stopping holds out queries, too: they are drawn,
-checked and judged here, as those of a validation set.
-
-The splits of trees approximate a linear function of many features only after many rounds. If
-boosting starts from linear scores, the trees learn what these miss.
+Small trees rank noisy data better, large trees rich data, and linear scores are a good start for
+some data only, whatever the number of queries or documents. Therefore, trees of several sizes are
+boosted on a part of the queries, from scores of 0 and from linear scores, and the objective of the
+held-out queries is computed after each round. The start, the size and the number of rounds with the
+smallest objective are chosen. (It varies less from one set of queries to another than NDCG does.)
+Early stopping holds out queries, too: they are drawn, checked and judged here, as those of a
+validation set.
 """
 
 import warnings
@@ -113,8 +110,7 @@ class Winner(NamedTuple):
 class Race:
     """The race for the trees of a ranker, whose random state bins the features and draws them.
 
-    The ranker has `n_features_in_`, `is_categorical_` and the seed of the folds. `starts` are kinds
-    of initial scores: None for scores of 0, "linear", or an estimator.
+    `starts` are kinds of initial scores: None for scores of 0, "linear", or an estimator.
     """
 
     def __init__(self, ranker):
@@ -307,20 +303,13 @@ def make_trees(ranker, n_samples):
 class LinearScorer:
     """Weighted sum of features, which minimizes the objective of boosting plus an L2 penalty.
 
-    Values outside the range of the training samples are replaced by its nearest bound, and missing
-    values by the mean, so that no score is extreme.
-
-    Each parameter has a number for each feature: the smallest and the largest value, the mean, the
-    weight, and twice the decrease of the objective in proportion to the absolute weights of the
-    standardized features. (The gains of the trees are twice the decrease by their splits.)
+    Values are limited to the range of the training samples, from `low` to `high`, and missing ones
+    are replaced by the mean, so that no score is extreme. The `gain` is twice the decrease of the
+    objective, as those of trees, in proportion to the absolute weights of standardized features.
     """
 
     def __init__(self, low, high, mean, coef, gain):
-        self.low = low
-        self.high = high
-        self.mean = mean
-        self.coef = coef
-        self.gain = gain
+        self.low, self.high, self.mean, self.coef, self.gain = low, high, mean, coef, gain
 
     def terms(self, X):
         """Return the part of the scores that is due to each feature, of the shape of `X`."""
@@ -345,11 +334,10 @@ class LinearScorer:
 
 @one_blas_thread
 def fit_linear(X, objective, bounds=None, weights=None):
-    """Return a LinearScorer of the samples `X`, whose objective is given.
+    """Return a LinearScorer of the samples `X`, whose objective is given, and set to its scores.
 
-    Entries of `X` may be NaN. The scores of the objective are changed. `bounds`, of shape
-    `(n_features, 2)`, are the least and the largest weight of each feature, or None. The `weights`
-    of the samples, or None, are those of the means and deviations of the features.
+    `bounds`, `(n_features, 2)` or None, are the least and the largest weight of each feature.
+    `weights` are those of the samples in the means and deviations of the features.
     """
     X = np.ascontiguousarray(X)
     is_known = ~np.isnan(X)
@@ -375,9 +363,7 @@ def fit_linear(X, objective, bounds=None, weights=None):
     centered[:, ~is_used] = 0.0
     centered /= unit
     objective.set_scores(np.zeros(len(X)))
-    start = objective.value
-
-    penalty = PENALTY * start
+    start, penalty = objective.value, PENALTY * objective.value
 
     def penalized(weights):
         objective.set_scores(centered @ weights)
@@ -403,10 +389,7 @@ def fit_linear(X, objective, bounds=None, weights=None):
 
 
 def check_validation_set(ranker, X, target, X_val, y_val, qid_val):
-    """Return the documents and the target of the validation set, or None if there is none.
-
-    `X` and `target` are those of the training documents.
-    """
+    """Return the documents and the target of the validation set, or None if there is none."""
     if X_val is None and y_val is None and qid_val is None:
         return None
     if X_val is None or y_val is None:
@@ -423,10 +406,7 @@ def check_validation_set(ranker, X, target, X_val, y_val, qid_val):
 
 
 def hold_out(ranker, target):
-    """Return the samples of the queries to learn from, and those of the held-out queries.
-
-    They are the same in each warm start.
-    """
+    """Return the samples to learn from, and those held out, the same in each warm start."""
     fraction = ranker.validation_fraction
     if ranker.estimators_ and fraction > ranker._held_out_fraction:
         raise ValueError(
@@ -455,8 +435,8 @@ def check_evaluated(ranker, target, part, *, names=("y", "qid")):
 def evaluate_rounds(ranker, evaluated):
     """Compute the losses of held-out documents, X and their target, after the rounds so far.
 
-    Return what computes those of later rounds: the function of scores, the scores so far, and the
-    function that returns the hypothesis of a model; or nothing without such documents.
+    Return what computes those of later rounds: the functions of scores and of models, and the
+    scores so far; or nothing without such documents.
     """
     if evaluated is None:
         return ()
@@ -491,7 +471,6 @@ class FixedScores(NamedTuple):
     scores: np.ndarray
 
     def predict(self, X):
-        """Return a copy of the scores."""
         return self.scores.copy()
 
 
@@ -522,11 +501,7 @@ def make_judge(ranker, objective, X, target):
 
 
 class TreeLearner:
-    """Learner of trees on samples that are binned once for all rounds.
-
-    A leaf predicts the sum of the negative gradients of its samples divided by the sum of their
-    hessians. `tree` has the parameters of all rounds.
-    """
+    """Learner of trees with the parameters of `tree`, on samples that are binned once."""
 
     def __init__(self, tree, bins):
         self._tree, self._grower = tree, tree._make_grower(bins)

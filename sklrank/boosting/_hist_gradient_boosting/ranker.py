@@ -81,14 +81,13 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     where :math:`G_i = 2^{r_i} - 1` is the gain of document i of relevance :math:`r_i`, and
     :math:`Z_q` is the ideal DCG of the query. This is the loss of RankNet [1]_ with the weights of
     ARP-Loss2 [2]_. A leaf adds :math:`g / (2 m)`, where g is the sum of its negative gradients and
-    m that of its pair weights. The step is shorter than the one that minimizes a bound on the loss,
-    as those of confidence-rated classifiers [3]_: the loss never increases, except with monotonic
-    constraints, and by rounding in queries of more than 300 relevant documents.
+    m that of its pair weights: less than what minimizes a bound on the loss [3]_, which never
+    increases, except with monotonic constraints, and by rounding in queries of more than 300
+    relevant documents.
 
     Held-out queries decide whether boosting starts from linear scores or from 0, how large the
     trees are, and how many of them are fitted; see the notes. Linear scores minimize the same loss
-    plus an L2 penalty. Trees need many rounds to approximate a linear function of many features; if
-    boosting starts from one, the trees learn the rest.
+    plus an L2 penalty; the trees, which would need many rounds for them, learn the rest.
 
     Parameters
     ----------
@@ -119,13 +118,11 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
         "from_dtype", they are the columns of a data frame with the data type `category` of pandas,
         or `Categorical` or `Enum` of polars. See the notes.
     monotonic_cst : array-like of shape (n_features,), dict of str to int or None, default=None
-        Constraints of the scores: 1 if they must not decrease with the feature, -1 if they must not
-        increase, and 0 if there is no constraint; a dict has the names of the features that have
-        constraints.
+        Constraints: 1 if scores must not decrease with the feature, -1 if they must not increase,
+        0 for none; a dict names the features that have constraints.
     init : {"auto", "linear"}, estimator or None, default="auto"
-        Scores from which boosting starts: linear scores, the predictions of a regressor or ranker,
-        which is fitted to the same samples, or 0 if None. If "auto", held-out queries choose linear
-        scores or 0.
+        Scores from which boosting starts: linear ones, the predictions of a regressor or ranker
+        that is fitted to the same samples, or 0 if None; linear ones or 0 if "auto".
     {gain}
     early_stopping : "auto" or bool, default="auto"
         If "auto", the number of trees is chosen together with their size. If True, boosting stops
@@ -149,8 +146,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     random_state : int, RandomState instance or None, default=None
         Controls the choice of held-out queries, and of features.
     n_jobs : int or None, default=None
-        Number of threads that grow each tree of many documents, and that score many documents. The
-        results do not depend on it.
+        Number of threads that grow trees of, or score, many documents, with the same results.
 
     Attributes
     ----------
@@ -161,9 +157,9 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     init_ : object or None
         Fitted model of the scores from which boosting started, or None if it started from 0.
     linear_ : object or None
-        Linear scores from which boosting started, or None. The score is the sum of the differences
-        of the features to their means, times the coefficients: attributes `mean` and `coef`. Values
-        are limited to the range from `low` to `high`; missing ones are replaced by the mean.
+        Linear scores from which boosting started, or None: the sum of the differences of the
+        features to their `mean`, times `coef`. Values are limited to the range from `low` to
+        `high`; missing ones are replaced by the mean.
     max_leaf_nodes_ : int
         Maximum number of leaves of the trees.
     n_iter_ : int
@@ -181,11 +177,10 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     is_categorical_ : ndarray of bool of shape (n_features,), or None
         Mask of the categorical features; None if there are none.
     click_model_ : str
-        Model of the user: "position" or "cascade"; see the notes. It and the next attribute
-        are defined only after a fit with `position`.
+        Model of the user, "position" or "cascade", after a fit with `position`; see the notes.
     position_propensities_ : ndarray of shape (n_positions,)
-        Probability that the user examines each position, relative to the largest one; NaN for
-        positions that do not occur. With few clicks, propensities are too even.
+        Probability that the user examines each position, relative to the largest one; NaN if it
+        does not occur. With few clicks, propensities are too even. Only after such a fit.
     {n_features_in}
 
     See Also
@@ -233,10 +228,9 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     those up to the smallest loss, and later trees are in `estimators_`, too.
 
     In data frames, categories may be strings; in arrays they are numbers. A split divides them in
-    the order of their mean gradients. Categories that are not in the training samples, and all but
-    the `max_bins` most frequent ones, are treated as missing values. Missing values go to the child
-    that decreases the loss more, or to the larger one if its documents had none. Linear scores do
-    not use categories.
+    the order of their mean gradients. Those that are not in the training samples, and all but the
+    `max_bins` most frequent ones, count as missing. Missing values go to the child that decreases
+    the loss more, or to the larger one if there were none. Linear scores do not use categories.
 
     With `position`, relevance is estimated from clicks by regression EM [7]_, with the more likely
     of two models of the user: "position", in which each position is examined with its own
@@ -379,7 +373,6 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
 
     @explains_peer_names
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_document_rankers
     def fit(
         self,
         X: ArrayLike,
@@ -402,9 +395,9 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
         {sample_weight}
         {query_weight}
         position : array-like of int of shape (n_samples,), default=None
-            Position of each document in the list that was shown; 1 is the first. If it is passed,
-            `y` are clicks, 0 or 1, `qid` names the sessions, and weights must not be passed; see
-            the notes of the class. Predictions need no positions.
+            Position of each document in the list that was shown; 1 is the first. With it, `y` are
+            clicks, 0 or 1, `qid` names the sessions, and weights must be None; see the notes of the
+            class. Predictions need no positions.
         X_val : {array-like, sparse matrix} of shape (n_val_samples, n_features), default=None
             Documents of the queries that take the place of held-out queries, for everything that is
             "auto" and for `validation_loss_curve_`, while the ranker is fitted to all queries of
@@ -533,7 +526,6 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     def _n_rounds_to_predict(self):
         return self.n_iter_
 
-    @of_document_rankers
     def score(
         self,
         X: ArrayLike,
@@ -555,10 +547,10 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
         Returns
         -------
         float
-            Mean over the queries of NDCG@k by `gain`, with `k` and `gain` of this ranker; a search
-            over one of them needs a scorer with its own, such as
-            ``scoring=clone(ndcg_scorer).set_params(k=10)``. With ``loss="spearman"``, the mean rank
-            correlation of Spearman, from -1 to 1. Queries for which it is not defined are left out.
+            Mean over the queries of NDCG@k with `k` and `gain` of this ranker; a search over one of
+            them needs a scorer, such as ``scoring=clone(ndcg_scorer).set_params(k=10)``. With
+            ``loss="spearman"``, the mean rank correlation of Spearman, from -1 to 1. Queries for
+            which it is not defined are left out.
         """
         scores = self._scores_by_query(X, qid)
         y = check_relevance(y, len(scores), signed=True)

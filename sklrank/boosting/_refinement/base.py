@@ -17,9 +17,9 @@ of_refiners = shares_text(
     base_ranker="""
 base_ranker : int, str, fitted estimator or None, default=None
     Ranker whose scores are refined: the index or the name of a feature of `X`, or a fitted
-    estimator with `decision_function` or `predict`, which is not fitted again. To clone the
-    refiner, as in a grid search, wrap it in :class:`~sklearn.frozen.FrozenEstimator`. If None,
-    and `fit` gets no `base_scores`, these are 0, with a warning: there is nothing to refine.
+    estimator with `decision_function` or `predict`, in a
+    :class:`~sklearn.frozen.FrozenEstimator` if the refiner is cloned, as by a search. If None,
+    and `fit` gets no `base_scores`, these are 0, with a warning.
 """,
     judgements="""
 X : {array-like, sparse matrix} of shape (n_samples, n_features)

@@ -28,28 +28,20 @@ from sklrank.boosting._refinement.base import RefinerMixin, of_refiners
 class RefinementObjective(Objective):
     r"""Product or weighted sum of two losses, for ranking refinement.
 
-    The product is L_p of Equation 4.10 (multiplicative ranking refinement). The weight of a pair is
-    :math:`\gamma_{ij} = a_{ij} + b_{ij}`, its terms in the two losses, divided by the losses (4.11,
-    4.12). The :math:`a_{ij}` sum to 1, and so do the :math:`b_{ij}`, so that no weight between the
-    losses is needed. The bound of `_boosters/rounds.py` holds for the logarithm. With the step
-    weights :math:`\mu = c` and :math:`\nu = w`, it decreases by at least
+    The losses are err_w of the base ranker and err_t of the judgements. The sum is L_a of Equation
+    4.9 (linear ranking refinement), where `balance` is called gamma. If that is None, the objective
+    is the product, L_p of Equation 4.10 (multiplicative ranking refinement). The weight of a pair
+    is then :math:`\gamma_{ij} = a_{ij} + b_{ij}`, its terms in the two losses, divided by the
+    losses (4.11, 4.12), whose sums are 1. The bound of `_boosters/rounds.py` holds for the
+    logarithm. With the step weights :math:`\mu = c` and :math:`\nu = w`, it decreases by at least
     :math:`(\sqrt\mu - \sqrt\nu)^2` in a round (Theorem 9). Theorem 10 states a larger decrease,
-    :math:`\eta = \mu - \nu`, which does not always hold. A decrease of :math:`\eta^2 / 4` always
-    holds, since :math:`\mu + \nu \leq 2`.
-
-    The sum is L_a of Equation 4.9 (linear ranking refinement).
-
-    The losses are err_w of the base ranker and err_t of the judgements, sums over all queries.
-    `balance` is the weight of the loss of the base ranker in the sum, which is called gamma in
-    Equation 4.9. If it is None, the objective is the product. The weight of a pair is the product
-    of those of its documents and that of its query.
+    :math:`\eta = \mu - \nu`, which does not always hold; one of :math:`\eta^2 / 4` does, since
+    :math:`\mu + \nu \leq 2`.
     """
 
     def __init__(self, base_loss, judgement_loss, target, balance=None):
-        self._base_loss = base_loss
-        self._judgement_loss = judgement_loss
-        self._target = target
-        self._balance = balance
+        self._base_loss, self._judgement_loss = base_loss, judgement_loss
+        self._target, self._balance = target, balance
 
     def set_scores(self, scores):
         exponentials = exp_scores(scores, self._target.queries, MAX_PAIR_SCORE_GAP)
@@ -82,9 +74,8 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     r"""Ranking refiner: boosting of a classifier for a base ranking and a few judgements.
 
     A base ranker, such as a retrieval function or a collaborative filter, gives a score :math:`g_i`
-    to each document i. A user judges a few of the documents. Both the base scores and the
-    judgements have errors. The learned scores :math:`F` have a loss for each of the two sources
-    (chapter 4 of [1]_),
+    to each document i. A user judges a few of them. Both have errors. The learned scores :math:`F`
+    have a loss for each of the two sources (chapter 4 of [1]_),
 
     .. math:: err_w = \sum_{i,j} W_{ij} e^{F_j - F_i}, \quad
               err_t = \sum_{i,j} T_{ij} e^{F_j - F_i}, \quad
@@ -94,18 +85,15 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     j, and :math:`\eta/2` otherwise (Equations 4.1 to 4.7). For each query, :math:`\lambda` is 1
     divided by the standard deviation of its ten highest base scores. Boosting decreases the product
     of the two losses (MRR, Equation 4.10), which does not depend on their scale, or their weighted
-    sum (LRR, Equation 4.9). In each round, every document has a weight and a label, whether it was
-    judged or not. The label is 1 if the score of the document should increase, else 0. A classifier
-    is fitted to these labels and weights (Algorithm 6). The objective never increases.
+    sum (LRR, Equation 4.9). In each round, a classifier is fitted to the labels and weights of all
+    documents, judged or not: 1 if the score should increase, else 0 (Algorithm 6). The objective
+    never increases.
 
-    The scores :math:`F` are 0 before the first round, and a function of the features alone. Hence
-    the order of the base ranker is learned as well, the base ranker is needed in `fit` only, and
-    its score should be among the features. In relevance feedback, with some ten
-    judgements of a query, :class:`ResidualRefiner` is faster and needs no choice of a weak learner.
-
-    With several queries, one function is learned for all of them. The dissertation fits one model
-    to each query. Use one refiner for each query if the judgements of one query carry no
-    information about another.
+    The scores :math:`F` are a function of the features alone. Hence the order of the base ranker is
+    learned as well, the base ranker is needed in `fit` only, and its score should be among the
+    features. With some ten judgements of a query, :class:`ResidualRefiner` is faster and needs no
+    choice of a weak learner. One function is learned for all queries; the dissertation, and users
+    whose judgements of one query carry no information about another, fit one to each.
 
     The defaults are settings for few judgements of a query. Those printed in [1]_ are ::
 
@@ -132,9 +120,8 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         Learning rate that multiplies each step. With values up to 2, the objective does not
         increase; with 1, each step minimizes a bound on the objective.
     response_method : {"predict", "predict_proba"}, default="predict_proba"
-        Method of the weak learner whose output, multiplied by the step, is added to the scores: the
-        predicted class, 0 or 1, as in the dissertation, or the probability of class 1 (see the
-        notes).
+        Method of the weak learner whose output times the step is added to the scores: the class, 0
+        or 1, as in the dissertation, or the probability of class 1 (see the notes).
     weighting : {"auto", "resampling"}, default="resampling"
         {weighting}
     {random_state}
@@ -160,13 +147,13 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
 
     Notes
     -----
-    The option ``response_method="predict_proba"`` is an extension of the dissertation. The weak
-    learner then raises document i with the predicted probability, independently of the other
-    documents, and the step is computed from expected values. The objective never increases, as the
-    exponential is convex. The copies for which the weight of a document stands are raised together.
+    With ``response_method="predict_proba"``, an extension of the dissertation, the weak learner
+    raises document i, with its copies by weight, with the predicted probability, independently of
+    others, and the step is computed from expected values. The objective never increases, as the
+    exponential is convex.
 
-    In a hyperparameter search, do not set `scoring`. The default, :meth:`score`, considers judged
-    documents only, while :data:`~sklrank.metrics.ndcg_scorer` raises an error for NaN.
+    In a search, do not set `scoring`: the default, :meth:`score`, considers judged documents only,
+    while :data:`~sklrank.metrics.ndcg_scorer` raises an error for NaN.
 
     For a query with n documents, the time of a round is :math:`O(n^2)` for the pairs of the base
     ranker and :math:`O(n)` for the judgements. The pairs are not stored.
@@ -233,8 +220,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_document_rankers
-    @of_refiners
     def fit(
         self,
         X: ArrayLike,
@@ -254,8 +239,8 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         {qid}
         {base_scores}
         pairs : array-like of int of shape (n_pairs, 2), default=None
-            Judgements, which are given instead of `y`. Each row contains the indices of two samples
-            of the same query, the better document first. Weights of 0 are then not possible.
+            Judgements instead of `y`: in each row, the indices of two samples of the same query,
+            the better document first. Weights of 0 are then not possible.
         {sample_weight}
         {query_weight}
 
@@ -304,8 +289,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         tags.input_tags.allow_nan &= not is_integer(self.base_ranker)
         return tags
 
-    @of_document_rankers
-    @of_refiners
     def score(
         self,
         X: ArrayLike,

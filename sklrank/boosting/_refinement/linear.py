@@ -27,20 +27,20 @@ SLOPES = (0.25, 0.5, 1.0)
 STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0)
 
 
+@of_document_rankers
 @of_refiners
 class ResidualRefiner(RefinerMixin, BaseEstimator):
     r"""Residual refiner: document ranker that corrects a base ranking by few judgements.
 
     A base ranker, such as a retrieval function or a collaborative filter, gives a score :math:`g_i`
-    to each document i. A user judges a few of the documents. The learned scores are the base
-    scores plus a linear function of the features,
+    to each document i. A user judges a few of them. The learned scores are the base scores plus a
+    linear function of the features,
 
     .. math:: F_i = \rho g_i + w^\top x_i,
 
     which is fitted to the part of the judgements that the base scores do not explain. There is
-    nothing to tune: the strength of the correction is averaged over the values that are supported
-    by the judgements. If the features do not help to predict the judgements, the ranking of the
-    base ranker hardly changes.
+    nothing to tune: the strength of the correction is averaged over the values that the judgements
+    support. If the features do not help to predict these, the base ranking hardly changes.
 
     Use one refiner for each query if the judgements of one query carry no information about
     another. With several queries, one correction is learned for all of them.
@@ -72,15 +72,12 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
 
     .. math:: y_i = c_q + \rho g_i + w^\top x_i + \varepsilon_i,
 
-    with standardized features and base scores, and a constant :math:`c_q` for each query. The
-    weights :math:`w` are independent and normal, with variance :math:`\tau` times that of the
-    errors, and the latter has an inverse gamma prior. The slope :math:`\rho`, the strength
-    :math:`\tau`, and whether there is a correction at all are averaged in proportion to the
-    marginal likelihood of the judgements. Half of the prior probability is that of no correction.
-    All documents, judged or not, are used for the standardization.
-
-    The rows of the judged documents are made dense. The fit takes a singular value decomposition of
-    the matrix of these rows.
+    with features and base scores that are standardized by all documents, and a constant :math:`c_q`
+    for each query. The weights :math:`w` are independent and normal, with variance :math:`\tau`
+    times that of the errors, which has an inverse gamma prior. The slope :math:`\rho`, the strength
+    :math:`\tau`, and whether there is a correction at all, of prior probability 1/2, are averaged
+    in proportion to the marginal likelihood of the judgements. The fit takes a singular value
+    decomposition of the dense matrix of the judged documents.
 
     References
     ----------
@@ -112,8 +109,6 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         self.base_ranker = base_ranker
 
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_document_rankers
-    @of_refiners
     def fit(
         self,
         X: ArrayLike,
@@ -175,24 +170,20 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents.
+        {rows}
         base_scores : array-like of shape (n_samples,), default=None
             Scores of the base ranker. If given, they are used instead of `base_ranker`.
 
         Returns
         -------
         ndarray of float64 of shape (n_samples,)
-            Scores; documents with higher scores are ranked earlier. The score of a document does
-            not depend on the other documents.
+            Scores, which do not depend on other documents; higher ones are ranked earlier.
         """
         check_is_fitted(self)
         X_given, X = X, check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         base_scores = self._base_scores(X_given, X, base_scores, self._base_ranker)
         return self.base_weight_ * base_scores + X @ self.coef_
 
-    @of_document_rankers
-    @of_refiners
     def score(
         self,
         X: ArrayLike,
@@ -224,8 +215,7 @@ def posterior_means(features, residuals, n_contrasts):
     """Return the posterior means of the slope and weights, and the probability of a correction.
 
     `residuals` `(n_judged, n_slopes)` is what the base scores leave unexplained, for each slope;
-    `n_contrasts` is the number of judgements minus that of queries, in each of which the mean of
-    the `features` is 0.
+    `n_contrasts` is the number of judgements minus that of queries.
     """
     left, values, right = np.linalg.svd(features, full_matrices=False)
     strengths = np.array(STRENGTHS)[:, np.newaxis]
@@ -245,10 +235,9 @@ def posterior_means(features, residuals, n_contrasts):
 
 
 def standardized_wins(target):
-    """Return the judged documents, and the number of their wins minus losses, standardized.
+    """Return the judged documents, and their wins minus losses, standardized for each query.
 
     Documents of queries in which no document was judged to be better than another are left out.
-    The wins of a query have mean 0 and standard deviation 1.
     """
     queries, weights = target.queries, target.weights
     judged = np.flatnonzero(~np.isnan(target.y))
@@ -275,10 +264,7 @@ def inverse_deviation(scores, target):
 
 
 def scales_of(X, weights):
-    """Return the standard deviations of the features, `(n_features,)`.
-
-    They are infinite for features that are constant, or whose variance overflows or underflows.
-    """
+    """Return the standard deviations of the features, infinite if constant or not representable."""
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         if sparse.issparse(X):
             means, variances = mean_variance_axis(X.tocsr(), axis=0, weights=weights)

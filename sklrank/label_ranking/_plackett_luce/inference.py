@@ -23,17 +23,10 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._checks import (
     as_names,
     check_exact,
-    check_k,
     check_level,
     check_random_state,
     is_integer,
     is_missing,
-)
-from sklrank._compiled import shared_call
-from sklrank.label_ranking._plackett_luce.likelihood import (
-    expected_positions,
-    pair_probabilities,
-    topk_probabilities,
 )
 
 COVARIANCES = ("observed", "sandwich", "bootstrap")
@@ -42,10 +35,9 @@ COVARIANCES = ("observed", "sandwich", "bootstrap")
 def quasi_variances(covariance: ArrayLike) -> np.ndarray:
     r"""Return quasi-variances, from which the variance of any difference can be computed.
 
-    They approximate the variance of the difference of the estimates i and j by
-    :math:`q_i + q_j` [1]_. They minimize
-    :math:`\sum_{i<j} (\log(q_i + q_j) - \log v_{ij})^2`, where :math:`v_{ij}` are the variances.
-    Readers of a table can therefore compare any two options, whatever the reference option is.
+    They approximate the variances :math:`v_{ij}` of differences by :math:`q_i + q_j` [1]_, and
+    minimize :math:`\sum_{i<j} (\log(q_i + q_j) - \log v_{ij})^2`. So readers of a table can compare
+    any two options, whatever the reference option is.
 
     Parameters
     ----------
@@ -55,8 +47,7 @@ def quasi_variances(covariance: ArrayLike) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_estimates,)
-        Quasi-variances, positive. For two estimates, each is half of the variance of the
-        difference.
+        Quasi-variances, positive. Of two estimates, each is half the variance of the difference.
 
     References
     ----------
@@ -95,9 +86,8 @@ def likelihood_ratio_test(restricted: Any, full: Any) -> Bunch:
     Parameters
     ----------
     restricted : PlackettLuceRanker or None
-        A special case of `full`, fitted to the same rankings, such as a model without features or
-        with `item_features`. If None, all rankings are equally probable; `full` must then have no
-        parameter of ties.
+        A special case of `full`, fitted to the same rankings, such as a model without features. If
+        None, all rankings are equally probable; `full` must then have no parameter of ties.
     full : PlackettLuceRanker
         Ranker that is fitted without a penalty.
 
@@ -169,10 +159,9 @@ def table(columns, index):
 class PlackettLuceInference:
     """Mixin of `PlackettLuceRanker` with standard errors, tests and criteria.
 
-    The ranker defines `_problem`, the likelihood of the training samples of the mask `seen`, whose
-    weights are positive, with its `_parameters`. It also defines `_directions` and
-    `_item_directions`, the maps from the columns of the solution to the labels and to the item
-    features (None without item features).
+    The ranker defines `_problem`, the likelihood of the training samples in the mask `seen`, its
+    `_parameters`, and the maps from the columns of the solution to the labels, `_directions`, and
+    to the item features, `_item_directions`, or None.
     """
 
     def _label_directions(self):
@@ -340,16 +329,12 @@ class PlackettLuceInference:
         Parameters
         ----------
         covariance : {"observed", "sandwich", "bootstrap"}, default="observed"
-            Covariance of the estimates.
-
-            - "observed": from the observed information, which is valid if the model is true. The
-              sample weights are numbers of respondents.
-            - "sandwich": robust to a wrong model and to dependent rows of a group. The sample
-              weights may be sampling weights.
-            - "bootstrap": of `n_bootstrap` fits to respondents that are drawn with replacement.
+            Covariance of the estimates: by the observed information, valid if the model is true and
+            sample weights are numbers of respondents; by the sandwich, robust to a wrong model, to
+            dependent rows of a group and to sampling weights; or of `n_bootstrap` fits to
+            respondents that are drawn with replacement.
         groups : array-like of shape (n_samples,), default=None
-            The respondent of each row, for "sandwich" and "bootstrap". If None, each row is a
-            respondent.
+            The respondent of each row, for "sandwich" and "bootstrap"; each row is one if None.
         n_bootstrap : int, default=200
             Number of fits of the bootstrap.
         random_state : int, RandomState instance or None, default=None
@@ -377,15 +362,13 @@ class PlackettLuceInference:
         Parameters
         ----------
         feature : str or int, default=None
-            Feature of the respondents, whose weights are the estimates: the changes of the
-            log-worths by one unit of the feature. If None, the estimates are the log-worths of the
-            mean respondent.
+            Feature of the respondents: the estimates are the changes of the log-worths by one unit
+            of it. If None, they are the log-worths of the mean respondent.
         of : {"labels", "item_features"}, default=None
             Rows of the table. Those of item features are the changes of the log-worth by one unit.
             If None, item features if the model has them.
         reference : label, default=None
-            Label whose estimate is 0. The tests compare each label with it. If None, the mean of
-            the estimates is 0.
+            Label whose estimate is 0, with which each one is compared. If None, their mean is 0.
         confidence_level : float, default=0.95
             Level of the intervals.
         **options
@@ -394,15 +377,15 @@ class PlackettLuceInference:
         Returns
         -------
         DataFrame, or Bunch of arrays if pandas is not installed
-            One row for each label or item feature, and one for each number of tied labels if
-            ``ties="davidson"``: the logarithm of its prevalence. The columns are `estimate`,
-            `std_error`, `z`, `p_value`, `lower`, `upper`, and `quasi_std_error` for labels.
+            A row for each label or item feature and, with ``ties="davidson"``, for the logarithm of
+            the prevalence of each number of tied labels. The columns are `estimate`, `std_error`,
+            `z`, `p_value`, `lower`, `upper`, and `quasi_std_error` for labels.
 
         Raises
         ------
         ValueError
-            If the maximum likelihood estimate is not finite, since some labels are never ranked
-            before others, or if a parameter is malformed.
+            If the maximum likelihood estimate is not finite, as some labels are never ranked before
+            others, or if a parameter is malformed.
 
         Warns
         -----
@@ -477,8 +460,7 @@ class PlackettLuceInference:
     def goodness_of_fit(self) -> Bunch:
         """Test whether the first choice and the later choices follow the same worths.
 
-        In the Plackett-Luce model, the worths are the same for all choices of a ranking. The test
-        is a likelihood-ratio test against separate parameters for the first choice.
+        It is a likelihood-ratio test against separate parameters for the first choice.
 
         Returns
         -------
@@ -503,98 +485,25 @@ class PlackettLuceInference:
     def aic(self) -> float:
         """Return Akaike's information criterion of the training rankings; smaller is better.
 
-        With a penalty, the number of parameters is the effective one.
-
         Returns
         -------
         float
-            Minus twice the log-likelihood, plus twice the number of parameters.
+            Minus twice the log-likelihood, plus twice the (effective) number of parameters.
         """
         return float(2.0 * (self._n_effective() - self.log_likelihood_))
 
     def bic(self) -> float:
         """Return the Bayesian information criterion of the training rankings; smaller is better.
 
-        With a penalty, the number of parameters is the effective one.
-
         Returns
         -------
         float
-            Minus twice the log-likelihood, plus the number of parameters times the logarithm of the
-            sum of the sample weights.
+            Minus twice the log-likelihood, plus the (effective) number of parameters times the
+            logarithm of the sum of the sample weights.
         """
         n_parameters = self._n_effective()
         size = np.log(self._problem.weights.sum())
         return float(size * n_parameters - 2.0 * self.log_likelihood_)
-
-    @shared_call
-    def preferences(
-        self,
-        X: ArrayLike,
-        kind: Literal["mean_rank", "top_k", "wins"] = "mean_rank",
-        *,
-        k: int = 1,
-        confidence_level: float = 0.95,
-        n_draws: int = 200,
-        random_state: int | np.random.RandomState | None = None,
-        **options: Any,
-    ) -> Any:
-        """Return mean preferences of respondents, with intervals.
-
-        The limits are quantiles over draws from the normal distribution of the estimates.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Respondents, over which the mean is taken. A single one is possible.
-        kind : {"mean_rank", "top_k", "wins"}, default="mean_rank"
-            The expected position of each label; the probability to be one of the `k` best; or the
-            probabilities of the order of two labels.
-        k : int, default=1
-            Number of places, for "top_k".
-        confidence_level : float, default=0.95
-            Level of the intervals.
-        n_draws : int, default=200
-            Number of draws.
-        random_state : int, RandomState instance or None, default=None
-            Controls the draws.
-        **options
-            Parameters of :meth:`worth_covariance`.
-
-        Returns
-        -------
-        DataFrame, or Bunch of arrays if pandas is not installed
-            Columns `estimate`, `lower` and `upper`, with a row for each label, or for each pair of
-            labels: the probability that the first is ranked before the second.
-        """
-        check_level(confidence_level, "confidence_level")
-        check_number(n_draws, "n_draws", 1)
-        scores = self._label_scores(X)
-        n_labels = scores.shape[1]
-        functions = {
-            "mean_rank": expected_positions,
-            "top_k": lambda scores: topk_probabilities(scores, check_k(k, n_labels)),
-            "wins": lambda scores: pair_probabilities(scores).reshape(len(scores), -1),
-        }
-        if kind not in functions:
-            raise ValueError(f"kind must be one of {tuple(functions)}, got {kind!r}")
-        random = check_random_state(random_state)
-        values, vectors = np.linalg.eigh(self._covariance(random_state=random, **options))
-        problem = self._problem
-        solution, _ = problem.unpack(self._parameters)
-        features = self.features_.transform(self._check_rows(X, reset=False)) - problem.mean
-        features = np.hstack([features @ problem.axes, np.ones((len(features), 1))])
-        draws, directions = [], self._label_directions()
-        for _ in range(n_draws):
-            noise = vectors @ (np.sqrt(values.clip(0.0)) * random.normal(size=len(values)))
-            moved = solution + noise[: solution.size].reshape(solution.shape)
-            draws.append(functions[kind](features @ moved @ directions.T).mean(axis=0))
-        tail = (1.0 - confidence_level) / 2.0
-        lower, upper = np.quantile(draws, [tail, 1.0 - tail], axis=0)
-        columns = {"estimate": functions[kind](scores).mean(axis=0), "lower": lower, "upper": upper}
-        names = self.classes_.tolist()
-        pairs = kind == "wins"
-        return table(columns, [(a, b) for a in names for b in names] if pairs else names)
 
 
 def check_number(n, name, least):
@@ -606,8 +515,8 @@ def check_number(n, name, least):
 def undetermined_labels(problem, classes, alpha=0.0):
     """Return a text about labels whose maximum likelihood estimate is not finite, or None.
 
-    These are labels that are never ranked before others, or after them, even in several steps. If
-    `alpha` is positive, only labels that are not compared with others are undetermined.
+    They are never ranked before others, or after them, even in several steps; if `alpha` is
+    positive, not compared with them at all.
     """
     n_parts, parts = _compared_labels(problem, connection="weak" if alpha > 0 else "strong")
     if n_parts == 1:

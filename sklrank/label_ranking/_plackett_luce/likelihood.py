@@ -55,19 +55,10 @@ class RankingLikelihood:
     The likelihoods of the `choices` are multiplied: of "all", of the "first" of each ranking, or of
     the "later" ones.
 
-    Attributes
-    ----------
-    order : ndarray of shape (n_samples, n_labels)
-        The entries of the labels in the flattened array, from best to worst. Labels that are not
-        ranked are last.
-    ranked : ndarray of bool, shape (n_samples, n_labels)
-        Mask of the places in `order` whose labels are ranked.
-    counted : ndarray of bool, shape (n_samples, n_labels)
-        Mask of the places of the labels that are chosen in the `choices`.
-    starts, ends : ndarray of shape (n_samples, n_labels), or None
-        Tied labels are at the places ``starts <= place < ends``. None if there are no ties.
-    orders : tuple of int
-        Empty unless ``ties="davidson"``.
+    The following have the shape `(n_samples, n_labels)`: `order`, the entries of the labels in the
+    flattened array, from best to worst, those that are not ranked last; the masks of the places in
+    it whose labels are `ranked`, and `counted` in the `choices`. Tied labels are at the places
+    ``starts <= place < ends``, which are None if there are no ties.
     """
 
     def __init__(self, positions, ties, orders=None, choices="all"):
@@ -102,8 +93,8 @@ class RankingLikelihood:
     def with_gradient(self, scores, log_prevalences=()):
         """Return the log-likelihoods `(n_samples,)` and their gradients.
 
-        The gradients are those by the scores, `(n_samples, n_labels)`, and by the logarithms of the
-        prevalences of ties, `(n_samples, n_orders)`.
+        These are by the scores, `(n_samples, n_labels)`, and by the logarithms of the prevalences
+        of ties, `(n_samples, n_orders)`.
         """
         if self.ties == "davidson":
             return self._davidson(scores, log_prevalences)
@@ -233,8 +224,7 @@ def _log_symmetric_sums(logs, degree):
 def _symmetric_sums_gradient(logs, sums, log_weights, degree):
     """Return the gradient of the weighted sum of the polynomials of the highest degree.
 
-    It is the derivative by the entries of `logs` times the degree, computed by reverse
-    differentiation of the recursion of `_log_symmetric_sums`.
+    It is by `logs` times the degree, by reverse differentiation of `_log_symmetric_sums`.
     """
     adjoint = np.full((degree + 1, len(logs)), -np.inf)
     gradient = np.empty(logs.shape)
@@ -252,16 +242,9 @@ def padded(values, before, after):
 
 
 class RankedLabels:
-    """A table of the labels of rankings that are about equally long.
+    """A table of the labels of rankings, `rows` of a CSR array, that are about equally long.
 
-    Parameters
-    ----------
-    positions : csr_array of shape (n_samples, n_labels)
-        Rankings, whose stored entries are the positions of the ranked labels.
-    rows : ndarray of int, shape (n_rows,)
-        The samples of the rankings in the table.
-    width : int
-        Number of columns. If it is `n_labels`, there is a column for each label.
+    Its `width` is the number of columns; if it is `n_labels`, there is one for each label.
 
     Attributes
     ----------
@@ -347,9 +330,8 @@ class PenalizedLikelihood:
     the square roots of the approximate second derivatives, so that L-BFGS needs few iterations.
 
     Positions are an array, in which NaN marks labels that are not ranked, or a CSR array of the
-    others; `ties` is a rule for tied labels. The columns of `design`, of shape
-    `(n_labels, n_columns)`, are orthonormal, and the scores are linear combinations of them. If it
-    is None, there is a column for each label.
+    others. The scores are linear combinations of the columns of `design`, `(n_labels, n_columns)`,
+    which are orthonormal. If it is None, there is one for each label.
 
     The parameters are a vector: the weights of shape `(n_axes + 1, n_columns)`, with the intercepts
     in the last row, and the logarithms of the prevalences of ties. The first part is also called
@@ -413,10 +395,7 @@ class PenalizedLikelihood:
         return total
 
     def gradients(self, parameters):
-        """Yield each table, and the weighted log-likelihoods of its rankings with their gradients.
-
-        The gradients are those of :meth:`RankingLikelihood.with_gradient`.
-        """
+        """Yield each table, and what `with_gradient` returns for it, times the weights."""
         solution, log_prevalences = self.unpack(parameters)
         by_label = self.by_label(solution)
         for table, likelihood in self.tables:
@@ -505,10 +484,7 @@ class PenalizedLikelihood:
         return np.append(scales, np.full(len(self.orders), 1.0 / np.sqrt(0.2 * total)))
 
     def coefficients(self, weights):
-        """Return weights of the given features, and intercepts, from those of the axes.
-
-        The shapes are `(n, n_features)` and `(n,)`, where `weights` has `n` columns.
-        """
+        """Return weights of the features, `(n, n_features)`, and intercepts from n of the axes."""
         of_features = self.axes @ weights[:-1]
         return of_features.T, weights[-1] - self.mean @ of_features
 
@@ -530,19 +506,12 @@ def principal_axes(X):
 
 
 def pair_probabilities(scores):
-    """Return the probabilities that one label comes before another, from their scores.
-
-    Entry ``[i, a, b]`` is the logistic function of the score of label a minus that of label b.
-    The entries of the diagonal are 1/2.
-    """
+    """Return the probabilities `[i, a, b]` that label a comes before label b, from their scores."""
     return expit(scores[:, :, np.newaxis] - scores[:, np.newaxis, :])
 
 
 def expected_positions(scores):
-    """Return one plus the expected number of labels before each label, from their scores.
-
-    The scores and the result have shape `(n_samples, n_labels)`.
-    """
+    """Return one plus the expected number of labels before each label, from their scores."""
     result = np.empty(scores.shape)
     for block in gen_batches(len(scores), _BLOCK):
         result[block] = 0.5 + pair_probabilities(scores[block]).sum(axis=1)

@@ -10,7 +10,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
@@ -20,15 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import (
     as_numbers,
-    check_columns,
     check_entries,
-    check_k,
-    check_random_state,
     check_rows,
     check_weights,
     column_names,
-    stored_positions,
-    strict_positions,
 )
 from sklrank._compiled import shared_call
 from sklrank._estimators import (
@@ -42,35 +36,28 @@ from sklrank._estimators import (
 from sklrank._typing import Self
 from sklrank.label_ranking._label_ranker import (
     LabelRanker,
-    PairProbaMixin,
     of_rankers,
-    with_names,
 )
 from sklrank.label_ranking._plackett_luce.inference import (
     PlackettLuceInference,
-    check_number,
     undetermined_labels,
 )
 from sklrank.label_ranking._plackett_luce.likelihood import (
     TIES,
     PenalizedLikelihood,
-    RankingLikelihood,
-    expected_positions,
     principal_axes,
-    ranked_labels,
-    topk_probabilities,
 )
-from sklrank.metrics import kendall_tau_score
+from sklrank.label_ranking._plackett_luce.predictions import PlackettLucePredictions
 
 
 @of_rankers
-class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
+class PlackettLuceRanker(PlackettLuceInference, PlackettLucePredictions, LabelRanker):
     r"""Label ranker that learns a conditional Plackett-Luce model by maximum likelihood.
 
-    In the Plackett-Luce model [1]_ [2]_, a ranking is drawn from best to worst. In each step, a
-    label is chosen among the labels that are left, with a probability that is proportional to
-    :math:`\exp(s_l(x))`. The scores :math:`s_l(x) = w_l \cdot \phi(x) + b_l` are linear in features
-    of the sample [3]_. The weights minimize
+    In the Plackett-Luce model [1]_ [2]_, a ranking is drawn from best to worst: in each step, a
+    label among those left, with a probability proportional to :math:`\exp(s_l(x))`. The scores
+    :math:`s_l(x) = w_l \cdot \phi(x) + b_l` are linear in features of the sample [3]_. The weights
+    minimize
 
     .. math:: -\sum_i v_i \log P(\sigma_i \mid x_i) + \frac{\alpha}{2} \sum_l \|w_l\|^2,
 
@@ -78,12 +65,11 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
     function is convex and is minimized by L-BFGS, with the features rotated to their principal
     axes: an eigendecomposition of the order of the smaller one of n_samples and n_features.
 
-    The model learns from incomplete rankings, whose likelihood is the probability of the order of
-    the ranked labels. The parameter `ties` determines the likelihood of tied labels. If the samples
-    have no features, pass a constant column as `X`.
+    The likelihood of an incomplete ranking is the probability of the order of its labels; `ties`
+    determines that of tied labels. If samples have no features, pass a constant column as `X`.
 
-    If the labels have features, `item_features` of `fit`, then the score of a label is a linear
-    function of its features :math:`z_l`, :math:`s_l(x) = z_l \cdot (V \phi(x) + v)`, and
+    If the labels have features, `item_features` of `fit`, the score of a label is a linear function
+    of its features :math:`z_l`, :math:`s_l(x) = z_l \cdot (V \phi(x) + v)`, and
     :meth:`with_item_features` ranks other labels.
 
     For publications, :meth:`summary` is a table of the estimates; use a small `tol`, such as 1e-6.
@@ -91,8 +77,8 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
     Parameters
     ----------
     kernel : {"linear", "rbf"}, default="linear"
-        Features of the model. If "linear", they are the standardized features of the samples. If
-        "rbf", they are Nyström features of a Gaussian kernel on the standardized features.
+        Features of the model: the standardized features of the samples ("linear"), or Nyström
+        features of a Gaussian kernel on these ("rbf").
     alpha : float or {"auto"}, default="auto"
         Strength of the L2 penalty. If 0, the estimates are those of maximum likelihood, which
         :meth:`summary` and tests need. If "auto", it is chosen by the mean log-likelihood of
@@ -101,23 +87,20 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         Coefficient of the Gaussian kernel :math:`\exp(-\gamma \|x - x'\|^2)`, positive. If None,
         it is 1 / n_features. Used only if ``kernel="rbf"``.
     n_components : int, default=300
-        Maximum number of Nyström features. It is reduced to the number of samples if there are
-        fewer. Used only if ``kernel="rbf"``.
+        Number of Nyström features, at most that of samples. Used only if ``kernel="rbf"``.
     ties : {"exclude", "breslow", "davidson"}, default="exclude"
         Likelihood of tied labels; see the notes.
     tol : float, default=0.01
         L-BFGS stops if no component of the gradient exceeds this value, in units of about a
         standard error of the weights. To choose `alpha`, it is at least 0.1.
     random_state : int, RandomState instance or None, default=None
-        Controls the choice of the samples that define the Nyström features. Used only if
-        ``kernel="rbf"``.
+        Controls the samples that define the Nyström features. Used only if ``kernel="rbf"``.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_labels, n_features)
-        Weights of the features in their original units: the scores are
-        ``X @ coef_.T + intercept_``. Their means over the labels are 0. Defined only if
-        ``kernel="linear"``.
+        Weights of the features in their units: the scores are ``X @ coef_.T + intercept_``. Their
+        means over the labels are 0. Defined only if ``kernel="linear"``.
     intercept_ : ndarray of shape (n_labels,)
         Intercepts. Their mean is 0. Defined only if ``kernel="linear"``.
     alpha_ : float
@@ -127,15 +110,13 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
     tie_prevalences_ : dict of int to float
         The prevalence of ties of each number of labels. Empty unless ``ties="davidson"``.
     item_coef_ : ndarray of shape (n_item_features, n_components)
-        Weights V of the standardized item features and of `features_`. Defined only with
-        `item_features`.
+        Weights V of standardized item features and of `features_`. Only with `item_features`.
     item_intercept_ : ndarray of shape (n_item_features,)
         Intercepts v. Defined only with `item_features`.
     item_scaler_ : StandardScaler
         Standardizes item features. Defined only with `item_features`.
     validation_scores_ : dict of float to float
-        Mean log-likelihood of held-out samples for each candidate of `alpha` that was tried.
-        Defined only if ``alpha="auto"``.
+        Mean log-likelihood of held-out samples for each `alpha` tried. Only if ``alpha="auto"``.
     features_ : transformer
         The fitted transformer that computes the features.
     n_iter_ : int
@@ -240,7 +221,6 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
-    @of_rankers
     def fit(
         self,
         X: ArrayLike,
@@ -255,13 +235,12 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples. A sparse matrix is converted to a dense one.
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
-            Positions of the labels. A smaller position is better, and only the order of the
-            positions matters. Equal positions mark tied labels, and NaN marks a label that is not
-            ranked. The stored entries of a CSR matrix are the positions of the labels that are
-            ranked; time and memory then depend on their number.
+            Positions of the labels. A smaller position is better, and only their order matters.
+            Equal positions mark tied labels, and NaN marks a label that is not ranked. The stored
+            entries of a CSR matrix are the positions of the labels that are ranked; time and memory
+            then depend on their number.
         sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights: a sample of weight 2 counts as two samples. If None, all samples have
-            weight 1.
+            Sample weights: one of weight 2 counts as two samples. If None, all are 1.
         item_features : array-like of shape (n_labels, n_item_features), default=None
             Features of the labels, fewer than labels, such as prices. If both are data frames, the
             index of `item_features` must contain the columns of `y`. If None, each label has
@@ -371,9 +350,8 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         Returns
         -------
         PlackettLuceRanker
-            A fitted ranker whose `classes_` are the labels. It has all predictions and
-            :meth:`summary`, which refer to the labels given; tests of the fit are those of the
-            training labels.
+            A fitted ranker whose `classes_` are the labels, with all predictions and
+            :meth:`summary` of these; tests of the fit are those of the training labels.
 
         Examples
         --------
@@ -488,147 +466,6 @@ class PlackettLuceRanker(PlackettLuceInference, PairProbaMixin, LabelRanker):
         features = self.features_.transform(self._check_rows(X, reset=False))
         return features @ self._coef.T + self._intercept
 
-    @with_names
-    @shared_call
-    def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        r"""Return the probability of each label to be ranked first.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels)
-            Probabilities, :math:`e^{s_l} / \sum_m e^{s_m}`. Each row has the sum 1.
-        """
-        return softmax(self._label_scores(X), axis=1)
-
-    @with_names
-    @shared_call
-    def predict_topk_proba(self, X: ArrayLike, k: int) -> np.ndarray:
-        """Return the probability of each label to be one of the `k` best.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        k : int
-            Number of places, from 1 to `n_labels`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels)
-            Probabilities, with a numerical error below 1e-12. Each row has the sum k.
-        """
-        scores = self._label_scores(X)
-        return topk_probabilities(scores, check_k(k, scores.shape[1]))
-
-    @with_names
-    @shared_call
-    def expected_positions(self, X: ArrayLike) -> np.ndarray:
-        """Return the expected position of each label.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_labels)
-            One plus the expected number of labels that are ranked before the label. Their order is
-            that of the scores.
-        """
-        return expected_positions(self._label_scores(X))
-
-    def _bounded_scores(self, X):
-        return -expected_positions(self._label_scores(X))
-
-    @shared_call
-    def sample_rankings(
-        self,
-        X: ArrayLike,
-        n_draws: int = 1,
-        *,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> np.ndarray:
-        """Draw rankings from the model.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        n_draws : int, default=1
-            Number of rankings that are drawn for each sample.
-        random_state : int, RandomState instance or None, default=None
-            Controls the random draws. Pass an int for reproducible rankings.
-
-        Returns
-        -------
-        ndarray of int of shape (n_draws, n_samples, n_labels)
-            Positions of the labels; 1 is the best position.
-        """
-        check_number(n_draws, "n_draws", 1)
-        scores = self._label_scores(X)
-        # The order of scores with independent Gumbel noise has the distribution of the model.
-        noise = check_random_state(random_state).gumbel(size=(n_draws, *scores.shape))
-        drawn = strict_positions((scores + noise).reshape(-1, scores.shape[1]))
-        return drawn.reshape(noise.shape).astype(np.intp)
-
-    @shared_call
-    def score_samples(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray:
-        """Return the log-likelihood of each ranking.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples, n_labels), default=None
-            Positions of the labels. NaN marks a label that is not ranked. The likelihood of tied
-            labels is that of the parameter `ties` in `fit`. If None, the predicted rankings, which
-            are the most likely ones: their likelihood is a measure of confidence.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Natural logarithms of the likelihoods.
-        """
-        check_is_fitted(self)
-        features, weights = self._linear_terms(X)
-        if y is None:
-            y = strict_positions(features @ weights)
-        else:
-            check_columns(column_names(y), self.classes_)
-            y = self._check_rankings(y, len(features), len(self.classes_))
-        orders, prevalences = self.tie_prevalences_.keys(), self.tie_prevalences_.values()
-        values = np.zeros(len(features))
-        for table in ranked_labels(stored_positions(y)):
-            likelihood = RankingLikelihood(table.positions, self._fitted_ties, tuple(orders))
-            scores = table.scores(features, weights)
-            values[table.rows] = likelihood.log_likelihoods(scores, np.log(list(prevalences)))
-        return values
-
-    def _linear_terms(self, X):
-        """Return the features of samples and the weights of the labels, whose product is scores."""
-        features = self.features_.transform(self._check_rows(X, reset=False))
-        features = np.hstack([features, np.ones((len(features), 1))])
-        return features, np.vstack([self._coef.T, self._intercept])
-
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        if not sparse.issparse(y):
-            return super().score(X, y, sample_weight)
-        check_is_fitted(self)
-        features, weights = self._linear_terms(X)
-        y = self._check_rankings(y, len(features), len(self.classes_))
-        values = np.zeros(len(features))
-        for table in ranked_labels(y):
-            ranks = strict_positions(table.scores(features, weights))
-            values[table.rows] = kendall_tau_score(table.positions, ranks, average=False)
-        sample_weight = check_weights(sample_weight, len(values), positive=True)
-        return float(np.average(values, weights=sample_weight))
-
 
 def _check_item_features(item_features):
     """Return item features as an array, and the names in the index of a data frame or None."""
@@ -641,8 +478,5 @@ def _check_item_features(item_features):
 
 
 def best_alpha(log_likelihoods):
-    """Return the penalty with the largest likelihood, the strongest one if several are equal.
-
-    Weak penalties have equal solutions within the tolerance of the search.
-    """
+    """Return the penalty with the largest likelihood, the strongest one if several are equal."""
     return max(log_likelihoods, key=lambda alpha: (round(log_likelihoods[alpha], 9), alpha))
