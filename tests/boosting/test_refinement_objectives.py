@@ -154,7 +154,7 @@ def test_expected_step_weights_are_means_over_draws(case, objective):
             objective.step_weights(
                 (random.random_sample(len(probabilities)) < probabilities).astype(float)
             )
-            for _ in range(2000)
+            for _ in range(500)
         ]
     )
     error = draws.std(axis=0) / np.sqrt(len(draws))

@@ -48,7 +48,7 @@ def test_scores_only_if_requested():
 @pytest.mark.parametrize("cardinality, noise", [(0.5, 0.5), (3.0, 0.0), (9.5, 2.0)])
 def test_cardinality_of_each_concept(function, drift, cardinality, noise):
     _, Y = make_multilabel_ranking_stream(
-        60_000,
+        24_000,
         cardinality=cardinality,
         noise=noise,
         function=function,

@@ -171,7 +171,7 @@ def test_errors_on_features_of_all_units(covariance):
     assert played_error(LinUCBClassifier(covariance=covariance), X, y, n_passes=5) < 0.05
 
 
-@pytest.mark.parametrize("covariance", ["full", pytest.param("diagonal", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("covariance", [pytest.param("full", marks=pytest.mark.slow), "diagonal"])
 def test_errors_on_documents_with_noise(covariance):
     """5 % of the labels are random, and 8/9 of these are wrong."""
     X, y = make_keyword_documents(10_000, label_noise=0.05, random_state=0)

@@ -88,12 +88,12 @@ def test_every_map_is_tested():
 def test_weights_follow_the_definition(name, constant, kind):
     """After each step, with steps of all sizes; scores are products with the weights."""
     random = np.random.RandomState(0)
-    X = random.normal(size=(80, N_FEATURES)) * (random.rand(80, N_FEATURES) < 0.5)
+    X = random.normal(size=(40, N_FEATURES)) * (random.rand(40, N_FEATURES) < 0.5)
     after_step, to_weights = DEFINITIONS[name]
     mirror_map = make_map(name, N_FEATURES, constant)
     theta = np.zeros((N_CLASSES, N_FEATURES + int(constant)))
     full = with_constant(X, constant)
-    for i, size in enumerate(random.choice([0.01, 1.0, 30.0], 80)):
+    for i, size in enumerate(random.choice([0.01, 1.0, 30.0], 40)):
         rounds = BanditRounds(MirrorDescent(N_FEATURES, mirror_map, size), make_schedule(0.5))
         row = Rows(kind(X[i : i + 1]), constant)
         action, reward = random.randint(N_CLASSES), random.randint(2)

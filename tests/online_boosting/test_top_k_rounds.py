@@ -181,8 +181,7 @@ def state(model):
     [
         (3, 2, 0.4),
         (4, 2, 0.05),
-        pytest.param(5, 3, 0.2, marks=pytest.mark.slow),
-        pytest.param(5, 4, 1.0, marks=pytest.mark.slow),
+        pytest.param(4, 3, 1.0, marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize("adaptive", [True, False])

@@ -197,7 +197,7 @@ def test_grid_search_over_numbers_and_auto(booster):
         "max_features": ["auto", "sqrt"],
     }
     search = GridSearchCV(booster(random_state=0), grid, cv=2, error_score="raise")
-    search.fit(X[:60], Y[:60])
+    search.fit(X[:30], Y[:30])
     assert len(set(search.cv_results_["mean_test_score"])) > 6
     best, chosen = search.best_estimator_, search.best_params_
     assert best.n_estimators_ in ((2,) if chosen["n_estimators"] == 2 else (7, 100))

@@ -126,7 +126,7 @@ def test_weights_of_graphs():
     """They are small if neighbors mislead, and large if they help."""
     samples, truth = misleading()
     labels = np.where(np.arange(400) % 4 == 0, truth, -1)
-    model = pooled(n_estimators=20).fit(samples, labels)
+    model = pooled().fit(samples, labels)
     weights = model.source_weights_
     assert weights["scaled graph"] + weights["unscaled graph"] < 0.1
     assert model.score(samples, truth) > 0.9
