@@ -11,9 +11,10 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 
 from sklrank.label_ranking import LabelwiseRanker
-from sklrank.tree import LevelSplitsRegressor
+from sklrank.tree import LevelSplitsClassifier, LevelSplitsRegressor
 from sklrank.tree._histogram.binning import find_candidates, midpoints
 from sklrank.tree._honest.base import draw_halves
+from sklrank.tree._honest.level_splits import Growth
 
 RANDOM = np.random.RandomState(0)
 X = np.column_stack([RANDOM.randint(2, size=(300, 6)), RANDOM.normal(size=(300, 2))])
@@ -83,11 +84,17 @@ class SlowTree:
     max_depth=st.none() | st.integers(1, 3),
     honest=st.booleans(),
     weighted=st.booleans(),
+    is_class=st.booleans(),
 )
-def test_is_the_slow_tree(seed, n_samples, n_values, n_outputs, least, max_depth, honest, weighted):
+def test_is_the_slow_tree(
+    seed, n_samples, n_values, n_outputs, least, max_depth, honest, weighted, is_class
+):
+    """Targets that indicate classes have sums of their own."""
     random = np.random.RandomState(seed)
     X = random.randint(n_values, size=(n_samples, 4)).astype(float)
     Y = random.randint(4, size=(n_samples, n_outputs)).astype(float)
+    if is_class:
+        Y = np.eye(9)[random.randint(9, size=n_samples)]
     tree = LevelSplitsRegressor(
         max_depth=max_depth, min_samples_leaf=least, honest=honest, random_state=seed
     )
@@ -103,6 +110,39 @@ def test_is_the_slow_tree(seed, n_samples, n_values, n_outputs, least, max_depth
         importances[feature] += gain / sum(slow.gains)
     assert_allclose(tree.feature_importances_, importances, atol=1e-9)
     assert len(tree.values_) == len(slow.cells)
+
+
+@pytest.mark.parametrize("honest", [False, True, "estimation"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_classes_are_the_columns_of_their_indicators(honest, weighted):
+    """A scaled and shifted indicator has the same splits; it is not known to be one."""
+    labels = RANDOM.randint(30, size=len(X)) * (X[:, 0] + X[:, 6] > 0).astype(int)
+    W = RANDOM.uniform(0.5, 2, len(X)) if weighted else None
+    parameters = {"min_samples_leaf": 2, "honest": honest, "random_state": 0}
+    classes = LevelSplitsClassifier(**parameters).fit(X, labels, sample_weight=W)
+    indicator = np.eye(30)[np.unique(labels, return_inverse=True)[1]]
+    trees = [
+        LevelSplitsRegressor(**parameters).fit(X, targets, sample_weight=W)
+        for targets in (indicator, 3 - 2 * indicator)
+    ]
+    assert len(classes.splits_) > 5
+    for tree in trees:
+        assert_array_equal(tree.splits_, classes.splits_)
+        assert_allclose(tree.feature_importances_, classes.feature_importances_, rtol=1e-9)
+    assert_array_equal(trees[0].predict(X)[:, : len(classes.classes_)], classes.predict_proba(X))
+    assert_allclose(trees[1].predict(X), 3 - 2 * trees[0].predict(X), atol=1e-12)
+
+
+def test_sums_are_those_of_nonempty_pairs_of_a_cell_and_a_class():
+    """There are as many as samples at most, for any number of classes."""
+    labels = RANDOM.randint(500, size=len(X))
+    growth = Growth(np.eye(500)[labels], None, [np.arange(len(X))], 1)
+    for feature in range(6):
+        growth.split(X[:, feature] > 0.5)
+        cells = [growth.cells == cell for cell in range(growth.n_cells)]
+        # The classes of open cells, which have two classes at least, and the weight of each cell.
+        counts = [len(np.unique(labels[cell])) for cell in cells]
+        assert growth.totals.size == sum(1 + count for count in counts if count > 1)
 
 
 @given(

@@ -84,7 +84,7 @@ def standardize(y, weights=None):
 
     A constant target becomes 0. The squares of the result do not overflow.
     """
-    if len(y) == 0:
+    if y.size == 0:
         return y
     low, high = y.min(axis=0), y.max(axis=0)
     y = np.where(low == high, 0.0, y - np.average(y, axis=0, weights=weights))

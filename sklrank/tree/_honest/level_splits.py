@@ -314,22 +314,29 @@ class Growth(Partition):
     """The cells of the tree whose error the splits reduce, with the sums of the targets.
 
     The first array of `counted` has the samples that choose the splits. The weights may be None.
+    Targets that indicate classes have a sum for each nonempty pair of a cell and a class, so that
+    the number of sums does not depend on the number of classes.
     """
 
     def __init__(self, y, weights, counted, min_samples_leaf: int):
         super().__init__(len(y), counted, min_samples_leaf)
-        self.n_outputs = y.shape[1]
         # If there are no weights, the first count is the weight.
-        self.first_count = self.n_outputs + (weights is not None)
-        # The targets of each sample that chooses splits, times its weight; its weight; the counts.
-        self.payload = np.zeros((len(y), self.first_count + len(counted)))
+        self.first_count = int(weights is not None)
+        self.n_header = self.first_count + len(counted)
         chosen, of_chosen = counted[0], weights_of(weights, counted[0])
-        self.targets = self.payload[:, : self.n_outputs]
-        self.targets[chosen] = standardize(y[chosen], of_chosen)
+        y, self.n_classes, self.labels = y[chosen], y.shape[1], None
+        if is_indicator(y):
+            self.labels = np.zeros(len(self.cells), dtype=np.intp)
+            self.labels[chosen] = y.argmax(axis=1)
+            y = y[:, :0]
+        # The weight of each sample that chooses splits; the counts; its targets times its weight.
+        self.payload = np.zeros((len(self.cells), self.n_header + y.shape[1]))
+        self.targets = self.payload[:, self.n_header :]
+        self.targets[chosen] = standardize(y, of_chosen)
         if weights is not None:
             self.targets = self.targets.copy()
-            self.payload[chosen, self.n_outputs] = of_chosen
-            self.payload[:, : self.n_outputs] *= weights[:, np.newaxis]
+            self.payload[chosen, 0] = of_chosen
+            self.payload[:, self.n_header :] *= weights[:, np.newaxis]
         for column, samples in enumerate(counted, start=self.first_count):
             self.payload[samples, column] = 1.0
         self._measure()
@@ -345,18 +352,31 @@ class Growth(Partition):
 
     def _measure(self):
         """Compute the error and the target sums of the open cells: those that may be split."""
-        n_outputs, weights = self.n_outputs, self.payload[:, self.n_outputs, np.newaxis]
         totals = self._sums(self.payload)
-        of_cells = totals[:, n_outputs, np.newaxis]
-        means = totals[:, :n_outputs] / np.where(of_cells > 0, of_cells, 1.0)
-        errors = self._sums(weights * (self.targets - means[self.cells]) ** 2).sum(axis=1)
-        squares = self._sums(weights * self.targets**2).sum(axis=1)
-        enough = (totals[:, self.first_count :] >= 2 * self.min_count).all(axis=1)
+        of_cells = np.where(totals[:, 0] > 0, totals[:, 0], 1.0)
+        if self.labels is None:
+            weights = self.payload[:, :1]
+            means = totals[:, self.n_header :] / of_cells[:, np.newaxis]
+            errors = self._sums(weights * (self.targets - means[self.cells]) ** 2).sum(axis=1)
+            squares = self._sums(weights * self.targets**2).sum(axis=1)
+        else:
+            pairs = self.cells * self.n_classes + self.labels
+            pairs, of_samples = np.unique(pairs, return_inverse=True)
+            owners, sums = pairs // self.n_classes, np.bincount(of_samples, self.payload[:, 0])
+            errors = np.bincount(owners, sums * (1.0 - sums / of_cells[owners]))
+            squares = of_cells
+        enough = (totals[:, self.first_count : self.n_header] >= 2 * self.min_count).all(axis=1)
         open_ = enough & (errors > NO_ERROR * squares)
         self.error_left = errors[open_].sum()
-        self.open_totals = totals[open_]
         numbers = np.where(open_, np.cumsum(open_) - 1, -1)
         self.open_cells = numbers[self.cells].astype(np.intc)
+        self.n_open, self.totals = np.count_nonzero(open_), totals[open_].ravel()
+        self.begins = self.slots = None
+        if self.labels is not None:
+            kept, counts = open_[owners], np.bincount(owners)[open_]
+            self.begins = self.totals.size + np.concatenate([[0], np.cumsum(counts, dtype=np.intp)])
+            self.slots = (self.totals.size + np.cumsum(kept, dtype=np.intp) - 1)[of_samples]
+            self.totals = np.concatenate([self.totals, sums[kept]])
 
     def gains(self, candidates: Candidates, features):
         """Return the reduction of the squared error by each candidate split.
@@ -372,10 +392,18 @@ class Growth(Partition):
             candidates.samples,
             self.open_cells,
             self.payload,
-            self.open_totals,
-            self.n_outputs,
+            self.n_open,
+            self.totals,
+            self.begins,
+            self.slots,
+            self.n_header,
             self.first_count,
             float(self.min_count),
             gains,
         )
         return gains
+
+
+def is_indicator(y):
+    """Return whether the targets of each sample are a 1 and zeros, which indicate its class."""
+    return (y.max(axis=1) == 1.0).all() and (np.count_nonzero(y, axis=1) == 1).all()
