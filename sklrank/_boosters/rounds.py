@@ -46,10 +46,9 @@ MAX_SCORE_GAP = 300.0
 
 
 def exp_scores(scores, queries, max_gap):
-    """Return e^F and e^-F, where the scores F of each query are shifted by a constant.
+    """Return e^F and e^-F, for scores F that are shifted: the middle of those of a query is 0.
 
-    The shift moves the middle of the range of the scores of a query to 0. Shifted scores are
-    clipped to [-max_gap, max_gap], so that products of a few exponentials are finite.
+    They are clipped to [-max_gap, max_gap], so that products of a few exponentials are finite.
     """
     first = queries.starts[:-1]
     grouped = scores[queries.order]
@@ -129,10 +128,7 @@ class Objective(ABC):
         return self.step_size(*self.step_weights(hypothesis))
 
     def step_size(self, correct, incorrect):
-        """Return the step size that minimizes the bound, log(correct / incorrect) / (2 * scale).
-
-        The ratio is limited by `MAX_RATIO`. Return 0 if `correct` is not above `incorrect`.
-        """
+        """Return the step size that minimizes the bound; 0 if `correct` is not the larger one."""
         if not correct > incorrect * (1 + ROUNDING):
             return 0.0
         ratio = min(correct / incorrect, MAX_RATIO) if incorrect > 0 else MAX_RATIO
@@ -157,8 +153,7 @@ class Objective(ABC):
 class Booster(BaseEstimator):
     """Base class of boosters: weighted sums of weak learners that are fitted one after another.
 
-    In `fit` a subclass checks its input, makes an objective and a learner, and calls
-    :meth:`_start_rounds` and :meth:`_boost`.
+    `fit` makes an objective and a learner, and calls :meth:`_start_rounds` and :meth:`_boost`.
     """
 
     # Method of the weak learners whose output is added to the scores.

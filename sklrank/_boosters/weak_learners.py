@@ -32,9 +32,8 @@ def sum_of_trees(booster, models, steps, *of_hypothesis):
     It is kept for the booster. Its method ``add(X, out, start, stop)`` adds those of some models
     for each sample. Return None for other models. `of_hypothesis` is what `hypothesis_of` needs.
     """
-    if len(set(map(type, models))) != 1 or not is_own(models[0]):
-        return None
-    if not hasattr(models[0], "_sum_of"):
+    is_alike = len(set(map(type, models))) == 1 and is_own(models[0])
+    if not (is_alike and hasattr(models[0], "_sum_of")):
         return None
     return models[0]._sum_of(booster, models, steps, *of_hypothesis)
 
@@ -42,9 +41,8 @@ def sum_of_trees(booster, models, steps, *of_hypothesis):
 def hypothesis_of(model, X, n_classes=None, response_method="predict"):
     """Return the predictions of a model for `X` as the array that is added to the scores.
 
-    If `n_classes` is None, the array has a number for each sample, `(n_samples,)`: the predicted
-    value, or the probability of class 1 if `response_method` is "predict_proba". Otherwise, it is
-    the indicator matrix of the predicted classes, `(n_samples, n_classes)`.
+    If `n_classes` is None, it is the predicted value of each sample, or the probability of class 1
+    with "predict_proba"; otherwise, the indicator matrix of the predicted classes.
     """
     trees = sum_of_trees(model, [model], [1.0], n_classes, response_method)
     if trees is not None:  # X has been checked: the trees of all rounds need not check it again.
@@ -73,9 +71,6 @@ class Learner:
         return learning_rate * objective.step(hypothesis)
 
 
-# -- Labels and weights.
-
-
 def make_classifier_learner(
     estimator,
     X,
@@ -86,11 +81,10 @@ def make_classifier_learner(
     n_classes=None,
     response_method="predict",
 ):
-    """Return the learner for a classifier.
+    """Return the learner for a classifier, which must be able to learn `n_labels` labels.
 
-    The parameters are those of :class:`ClassifierLearner`, and `random_state` (RandomState), which
-    draws the samples whose quantiles bound the bins, and `n_labels`, the number of distinct labels
-    of the objective. A ValueError is raised if the estimator cannot be fitted to the labels.
+    The others are those of :class:`ClassifierLearner`, and `random_state`, which draws the samples
+    whose quantiles bound the bins.
     """
     if not is_classifier(estimator):
         raise ValueError(
@@ -104,29 +98,18 @@ def make_classifier_learner(
         )
     if is_own(estimator) and hasattr(estimator, "_round_fitter") and weighting != "resampling":
         fit_tree = estimator._round_fitter(X, n_labels, random_state)
-        return BinnedLearner(fit_tree, X, n_classes, response_method)
+        return BinnedLearner(fit_tree, n_classes, response_method)
     return ClassifierLearner(estimator, X, weighting, n_classes, response_method)
 
 
 class ClassifierLearner(Learner):
-    """Learner for any scikit-learn classifier.
+    """Learner for any scikit-learn classifier, which is cloned for each round.
 
-    Parameters
-    ----------
-    estimator : classifier
-        Weak learner, which is cloned for each round.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Training samples.
-    weighting : {"auto", "resampling"}
-        How the weights are passed to the classifier: as `sample_weight`, or by fitting it to
-        samples that are drawn in proportion to them: one fifth of the number of all samples, but
-        at least 20, as in the experiments of the dissertation. Weights that are passed as
-        `sample_weight` have mean one, for classifiers that balance the weighted loss against a
-        penalty. If "auto", `sample_weight` is used if `fit` accepts it, otherwise resampling.
-    n_classes : int or None
-        Number of classes of the hypothesis; None for rankers.
-    response_method : {"predict", "predict_proba"}
-        Whether the hypothesis of a ranker is the predicted class or the probability of class 1.
+    With the `weighting` "resampling", or if `fit` accepts no `sample_weight`, a fifth of the
+    samples, at least 20, are drawn in proportion to the weights, as in the experiments of the
+    dissertation. Weights that are passed as `sample_weight` have mean one, for classifiers that
+    balance the weighted loss against a penalty. `n_classes` is that of the hypothesis, None for
+    rankers, whose hypothesis is the output of the `response_method`.
     """
 
     def __init__(self, estimator, X, weighting="auto", n_classes=None, response_method="predict"):
@@ -136,10 +119,8 @@ class ClassifierLearner(Learner):
                 f"{response_method}; use response_method='predict', or another classifier, such as "
                 "DecisionTreeClassifier(max_depth=1)"
             )
-        self.estimator = estimator
-        self.X = X
-        self.n_classes = n_classes
-        self.response_method = response_method
+        self.estimator, self.X = estimator, X
+        self.n_classes, self.response_method = n_classes, response_method
         accepts_weights = has_fit_parameter(estimator, "sample_weight")
         self.resampling = weighting == "resampling" or not accepts_weights
         self.n_drawn = max(20, X.shape[0] // 5)
@@ -166,8 +147,7 @@ class ClassifierLearner(Learner):
 def draw_samples(labels, weights, size, random_state):
     """Draw indices of samples with replacement, in proportion to the weights.
 
-    If all drawn samples have the same label, the last index is drawn again from the samples with
-    other labels, unless their weights are all zero.
+    If all have the same label, the last one is drawn again from others of positive weight, if any.
     """
     probabilities = weights / weights.sum()
     drawn = random_state.choice(len(labels), size=size, p=probabilities)
@@ -185,14 +165,10 @@ class BinnedLearner(Learner):
     sample; the other parameters are those of :class:`ClassifierLearner`.
     """
 
-    def __init__(self, fit_tree, X, n_classes, response_method):
-        self.X = X
-        self.n_classes = n_classes
-        self.response_method = response_method
-        self._fit_tree = fit_tree
+    def __init__(self, fit_tree, n_classes, response_method):
+        self._fit_tree, self._of_hypothesis = fit_tree, (n_classes, response_method)
 
     def fit(self, objective, random_state):
         """Fit a tree to the labels and weights of the objective."""
         model, leaves = self._fit_tree(objective.labels, objective.weights, random_state)
-        outputs = model._node_values(self.n_classes, self.response_method)
-        return model, outputs.take(leaves, axis=0)
+        return model, model._node_values(*self._of_hypothesis).take(leaves, axis=0)

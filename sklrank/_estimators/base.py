@@ -16,10 +16,7 @@ DOCUMENTATION = "https://sklrank.readthedocs.io/en/latest/"
 
 
 def failed_weight_checks(reason):
-    """Return the checks that a weight of 2 has the effect of two samples, which fail for a reason.
-
-    See `expected_failed_checks`.
-    """
+    """Return the checks that a weight of 2 is as two samples, which fail for a reason."""
     return {
         f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in ("dense", "sparse")
     }
@@ -28,9 +25,8 @@ def failed_weight_checks(reason):
 class BaseEstimator(CallbackSupportMixin, sklearn.base.BaseEstimator, metaclass=ABCMeta):
     """Base class of all estimators, which may have abstract methods and report steps to callbacks.
 
-    Models are saved with the state format and the version. Loading a model raises an error if this
-    version of sklrank cannot read its state, instead of returning a model that fails later. HTML
-    representations link to the documentation.
+    Models are saved with the state format and the version. Loading one raises an error if this
+    version of sklrank cannot read its state. HTML representations link to the documentation.
     """
 
     _doc_link_module = "sklrank"
@@ -48,17 +44,11 @@ class BaseEstimator(CallbackSupportMixin, sklearn.base.BaseEstimator, metaclass=
         super().__setstate__(without_format(state, type(self).__name__))
 
     def _attributes_so_far(self):
-        """Return the attributes of a copy that predicts as if training had stopped now.
-
-        The copy shares all other attributes with this estimator.
-        """
+        """Return the attributes that a copy that predicts as if training had stopped now needs."""
         return self._copied_attributes() if self._changes_in_place else {}
 
     def _copied_attributes(self, memo=None):
-        """Return copies of the attributes of the model, without parameters and callbacks.
-
-        `memo` is that of `copy.deepcopy`.
-        """
+        """Return copies of the attributes of the model, without parameters and callbacks."""
         parameters = self.get_params(deep=False)
         memo = {} if memo is None else memo
         # One call of deepcopy, since attributes may refer to the same objects. If an attribute is
@@ -75,22 +65,12 @@ class BaseEstimator(CallbackSupportMixin, sklearn.base.BaseEstimator, metaclass=
         )
 
     def _track(self, items, name, *, n_items=None, state=None, may_stop=True):
-        """Return an iterator over `items` that reports each of them as a task to callbacks.
+        """Return an iterator over `items` that reports each to callbacks, as a task of this name.
 
-        Parameters
-        ----------
-        items : iterable
-            Items of a loop.
-        name : str
-            Name of the tasks.
-        n_items : int, default=None
-            Maximum number of tasks in this loop and later ones. If None, the length of `items`.
-        state : callable, default=None
-            Function that returns the attributes of a copy that predicts as if training had stopped
-            now, or None if there is no model yet that predicts. The default is
-            `_attributes_so_far`.
-        may_stop : bool, default=True
-            Whether the loop may end before the last item if a callback requests it.
+        `n_items` is the maximum number of tasks in this loop and later ones, by default that of the
+        items. `state()`, by default `_attributes_so_far`, returns the attributes of a copy that
+        predicts as if training had stopped now, or None if no model predicts yet. If `may_stop`, a
+        callback may end the loop.
         """
         if self._task_tree is None:
             return items
@@ -102,9 +82,8 @@ class BaseEstimator(CallbackSupportMixin, sklearn.base.BaseEstimator, metaclass=
     def _track_parallel(self, calls, name, *, n_items=None, state=None, may_stop=True, **options):
         """Run a list of delayed calls by joblib, with these options, and return their results.
 
-        Each call is a task. `state` is a function of the list of results so far; if None, there is
-        no model that predicts before the last call. If a callback requests to stop, the list has
-        the results so far.
+        Each call is a task. `state` is a function of the list of results so far, which is returned
+        if a callback requests to stop; if None, no model predicts before the last call.
         """
         if self._task_tree is None:
             return parallel(**options)(calls)
@@ -132,9 +111,8 @@ class BaseEstimator(CallbackSupportMixin, sklearn.base.BaseEstimator, metaclass=
 def unchanged_on_error(estimator, *, draws=True):
     """Restore the attributes of `estimator` if the body of the `with` statement raises.
 
-    The states of its random number generators are restored, too, except for the global generator of
-    NumPy. Saving a state takes as long as learning several samples. If the body draws no random
-    numbers, pass `draws=False`.
+    So are the states of its random number generators, but for NumPy's global one. Saving a state
+    takes as long as learning several samples: pass `draws=False` if the body draws no numbers.
     """
     before = vars(estimator).copy()
     shared = np.random.mtrand._rand

@@ -3,21 +3,17 @@
 scikit-learn 1.9 has callbacks (`sklearn.callback`, SLEP 23), which follow training as a tree of
 tasks. The root is the call of `fit`, `partial_fit`, `progressive_fit` or `partial_fit_feedback`.
 Its subtasks are the steps of the outermost loop in this call: passes, batches, rounds of boosting,
-or fits of inner estimators. A loop reports its steps by one line: ::
+or fits of inner estimators. A loop reports its steps by one line, which has no effect without
+callbacks, or inside of another loop: ::
 
     for batch in self._track(batches, "batch"):
 
-Without callbacks, and in a loop inside of another one, `_track` has no effect. In earlier releases
-of scikit-learn the estimators have no method `set_callbacks`.
-
-The hooks of callbacks run in the process and thread of the training method, between steps. So an
-error in a hook, or Ctrl-C, has the effect of an error in the loop. If inner estimators are fitted
-by joblib, a hook runs when the fit has returned from its worker, and a callback need not be
-pickled. Callbacks are not propagated to inner estimators.
+Hooks run in the process and thread of the training method, between steps, or when the fit of an
+inner estimator has returned from its worker. So an error in a hook, or Ctrl-C, has the effect of an
+error in the loop, and callbacks need not be pickled. They are not propagated to inner estimators.
 
 A hook may request `fitted_estimator`, a copy that predicts as if training had stopped after the
-task. It does not change when training continues. The attributes are copied only for callbacks that
-request it.
+task. The attributes are copied only for callbacks that request it.
 """
 
 from __future__ import annotations
@@ -44,9 +40,8 @@ else:
     def _fit_context(*, prefer_skip_nested_validation):
         """Decorate a training method as scikit-learn does; it excludes calls of other threads.
 
-        It also compares the row labels of the arguments, and reports its tasks to callbacks.
-        scikit-learn keeps the callbacks of a call as attributes of the estimator, so other threads
-        are excluded before they are set up.
+        It also compares the row labels of the arguments, and reports its tasks to callbacks, which
+        scikit-learn keeps as attributes of the estimator: other threads are excluded before.
         """
         decorate = _scikit_learn_fit_context(
             prefer_skip_nested_validation=prefer_skip_nested_validation
@@ -67,24 +62,12 @@ else:
         return excluding
 
 
-# -- Callbacks, and the lines that `verbose` prints.
-
 # Arguments of training methods that scorers of callbacks need in addition to X and y.
 METADATA = ("sample_weight", "qid")
 
 
 def print_progress(name, done, figures):
-    """Print a line of `verbose`.
-
-    Parameters
-    ----------
-    name : str
-        Name of the estimator or function.
-    done : str
-        What has been done so far, such as "round 3 of 100".
-    figures : dict of str to number, or str
-        Named values, such as the loss so far, or another text.
-    """
+    """Print a line of `verbose`: what `name` has `done`, with a dict of figures or a text."""
     if not isinstance(figures, str):
         figures = ", ".join(
             f"{key} {value:.6g}" if isinstance(value, float) else f"{key} {value}"
@@ -96,14 +79,7 @@ def print_progress(name, done, figures):
 class TaskTree:
     """The tasks of one call of a training method, which are reported to callbacks.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Estimator that has callbacks.
-    method : str
-        Name of the training method.
-    arguments : dict
-        Arguments of the method, which the hooks receive as the user passed them.
+    Hooks receive the arguments of the method as the user passed them.
     """
 
     def __init__(self, estimator, method, arguments):

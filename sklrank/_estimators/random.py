@@ -25,10 +25,7 @@ def draw_seed(random_state, size=None):
 
 
 def check_random_source(random_state):
-    """Return a RandomState of an argument `random_state`, which may be a sequence of integers.
-
-    A sequence is the entropy of a SeedSequence. None is returned as it is.
-    """
+    """Return a RandomState of an argument, which may be entropy of a SeedSequence, or None."""
     if random_state is None:
         return None
     if isinstance(random_state, Integral | np.random.RandomState):
@@ -72,9 +69,7 @@ def apart_from_siblings(generator):
 def draw_features(max_features, n_features: int, random_state) -> np.ndarray:
     """Draw the features of one model without replacement, and return their sorted indices.
 
-    `max_features` is an int, a fraction of the features, "sqrt", "log2", or None for all features.
-    An int larger than `n_features` selects all features, so the same value can be used for every
-    data set.
+    `max_features` is an int (all, if it is larger), a fraction, "sqrt", "log2", or None for all.
     """
     if max_features is None:
         n_drawn = n_features
@@ -91,24 +86,10 @@ def draw_features(max_features, n_features: int, random_state) -> np.ndarray:
 
 
 def draw_frequencies(n_features: int, n_components: int, gamma: float, random_state):
-    """Draw the frequencies and phases of random Fourier features.
+    """Draw the frequencies `(n_features, n_components)` and phases of random Fourier features.
 
     The inner products of the features ``sqrt(2 / n_components) * cos(z @ frequencies + phases)``
-    approximate the kernel ``exp(-gamma * |z - z'|**2 / n_features)``.
-
-    Parameters
-    ----------
-    n_features, n_components : int
-        Length of the vectors z, and number of random features. Either may be 0.
-    gamma : float
-        Coefficient of the kernel.
-    random_state : RandomState instance
-        Source of the random numbers.
-
-    Returns
-    -------
-    frequencies : ndarray of shape (n_features, n_components)
-    phases : ndarray of shape (n_components,)
+    approximate the kernel ``exp(-gamma * |z - z'|**2 / n_features)``. Either size may be 0.
     """
     frequencies = random_state.standard_normal((n_features, n_components))
     frequencies *= np.sqrt(2 * gamma / max(n_features, 1))

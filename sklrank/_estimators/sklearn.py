@@ -77,11 +77,7 @@ class HasMethods(_HasMethods):
 
 
 def has_method(estimator, name):
-    """Return whether an estimator has a method, now or, if it is a stack, once it is fitted.
-
-    The methods of scikit-learn's `StackingClassifier` and `StackingRegressor` are those of
-    `final_estimator_`.
-    """
+    """Return whether an estimator has a method, now or, if it is a stack, once it is fitted."""
     return callable(getattr(estimator, name, None)) or (
         hasattr(estimator, "final_estimator") and hasattr(type(estimator), name)
     )
@@ -95,11 +91,10 @@ N_JOBS = [
 ]
 
 
-# Decorator that limits BLAS to one thread while a function makes many small fits: where matrices
-# have a few hundred rows, the threads of BLAS wait for each other longer than they compute. The
-# limit mostly holds for the whole process. Where fits run in threads, decorate the function that
-# starts all of them, so that no thread lifts the limit while others still fit; where they run in
-# worker processes, decorate the fit.
+# Decorator that limits BLAS to one thread: where matrices have a few hundred rows, its threads wait
+# for each other longer than they compute. The limit mostly holds for the whole process. Where fits
+# run in threads, decorate the function that starts them all, so that none lifts the limit while
+# others still fit; where they run in worker processes, decorate the fit.
 one_blas_thread = _threadpool_controller_decorator(limits=1, user_api="blas")
 
 
@@ -111,8 +106,8 @@ def runs_on_dask():
 def parallel(**options):
     """Return a `Parallel` with these options, whose calls run on the workers of a dask cluster.
 
-    In a call that runs on a worker, such as a fit of a search, they run in its process: joblib
-    would send the samples of each fit to other workers.
+    On a worker, as in a fit of a search, they run in its process: joblib would send the samples of
+    each fit to other workers.
     """
     if runs_on_dask():
         from distributed import get_worker
@@ -126,8 +121,7 @@ def parallel(**options):
 def parallel_results(calls, **options):
     """Return an iterator over the results of delayed calls, in their order, as they arrive.
 
-    With a backend that returns no generators, such as multiprocessing or that of Ray, all results
-    arrive at the end.
+    Some backends, such as multiprocessing or that of Ray, return all results at the end.
     """
     backend, _ = get_active_backend(**{key: options[key] for key in ("prefer",) if key in options})
     if backend.supports_return_generator:

@@ -16,10 +16,7 @@ def fit_weighted(estimator, X, y, sample_weight):
 
 
 def weights_of_steps(estimator, sample_weight):
-    """Return the arguments by which `fit` gets the weights.
-
-    The estimator may be a pipeline, or a search for its parameters.
-    """
+    """Return the arguments by which `fit`, also of a pipeline or a search, gets the weights."""
     if has_fit_parameter(estimator, "sample_weight"):
         return {"sample_weight": sample_weight}
     if isinstance(estimator, BaseSearchCV):

@@ -19,21 +19,10 @@ MAX_RARE = 0.01
 class FeatureBlocks:
     """Samples whose feature values are replaced by bin codes, as :class:`Grower` needs them.
 
-    The code of a value is the number of thresholds that are smaller than the value. The code of a
-    category is its index among the sorted categories. Missing values have a code of their own,
-    which follows the others.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        Samples. Entries may be NaN.
-    max_bins : int
-        Maximum number of bins of each feature besides that of missing values, at most 255.
-    is_categorical : ndarray of bool of shape (n_features,)
-        Whether the values of a feature are categories. A category that is not among the `max_bins`
-        most frequent ones is treated as a missing value.
-    random_state : RandomState instance
-        Draws the samples whose quantiles are the thresholds, if there are very many samples.
+    The code of a value is the number of thresholds that are smaller. The code of a category is its
+    index among the sorted `max_bins` most frequent ones; others are missing. Missing values have a
+    code of their own, which follows the others. `random_state` draws the samples whose quantiles
+    are the thresholds, if there are very many.
     """
 
     def __init__(self, X, max_bins, is_categorical, random_state):
@@ -47,10 +36,7 @@ class FeatureBlocks:
 
     @classmethod
     def of_columns(cls, columns, max_bins, is_categorical, has_missing):
-        """Return the bins without samples, which are encoded elsewhere.
-
-        The columns are values of the drawn samples, and :func:`distinct_values` of categories.
-        """
+        """Return bins without samples from drawn values, and distinct values of categories."""
         bins = cls.__new__(cls)
         bins._find_bins(columns, max_bins, is_categorical)
         bins.has_missing = has_missing.astype(np.uint8)
@@ -100,10 +86,7 @@ class FeatureBlocks:
         return encoded
 
     def thresholds_of_codes(self):
-        """Return the largest value with a code up to each code, of all features in succession.
-
-        Those of categorical features are infinite.
-        """
+        """Return the largest value with a code up to each code, of all features in succession."""
         sizes = self.n_bins.astype(np.intp) + self.has_missing
         bounds = np.full(sizes.sum(), np.inf)
         for start, thresholds in zip(np.cumsum(sizes) - sizes, self.thresholds):
@@ -157,8 +140,7 @@ def find_thresholds(values, max_bins: int):
 class Candidates(NamedTuple):
     """Candidate splits, ordered by feature and threshold, as :func:`split_gains` needs them.
 
-    If the threshold of a feature increases from one candidate to the next, some samples pass to the
-    other side of the split.
+    From one candidate of a feature to the next, some samples pass to the other side of the split.
     """
 
     features: np.ndarray
@@ -187,10 +169,9 @@ def find_candidates(X, max_bins: int = 255) -> Candidates:
 
 
 def _candidates_of(values, max_bins):
-    """Return the candidate splits of one feature.
+    """Return the thresholds of one feature, and the number of samples that pass at each of them.
 
-    The result consists of the thresholds, the number of samples that pass to the other side at each
-    of them, and the indices of these samples in the order of the thresholds.
+    Return also the indices of these samples, in the order of the thresholds.
     """
     low, high = values.min(), values.max()
     if low == high:
@@ -211,8 +192,8 @@ def _candidates_of(values, max_bins):
 def _bin_bounds(ordered, max_bins):
     """Return the indices of sorted values at which a new bin starts.
 
-    Each distinct value has its own bin if there are at most `max_bins` distinct values. Otherwise
-    the bins start at the first new value at or after each quantile.
+    Each distinct value has its own bin, if there are at most `max_bins`; otherwise, bins start at
+    the first new value at or after each quantile.
     """
     bounds = 1 + np.flatnonzero(ordered[1:] > ordered[:-1])
     if len(bounds) >= max_bins:
@@ -223,10 +204,7 @@ def _bin_bounds(ordered, max_bins):
 
 
 def midpoints(low, high):
-    """Return the thresholds halfway between `low` and `high`.
-
-    Each threshold t satisfies `low` <= t < `high`, even if `low` and `high` are adjacent floats.
-    """
+    """Return thresholds halfway between `low` and `high`, at least `low` and below `high`."""
     low, high = np.asarray(low), np.asarray(high)
     middle = low / 2 + high / 2
     return np.where((low < middle) & (middle < high), middle, low)

@@ -26,10 +26,9 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
     is a decision stump.
 
     The time is linear in the number of samples and features. As `estimator` of the boosters in
-    :mod:`sklrank.boosting`, such as :class:`~sklrank.boosting.RankBoost`, this tree is much faster
-    than scikit-learn's `DecisionTreeClassifier`, because the features are binned once for all
-    rounds. This does not hold for ``weighting="resampling"``, where a tree is fitted to few
-    samples.
+    :mod:`sklrank.boosting`, this tree is much faster than scikit-learn's `DecisionTreeClassifier`,
+    as the features are binned once for all rounds; not with ``weighting="resampling"``, where a
+    tree is fitted to few samples.
 
     Parameters
     ----------
@@ -38,11 +37,10 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
     min_samples_leaf : int, default=20
         Minimum number of samples in each leaf.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Number of features on which the tree may split, which are drawn at random: an int, a
-        fraction of the features, "sqrt", "log2", or None for all features.
+        Number of features, drawn at random, on which the tree may split: an int, a fraction,
+        "sqrt", "log2", or None for all features.
     n_jobs : int or None, default=None
-        Number of threads that grow the tree; the tree does not depend on it. In small data sets,
-        there is one.
+        Number of threads that grow a large tree, which does not depend on it.
     random_state : int, RandomState instance or None, default=None
         Controls the choice of features, and of the samples whose quantiles bound the bins.
 
@@ -98,13 +96,9 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
         y : array-like of shape (n_samples,)
             Class labels, of two classes or more.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples. If None, all samples have weight 1. Samples of weight 0 are
-            ignored.
+            Weights of the samples. If None, all are 1. Samples of weight 0 are ignored.
 
-        Returns
-        -------
-        self : object
-            The estimator itself.
+        {returns_self}
         """
         with unchanged_on_error(self):
             X, y = check_rows(self, X, y=y, reset=True, dtype=[np.float64, np.float32])
@@ -126,8 +120,7 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
     def _round_fitter(self, X, n_classes, random_state):
         """Bin the samples `X` once, and return a function that fits copies of this tree to them.
 
-        The function ``fit(labels, weights, random_state)`` returns the copy, whose classes are the
-        numbers below `n_classes`, and the leaf of each sample.
+        It returns the copy, whose classes are the numbers below `n_classes`, and the leaves.
         """
         self._validate_params()
         tree = clone(self)
@@ -142,12 +135,11 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
         return fit
 
     def _fit_binned(self, grower, labels, weights, n_classes, random_state):
-        """Grow the tree, and return the leaf of each sample.
+        """Grow the tree, and return the leaf of each sample; the `labels` are indices of classes.
 
         The targets are the columns of the indicator matrix of the classes, so that a leaf predicts
-        the proportions of the classes, and the gain of a split is the decrease of the Gini
-        impurity. For two classes, one target is enough: 1 for the second class, -1 for the first.
-        The `labels` are indices of classes.
+        their proportions, and the gain of a split is the decrease of the Gini impurity. For two
+        classes, one target is enough: 1 for the second class, -1 for the first.
         """
         if n_classes == 2:
             gradients = np.where(labels == 1, -weights, weights)
@@ -174,8 +166,7 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
         Returns
         -------
         ndarray of shape (n_samples,)
-            Predicted class labels: the class of the largest weight in the leaf, or the first of
-            them if there are several.
+            The class of the largest weight in the leaf, or the first of them.
         """
         predicted = self._predict_values(self._check_X(X)).argmax(axis=1)
         return self.classes_[predicted]
@@ -196,10 +187,7 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
         return self._predict_values(self._check_X(X))
 
     def _node_values(self, n_classes=None, response_method=None):
-        """Return the proportions of the classes in each node, or the hypothesis of a booster.
-
-        The arguments are those of :func:`~sklrank._boosters.weak_learners.hypothesis_of`.
-        """
+        """Return the proportions of the classes in each node, or the hypothesis of a booster."""
         if response_method is None:
             return self._proportions
         if response_method == "predict_proba":
@@ -209,5 +197,4 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
 
 
 def n_targets(n_classes):
-    """Return the number of targets of a tree for this number of classes."""
     return 1 if n_classes == 2 else n_classes

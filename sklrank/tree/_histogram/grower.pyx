@@ -227,26 +227,17 @@ cdef class Grower(ThreadTeam):
     thresholds : ndarray of shape (n_codes,)
         For each code of each feature, including that of missing values, the largest value of the
         feature with a code up to it. Those of categorical features are not used.
-    n_bins : ndarray of intc of shape (n_features,)
-        Number of codes of each feature, without that of missing values.
-    has_missing : ndarray of uint8 of shape (n_features,)
-        Whether a feature has missing values, which have the code `n_bins`.
-    is_categorical : ndarray of uint8 of shape (n_features,)
-        Whether a feature is categorical.
-    monotonic : ndarray of int8 of shape (n_features,)
-        1, -1 or 0 for features that have no constraint.
-    max_leaf_nodes, min_samples_leaf, max_depth : int
-        Parameters of the trees.
-    symmetric : bool
-        Whether the trees are symmetric, with one output and 2^`max_depth` leaves at most.
+    n_bins, has_missing, is_categorical, monotonic : ndarray of shape (n_features,)
+        Number of codes without that of missing values, which is `n_bins`; whether there are any;
+        whether the feature is categorical; and its constraint: 1, -1 or 0.
+    max_leaf_nodes, min_samples_leaf, max_depth, symmetric : int or bool
+        Parameters of the trees. A symmetric one has 2^`max_depth` leaves at most.
     l2_regularization, min_hessian, category_smoothing : float
         Multiples of the mean hessian: l2, the least sum H in a leaf, and a number that is added to
         H when categories are sorted by G / H.
     n_outputs : int
-        Number of gradients of each sample. Trees with several outputs have neither categorical nor
-        monotonic features.
-    n_threads : int
-        Number of threads.
+        Number of gradients of each sample. Trees with several outputs are not symmetric, and have
+        neither categorical nor monotonic features.
     parts : callable or None
         The samples in parts, if `codes` has none: ``parts(method, *arguments)`` returns the sum of
         what `start`, `divide` or `leaf_sums` return for all parts.
@@ -409,30 +400,12 @@ cdef class Grower(ThreadTeam):
         int[::1] leaf_of,
         double unit=1.0,
     ):
-        """Grow a tree.
+        """Grow a tree; return it, and the value `(n_nodes, n_outputs)` of each leaf, 0 for others.
 
-        The children of a node are created in pairs: the right child follows the left one.
-
-        Parameters
-        ----------
-        gradients : ndarray of shape (n_samples, n_outputs)
-            Gradients.
-        hessians : ndarray of shape (n_samples,)
-            Hessians, which are 0 or more.
-        features : ndarray of intp or None
-            Indices of the features on which the tree may split, which must be distinct. If None, it
-            may split on all features.
-        leaf_of : ndarray of intc of shape (n_samples,)
-            The leaf (the index of its node) of each sample is written into it.
-        unit : float
-            Number by which the values are multiplied, and the gains twice.
-
-        Returns
-        -------
-        tree : Tree
-            The tree.
-        values : ndarray of shape (n_nodes, n_outputs)
-            Value of each leaf for each output; 0 for the other nodes.
+        The gradients have the shape `(n_samples, n_outputs)`; the hessians are 0 or more. The tree
+        may split on the `features`, distinct indices, or on all if that is None. The node of the
+        leaf of each sample is written into `leaf_of`. The values are multiplied by `unit`, and the
+        gains twice.
         """
         cdef Py_ssize_t i, k
         cdef const Leaf* leaf
@@ -456,21 +429,8 @@ cdef class Grower(ThreadTeam):
     def grow_on_parts(self, totals, Py_ssize_t n_samples, features):
         """Grow a tree on the samples of the parts, which know their gradients and hessians.
 
-        Parameters
-        ----------
-        totals : ndarray of shape (2, 2)
-            Sum of what `totals` returns for all parts.
-        n_samples : int
-            Number of samples of all parts.
-        features : ndarray of intp or None
-            See `grow`.
-
-        Returns
-        -------
-        tree : Tree
-        values : ndarray of shape (n_nodes, 1)
-        nodes : list of int
-            The node of each leaf, in the order in which the parts know the leaves.
+        `totals` is the sum of what `totals` returns for all parts, which have `n_samples`. Return
+        what `grow` does, and the node of each leaf, in the order in which the parts know them.
         """
         if self.cells == NULL or not (self.has_parts and n_samples < 2 ** 31 - 1):
             raise ValueError("this Grower has no parts, or there are more than 2^31 - 2 samples")

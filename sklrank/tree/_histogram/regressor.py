@@ -36,10 +36,7 @@ LEAST_VALUES_FOR_THREADS = 500_000
 
 
 class HistogramTree(BaseEstimator):
-    """Base class of trees that are grown leaf by leaf on binned features.
-
-    Each is grown by a :class:`HistogramGrower`, with the parameters of the tree.
-    """
+    """Base class of trees that are grown leaf by leaf on binned features."""
 
     # Least sum of the hessians of a leaf, as a multiple of their mean.
     _min_hessian = 0.0
@@ -89,10 +86,9 @@ class HistogramTree(BaseEstimator):
         return self._sum_of(self, [self], [1.0]).predict(X)
 
     def _sum_of(self, owner, models, steps, *of_hypothesis):
-        """Return the sum of the values of trees times steps, which is kept for its `owner`.
+        """Return the sum of `_node_values(*of_hypothesis)` of trees times steps, kept for `owner`.
 
-        The values of the nodes of a tree are `_node_values(*of_hypothesis)`. Return None if trees
-        have other categories than this one, after a warm start.
+        Return None if trees have other categories than this one, after a warm start.
         """
 
         def make():
@@ -294,9 +290,8 @@ def nodes_of(tree, values):
 class HistogramGrower:
     """Grows trees with the parameters of `tree` on samples whose features are binned once.
 
-    `n_outputs` is the number of gradients of each sample. If the samples of `bins` are a part, or
-    there are none in it, `n_samples` is the number of all. The function `parts` asks parts of the
-    samples, see :class:`Grower`; then `bins` has no samples. Growers may share `buffers`.
+    If the samples of `bins` are a part, or there are none in it, `n_samples` is the number of all.
+    `parts` and `buffers` are those of :class:`Grower`.
     """
 
     def __init__(self, tree, bins, n_outputs=1, *, n_samples=None, parts=None, buffers=None):
@@ -337,11 +332,7 @@ class HistogramGrower:
         )
 
     def grow(self, gradients, hessians, random_state, unit=1.0):
-        """Grow a tree from gradients `(n_samples, n_outputs)` and hessians `(n_samples,)`.
-
-        Return the tree, the values of its leaves `(n_nodes, n_outputs)`, times `unit`, and the leaf
-        of each sample.
-        """
+        """Grow a tree; return it, the values of its nodes, and the leaf of each sample."""
         features = self._draw_features(random_state)
         leaves = np.empty(self.n_samples, dtype=np.intc)
         gradients = gradients.reshape(self.n_samples, -1)

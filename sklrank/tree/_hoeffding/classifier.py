@@ -25,46 +25,40 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     of each feature by one Gaussian distribution for each class. Whenever the weight of the samples
     of a leaf has increased by `grace_period`, ten thresholds of each feature are tried, equally
     spaced between its minimum and its maximum in the leaf; each side must have more than a
-    hundredth of the weight. The information gain, in bits, of the best split is compared with the
-    gain of the best split on another feature, and with a gain of 0 for not splitting. The leaf is
-    split if the difference exceeds the Hoeffding bound ``sqrt(R**2 * log(1 / delta) / (2 * n))``,
-    or if the bound is below `tau`. Here `n` is the weight of the leaf, and `R` is the base-2
-    logarithm of the number of classes that have occurred in the leaf. Memory is proportional to the
-    number of leaves, not to the number of samples. The tree typically learns about a million
-    samples per second.
+    hundredth of the weight. The information gain, in bits, of the best split is compared with that
+    of the best one on another feature, and with 0 for not splitting. The leaf is split if the
+    difference exceeds the Hoeffding bound ``sqrt(R**2 * log(1 / delta) / (2 * n))``, or if the
+    bound is below `tau`. Here `n` is the weight of the leaf, and `R` the base-2 logarithm of the
+    number of classes in it. Memory is proportional to the number of leaves, not of samples.
 
     A few gross errors do not decide the tree. A value that is farther than thirty standard
     deviations from the mean of its class in the leaf counts as one at this distance, once the leaf
     has thirty values of the class. No threshold is farther than six from the means of all classes.
 
     Missing values (NaN) are ignored in the statistics of their feature. At a split, the class
-    weights of samples with a missing value are added to the heavier child. Later samples with a
-    missing value also go to the heavier child.
+    weights of such samples are added to the heavier child, to which later ones go, too.
 
     Parameters
     ----------
     grace_period : float, default=200
         Increase in the weight of a leaf between two attempts to split it.
     delta : float, default=1e-7
-        Probability with which the chosen split may differ from the split that would be chosen with
-        infinitely many samples.
+        Probability that the split differs from that for infinitely many samples.
     tau : float, default=0.05
         Threshold for breaking ties: if the Hoeffding bound is below `tau`, the best split is made
-        even if another split is almost as good.
+        even if another one is almost as good.
     leaf_prediction : {"nba", "nb", "mc"}, default="nba"
-        Prediction of a leaf. "mc" (majority class) predicts by the class weights of the leaf; "nb"
-        predicts by naive Bayes with the Gaussian distributions of the leaf; "nba" (adaptive) uses
-        the one of the two that has predicted the larger weight of samples in this leaf correctly,
-        and naive Bayes in case of a tie.
+        Prediction of a leaf: by its class weights ("mc", majority class), by naive Bayes with its
+        Gaussian distributions ("nb"), or by the one of the two that has predicted the larger weight
+        of samples in this leaf correctly ("nba", adaptive; naive Bayes in case of a tie).
     max_depth : int, default=None
         Maximum depth of the tree. If None, the depth is not limited.
     max_leaves : int, default=None
-        Maximum number of leaves, which limits the memory. If None, the number of leaves is not
-        limited.
+        Maximum number of leaves, which limits the memory. If None, it is not limited.
     drift_threshold : float or None, default=None
-        Threshold of the test for concept drift, see Notes. The recommended value for streams that
-        may drift is 25. If None, there is no test, which is the algorithm of [1]_, nor is there one
-        if the model learns from the costs of a booster.
+        Threshold of the test for concept drift, see Notes; 25 is recommended for streams that may
+        drift. If None, as in [1]_, or if the model learns from the costs of a booster, there is no
+        test.
     {shuffle}
     {seed_of_order}
 
@@ -76,8 +70,8 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         Number of samples learned, without those of weight zero.
     {features_seen}
     feature_importances_ : ndarray of shape (n_features,)
-        Importances of the features: the sum of the gains of the splits on a feature, each weighted
-        by the weight of the samples in its node, and normalized to sum to 1.
+        Sum of the gains of the splits on each feature, times the weights of the samples in their
+        nodes, normalized to sum to 1.
     n_drifts_ : int
         Number of concept drifts detected.
 
@@ -88,11 +82,11 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     Notes
     -----
     Concept drift is detected by a Page-Hinkley test [2]_ of the losses of samples, each before it
-    is learned: 0 if the predicted class is right, and 1 if it is wrong. If their mean increases by
-    d > 1/4 standard deviations, the test detects it after about ``drift_threshold / (d - 1/4)``
-    samples. Since the most likely time of the drift, a second tree has learned the samples. It
-    replaces the tree as soon as the drift is detected and it has made fewer errors. Without drift,
-    the value 25 rarely detects one, and then a tree is replaced that predicted worse.
+    is learned: 0 if the predicted class is right, else 1. If their mean increases by d > 1/4
+    standard deviations, the test detects it after about ``drift_threshold / (d - 1/4)`` samples.
+    Since the most likely time of the drift, a second tree has learned the samples. It replaces the
+    tree when the drift is detected and it has made fewer errors. Without drift, the value 25 rarely
+    detects one, and then a tree is replaced that predicted worse.
 
     References
     ----------

@@ -38,17 +38,16 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     """A probabilistic label tree, which learns very many labels online.
 
     The labels are the leaves of a tree. The logistic regression of a node estimates the probability
-    that a label below the node is relevant, if one below its parent is. The probability of a label
-    is the product along its path [1]_ [2]_. A sample is learned only below the nodes above its
-    relevant labels, and the search for the most probable labels opens few other nodes. So its time
-    grows logarithmically with the number of labels, and linearly with that of nonzero features.
-    Memory grows with the number of pairs of a node and a feature that occurred together.
+    that a label below it is relevant, if one below its parent is. The probability of a label is the
+    product along its path [1]_ [2]_. A sample is learned only below the nodes above its relevant
+    labels, and the search for the most probable labels opens few other nodes: the time grows with
+    the logarithm of the number of labels, and with the number of nonzero features. Memory grows
+    with the number of pairs of a node and a feature that occurred together.
 
     `fit` clusters labels whose samples have similar features, by repeated balanced 2-means of the
     centroids of the labels as in [3]_. Later, or in `partial_fit`, a label joins the tree before
-    its first sample is learned, as if the tree had contained it from the start [4]_. Until a label
-    has been relevant, its probability is 0. The leaf of a label that `drop_classes` removes remains
-    as an empty node until `fit` is called.
+    its first sample is learned, as if it had been in it from the start [4]_; until then, its
+    probability is 0. The leaf of a label that `drop_classes` removes is an empty node until `fit`.
 
     The weights of a node have independent normal distributions. A sample, scaled to the norm one,
     makes one step of an extended Kalman filter, so there is no learning rate.
@@ -56,14 +55,13 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     Parameters
     ----------
     max_children : int, default=128
-        Maximum number of children of a node. The number of stored weights, and often the precision,
-        increases with it.
+        Maximum number of children of a node. Memory, and often the precision, increase with it.
     alpha : float, default=0.2
-        Precision of the prior of the weights, from 1e-9: the strength of the L2 penalty. With
-        a smaller value, the first samples of a label have more influence.
+        Precision of the prior of the weights, from 1e-9: the strength of the L2 penalty. If it is
+        smaller, the first samples of a label have more influence.
     max_iter : int, default=1
-        Number of passes of `fit`. In each pass, the weights of the samples are divided by
-        `max_iter`, so that the penalty keeps its strength.
+        Number of passes of `fit`, by which the weights of the samples are divided, so that the
+        penalty keeps its strength.
     {shuffle}
     random_state : int, RandomState instance or None, default=None
         Controls the start of 2-means and the order of the samples in `fit`.
@@ -71,8 +69,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        Class labels, or names of the columns of the indicator matrix. Labels that appear after the
-        first call are appended.
+        Class labels, or names of the columns of the indicator matrix. New labels are appended.
     n_rounds_ : int
         Number of samples learned. Each sample of positive weight counts in each pass.
     n_iter_ : int
@@ -142,7 +139,6 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         self._check_fitted()
         return self._learner.n_learned
 
-    @of_online
     def partial_fit(
         self,
         X: ArrayLike,
@@ -172,8 +168,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         labels : array-like of shape (n,), default=None
             Entries of `classes_`. Only the nodes above these labels are visited. If None, all
             labels.
@@ -181,8 +176,8 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples, n_labels) or (n_samples, n)
-            Probabilities, with columns in the order of `classes_` or `labels`. For class labels,
-            they are normalized at each node, and sum to one over all classes.
+            Probabilities, in the order of `classes_` or `labels`. Those of classes are normalized
+            at each node, and sum to one over all.
         """
         self._check_fitted()
         if labels is None:
@@ -196,14 +191,12 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
         ndarray of shape (n_samples, n_labels), or (n_samples,)
-            Probabilities of the labels. For two class labels, that of the second minus that of the
-            first.
+            Probabilities of the labels. Of two classes, that of the second minus the other.
         """
         scores = self._label_scores(X)
         return scores if self._has_label_columns else two_class_difference(scores)
@@ -214,8 +207,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -236,8 +228,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         k : int
             Number of labels to return, from 1 to `n_labels`.
 
@@ -347,8 +338,8 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
 def cluster_labels(labels, centroids, max_children, random_state):
     """Return the nodes of a tree of labels, as a list of (parent, label, 0); see `LabelTree`.
 
-    The labels `(n_labels,)` are divided by balanced 2-means of their centroids `(n_labels, size)`,
-    of norm one. If there are at most `max_children` labels, only the root is returned.
+    The labels are divided by balanced 2-means of their centroids `(n_labels, size)`, of norm one.
+    Of at most `max_children` labels, only the root is returned.
     """
     nodes = [(-1, -1, 0)]
     queue = [(0, np.arange(len(labels)))] if len(labels) > max_children else []

@@ -38,22 +38,11 @@ cdef struct Node:
 cdef class TreeSum:
     """The sum of the values of trees.
 
-    Parameters
-    ----------
-    trees : list of dict of ndarray
-        Arrays of the nodes of each tree, of which the first one is the root: `children_left` and
-        `children_right`, the indices of the children, 0 or less for a leaf; `features`;
-        `thresholds`, values up to which belong to the left child; and `values`, of shape
-        `(n_nodes, n_outputs)`, which are not copied. If there are missing values or categories:
-        `missing_left`, `categorical` and `left_categories`, as in
-        :class:`~sklrank.tree._histogram.tree.Tree`.
-    n_features : int
-        Number of features of the samples.
-
-    Raises
-    ------
-    ValueError
-        If the arrays are not those of trees with finite values.
+    A tree is a dict of arrays of its nodes, of which the first one is the root: `children_left` and
+    `children_right`, the indices of the children, 0 or less for a leaf; `features`; `thresholds`,
+    values up to which belong to the left child; and `values`, `(n_nodes, n_outputs)`, which are not
+    copied. If there are missing values or categories: `missing_left`, `categorical` and
+    `left_categories`, as in :class:`~sklrank.tree._histogram.tree.Tree`.
     """
 
     cdef readonly Py_ssize_t n_trees, n_features, n_outputs
