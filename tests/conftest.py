@@ -28,7 +28,7 @@ threadpool_limits(1)
 
 # On a busy machine, any example may take long. pytest --hypothesis-profile=thorough tries more, and
 # others each time.
-settings.register_profile("short", deadline=None, max_examples=12, derandomize=True)
+settings.register_profile("short", deadline=None, max_examples=8, derandomize=True)
 settings.register_profile("thorough", deadline=None, max_examples=250)
 settings.load_profile("short")
 
@@ -153,14 +153,12 @@ def documents():
 def set_constant(monkeypatch):
     """Return a function that sets a constant in each module of the package that has it."""
 
+    modules = [module for path, module in sys.modules.items() if path.startswith("sklrank.")]
+
     def set_everywhere(name, value):
-        modules = [
-            module
-            for path, module in sys.modules.items()
-            if path.startswith("sklrank.") and hasattr(module, name)
-        ]
-        assert modules
-        for module in modules:
+        having = [module for module in modules if hasattr(module, name)]
+        assert having
+        for module in having:
             monkeypatch.setattr(module, name, value)
 
     return set_everywhere
@@ -168,9 +166,9 @@ def set_constant(monkeypatch):
 
 @pytest.fixture
 def few_trees(monkeypatch):
-    """Give forests ten trees by default: those of the default label rankers have 100."""
+    """Give forests five trees by default: those of the default label rankers have 100."""
     for forest in (ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor):
-        monkeypatch.setattr(forest.__init__, "__defaults__", (10,))
+        monkeypatch.setattr(forest.__init__, "__defaults__", (5,))
 
 
 @pytest.fixture
