@@ -602,8 +602,8 @@ MERGED = [*WITHOUT_ITEMS, *RANKERS, BanditronClassifier(random_state=0), Predtro
 def test_attributes_that_only_one_model_has(model, which):
     """Those of the user and of scikit-learn remain; others are no matter of the order of models."""
     data = (LABELED_X, LABELED_Y) if model in RANKERS else (X, y)
-    base = deepcopy(model).partial_fit(*(each[:200] for each in data))
-    models = [deepcopy(base).partial_fit(*(each[i:600:2] for each in data)) for i in (200, 201)]
+    base = deepcopy(model).partial_fit(*(each[:60] for each in data))
+    models = [deepcopy(base).partial_fit(*(each[i:160:2] for each in data)) for i in (60, 61)]
     one = base if which == "base" else models[which]
     names = [*base.classes_.tolist(), 99]
     one._change_classes(np.array(names))

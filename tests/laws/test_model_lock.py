@@ -130,7 +130,7 @@ def test_threads_learn_and_predict(name, fingerprint):
         lambda: getattr(model, "explore", model.predict)(X),
         lambda: pickle.loads(pickle.dumps(model)).predict(X),
     ]
-    in_threads([lambda call=call: repeated(call, 0.05) for call in calls])
+    in_threads([lambda call=call: repeated(call, 0.02) for call in calls])
     if not hasattr(model, "explore"):  # The order of its random numbers is unknown.
         for seed in learned:
             expected.partial_fit(*chunk(model, seed))
@@ -146,7 +146,7 @@ def test_threads_learn(name):
     data = chunk(model, 0)
     model.partial_fit(*data)
     expected = deepcopy(model)
-    counts = in_threads([lambda: repeated(lambda: model.partial_fit(*data), 0.03)] * 3)
+    counts = in_threads([lambda: repeated(lambda: model.partial_fit(*data), 0.02)] * 3)
     for _ in range(sum(counts)):
         expected.partial_fit(*data)
     assert_array_equal(model.predict(data[0]), expected.predict(data[0]))

@@ -23,6 +23,7 @@ from test_common import KINDS, OTHERS
 import sklrank
 from sklrank.linear_model import OnlineLogisticRegression
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 each_estimator = pytest.mark.parametrize(
     "estimator",
     [*KINDS.values(), *(pytest.param(one, marks=pytest.mark.slow) for one in OTHERS)],

@@ -73,6 +73,7 @@ each_estimator = pytest.mark.parametrize(
     ],
     ids=repr,
 )
+pytestmark = pytest.mark.usefixtures("few_trees")
 
 N_SAMPLES, BATCH = 70, 20
 IRIS, CLASSES = load_iris(return_X_y=True)
@@ -512,7 +513,7 @@ def test_calls_of_other_threads_wait_before_their_hooks(model, method):
 
 
 @needs_callbacks
-@pytest.mark.parametrize("n_jobs", [None, 2])
+@pytest.mark.parametrize("n_jobs", [None, pytest.param(2, marks=pytest.mark.slow)])
 def test_inner_estimators_are_fitted_by_joblib(n_jobs):
     """Hooks run in this thread, wherever the fits run, and callbacks are not pickled."""
     ranker = PairwiseRanker(LogisticRegression(), n_jobs=n_jobs)

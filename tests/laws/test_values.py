@@ -222,7 +222,7 @@ def test_labels_that_are_not_compared_are_said():
     [
         MCSSBClassifier(n_estimators=2, random_state=0),
         AssembleClassifier(n_estimators=2, random_state=0),
-        pytest.param(PooledLabelSpreading(random_state=0), marks=pytest.mark.slow),
+        pytest.param(PooledLabelSpreading(2, random_state=0), marks=pytest.mark.slow),
     ],
 )
 def test_missing_labels_are_unlabeled(model):
