@@ -144,10 +144,11 @@ def test_all_is_sorted_and_complete(package):
     assert all(hasattr(module, name) for name in module.__all__)
 
 
-@pytest.mark.parametrize("path", sorted(SOURCES.rglob("*.pyx")), ids=lambda path: path.name)
-def test_compiled_files_start_with_the_directives(path):
+def test_compiled_files_start_with_the_directives():
     """The directives cannot be set for all files at once; without them a file is slow."""
-    assert path.read_text().splitlines()[0] == DIRECTIVES
+    first = {path.name: path.read_text().splitlines()[0] for path in SOURCES.rglob("*.pyx")}
+    assert len(first) > 20
+    assert {name for name, line in first.items() if line != DIRECTIVES} == set()
 
 
 def test_classes_with_abstract_methods_are_abstract():

@@ -257,9 +257,9 @@ def test_each_sample_is_predicted_before_it_is_learned(kind, threshold):
     """`progressive_fit` returns what `predict` and `predict_proba` would have returned."""
     model = clone(RANKERS[kind]).set_params(threshold=threshold)
     methods = ["predict", "predict_proba"]
-    sets, chances = model.progressive_fit(X[:80], csr_array(Y[:80]), method=methods)
+    sets, chances = model.progressive_fit(X[:50], csr_array(Y[:50]), method=methods)
     slow = clone(model).partial_fit(X[:1], Y[:1])
-    for i in range(1, 80):
+    for i in range(1, 50):
         assert_array_equal(sets[i], slow.predict(X[[i]])[0])
         assert_array_equal(chances[i], slow.predict_proba(X[[i]])[0])
         slow.partial_fit(X[[i]], Y[[i]])
@@ -331,13 +331,13 @@ def test_rules_optimize_their_measures():
 
 
 @pytest.mark.parametrize("kind", RANKERS)
-@pytest.mark.parametrize("threshold", [0.0, 1.0, -0.5, np.nan, True, "f2", None, "precision"])
-def test_invalid_thresholds(kind, threshold):
-    model = clone(RANKERS[kind]).set_params(threshold=threshold)
-    for method in (model.fit, model.partial_fit, model.progressive_fit):
-        with pytest.raises(ValueError, match="'threshold' parameter of"):
-            method(X, Y)
-    assert not hasattr(model, "classes_")
+def test_invalid_thresholds(kind):
+    for threshold in (0.0, 1.0, -0.5, np.nan, True, "f2", None, "precision"):
+        model = clone(RANKERS[kind]).set_params(threshold=threshold)
+        for method in (model.fit, model.partial_fit, model.progressive_fit):
+            with pytest.raises(ValueError, match="'threshold' parameter of"):
+                method(X, Y)
+        assert not hasattr(model, "classes_")
 
 
 @pytest.mark.parametrize("kind", ["adaptive", "bbm", "semi-bandit"])

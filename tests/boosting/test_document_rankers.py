@@ -44,32 +44,32 @@ ALGORITHMS = [NDCGBoost, RankBoost, AdaRank]
 TREE = DecisionTreeClassifier(max_depth=2)
 STUMP = HistogramTreeClassifier(max_leaf_nodes=2, min_samples_leaf=1)
 CONFIGURATIONS = {
-    "ndcg": NDCGBoost(STUMP, 8),
-    "ndcg-default": NDCGBoost(n_estimators=8),
-    "trees": HistGradientBoostingRanker(max_iter=8, max_leaf_nodes=4, early_stopping=False),
+    "ndcg": NDCGBoost(STUMP, 5),
+    "ndcg-default": NDCGBoost(n_estimators=5),
+    "trees": HistGradientBoostingRanker(max_iter=5, max_leaf_nodes=4, early_stopping=False),
     "trees-options": HistGradientBoostingRanker(
         "expected-ndcg",
         max_leaf_nodes=4,
         l2_regularization=2.0,
-        max_iter=8,
+        max_iter=5,
         gain="linear",
         learning_rate=1.0,
         early_stopping=False,
     ),
-    "ndcg-options": NDCGBoost(STUMP, 8, gain="linear", learning_rate=0.5),
-    "ndcg-k": NDCGBoost(STUMP, 8, k=2),
-    "ndcg-logistic": NDCGBoost(LogisticRegression(), 8),
-    "rank": RankBoost(n_estimators=8),
-    "rank-tree": RankBoost(TREE, 8, random_state=0),
-    "rank-binned": RankBoost(HistogramTreeClassifier(max_leaf_nodes=4, min_samples_leaf=8), 8),
-    "ada": AdaRank(n_estimators=8),
-    "ada-options": AdaRank(n_estimators=8, metric="map", k=5, rule="xu-li"),
-    "ada-tree": AdaRank(TREE, 8, weighting="auto", random_state=0),
+    "ndcg-options": NDCGBoost(STUMP, 5, gain="linear", learning_rate=0.5),
+    "ndcg-k": NDCGBoost(STUMP, 5, k=2),
+    "ndcg-logistic": NDCGBoost(LogisticRegression(), 5),
+    "rank": RankBoost(n_estimators=5),
+    "rank-tree": RankBoost(TREE, 5, random_state=0),
+    "rank-binned": RankBoost(HistogramTreeClassifier(max_leaf_nodes=4, min_samples_leaf=8), 5),
+    "ada": AdaRank(n_estimators=5),
+    "ada-options": AdaRank(n_estimators=5, metric="map", k=5, rule="xu-li"),
+    "ada-tree": AdaRank(TREE, 5, weighting="auto", random_state=0),
 }
 DRAWN = {
-    "ndcg-drawn": NDCGBoost(KNeighborsClassifier(3), 8, random_state=0),
-    "rank-drawn": RankBoost(weighting="resampling", n_estimators=8, random_state=0),
-    "ada-drawn": AdaRank(TREE, 8, random_state=0),
+    "ndcg-drawn": NDCGBoost(KNeighborsClassifier(3), 5, random_state=0),
+    "rank-drawn": RankBoost(weighting="resampling", n_estimators=5, random_state=0),
+    "ada-drawn": AdaRank(TREE, 5, random_state=0),
 }
 
 
@@ -114,7 +114,7 @@ def test_learns_to_rank(ranker):
 @pytest.mark.parametrize("name", sorted(n for n in CONFIGURATIONS if not n.startswith("ada")))
 @pytest.mark.parametrize("learning_rate", [0.2, 2.0])
 def test_the_objective_never_rises(name, learning_rate):
-    losses = fit(CONFIGURATIONS[name], n_estimators=30, learning_rate=learning_rate).loss_curve_
+    losses = fit(CONFIGURATIONS[name], n_estimators=15, learning_rate=learning_rate).loss_curve_
     assert len(losses) > 2
     assert (losses[1:] <= losses[:-1] * (1 + 1e-12)).all()
 
@@ -145,8 +145,8 @@ def test_sign_of_the_features_does_not_matter(ranker):
 @with_each(CONFIGURATIONS | DRAWN)
 def test_names_of_queries_do_not_matter(ranker):
     scores = fit(ranker).predict(X)
-    for names in (np.array([f"q{q}" for q in QID]), pd.Series(-QID / 7, index=QID)):
-        assert_allclose(clone(ranker).fit(X, Y, qid=names).predict(X), scores, atol=1e-9)
+    names = pd.Series([f"q{-q}" for q in QID], index=QID)
+    assert_allclose(clone(ranker).fit(X, Y, qid=names).predict(X), scores, atol=1e-9)
 
 
 @with_each(CONFIGURATIONS)
@@ -176,25 +176,25 @@ def test_staged_predictions(ranker):
     stages = [*fitted.staged_predict(X)]
     assert len(stages) == len(fitted.estimators_) == len(fitted.estimator_weights_)
     assert_array_equal(stages[-1], fitted.predict(X))
-    for n in range(1, len(stages), 5):
+    for n in range(1, len(stages), 3):
         assert_allclose(stages[n - 1], fit(ranker, n_estimators=n).predict(X), atol=1e-12)
 
 
 EARLY = {
     "trees-early": HistGradientBoostingRanker(
-        max_iter=16, early_stopping=True, n_iter_no_change=3, random_state=0
+        max_iter=12, early_stopping=True, n_iter_no_change=3, random_state=0
     ),
 }
 
 
 @with_each({name: CONFIGURATIONS[name] for name in ("trees", "trees-options")} | EARLY)
-@pytest.mark.parametrize("n_first", [3, 14])
+@pytest.mark.parametrize("n_first", [3, 10])
 def test_warm_start_equals_one_fit(ranker, n_first):
     """Also with a pickle in between, and where the first fit stopped early."""
-    at_once = fit(ranker, n_estimators=16)
+    at_once = fit(ranker, n_estimators=12)
     first = fit(ranker, n_estimators=n_first, warm_start=True)
     first = pickle.loads(pickle.dumps(first))
-    second = first.set_params(max_iter=16).fit(X, Y, qid=QID)
+    second = first.set_params(max_iter=12).fit(X, Y, qid=QID)
     for name in ("estimator_weights_", "loss_curve_", "validation_loss_curve_"):
         assert_array_equal(getattr(second, name, None), getattr(at_once, name, None))
     assert second.stop_reason_ == at_once.stop_reason_
