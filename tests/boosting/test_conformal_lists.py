@@ -214,7 +214,7 @@ def test_invalid_input():
 @pytest.mark.slow
 @pytest.mark.parametrize("alpha", [0.1, 0.2])
 def test_coverage_and_size_of_lists_of_recall(alpha):
-    """The mean over 300 sets of held-out queries is within a point of alpha, and not above it.
+    """The mean over 100 sets of held-out queries is within a point of alpha, and not above it.
 
     The oracle knows the threshold at which the risk of the population is alpha.
     """
@@ -233,7 +233,7 @@ def test_coverage_and_size_of_lists_of_recall(alpha):
     grid = np.quantile(scores, np.linspace(0, 1, 2001))
     oracle = next(t for t in grid[::-1] if evaluate(t)[0] <= alpha)
     risks, sizes = [], []
-    for _ in range(300):
+    for _ in range(100):
         drawn = random.choice(queries.n_queries, 300, replace=False)
         rows = (8 * drawn[:, np.newaxis] + np.arange(8)).ravel()
         lists = ConformalDocumentList(frozen(), alpha=alpha)
@@ -241,7 +241,7 @@ def test_coverage_and_size_of_lists_of_recall(alpha):
         risk, size = evaluate(lists.threshold_)
         risks.append(risk)
         sizes.append(size)
-    error = np.std(risks) / np.sqrt(300)
+    error = np.std(risks) / np.sqrt(100)
     assert alpha - 0.01 < np.mean(risks) < alpha + 3 * error
     assert np.mean(sizes) < 1.1 * evaluate(oracle)[1]
 
@@ -254,7 +254,7 @@ def test_level_of_false_discoveries():
     scores = (X[:, 0] - X[:, 0].reshape(-1, 8).mean(axis=1)[qid]).reshape(-1, 8)
     of_query = relevant.reshape(-1, 8)
     alpha, risks, sizes = 0.3, [], []
-    for _ in range(300):
+    for _ in range(100):
         drawn = random.choice(len(scores), 300, replace=False)
         rows = (8 * drawn[:, np.newaxis] + np.arange(8)).ravel()
         lists = ConformalDocumentList(frozen(), alpha=alpha, risk="false-discovery")
@@ -264,5 +264,5 @@ def test_level_of_false_discoveries():
         risks.append(wrong.mean())
         sizes.append(listed.mean())
     exceeds = np.mean(np.array(risks) > alpha)
-    assert exceeds <= 0.1 + 3 * np.sqrt(0.09 / 300)
+    assert exceeds <= 0.1 + 3 * np.sqrt(0.09 / 100)
     assert np.mean(risks) > alpha - 0.08 and np.mean(sizes) > 0.05

@@ -163,8 +163,11 @@ class Scores(BaseEstimator):
         return X
 
 
+N_SPLITS = 100
+
+
 def splits(n_samples):
-    for split in range(300):
+    for split in range(N_SPLITS):
         order = np.random.RandomState(split).permutation(n_samples)
         yield order[: n_samples // 2 - 1], order[n_samples // 2 - 1 :]
 
@@ -184,14 +187,14 @@ def held_out_data(ranker, seed):
 def test_coverage_of_sets(ranker, k):
     """At least the level, and not much more.
 
-    The coverage of a split has a standard error of 0.03, the mean over 300 splits of 0.0017.
+    The coverage of a split has a standard error of 0.03, the mean over 100 splits of 0.003.
     """
     X, Y = held_out_data(ranker, 2)
     coverages = []
     for held_out, test in splits(400):
         sets = frozen(ConformalTopLabels, ranker, k=k).fit(X[held_out], Y[held_out])
         coverages.append((sets.predict_sets(X[test]) | (Y[test] > k)).all(axis=1).mean())
-    assert 0.895 <= np.mean(coverages) <= 0.91
+    assert abs(np.mean(coverages) - 0.9) < 0.009
 
 
 @each_scorer
@@ -204,7 +207,7 @@ def test_coverage_of_intervals(ranker):
         found = intervals.predict_intervals(X[test])
         inside = (found[:, :, 0] <= Y[test]) & (Y[test] <= found[:, :, 1])
         coverages.append(inside.mean(axis=0))
-    assert np.mean(coverages, axis=0).min() >= 0.895
+    assert np.mean(coverages, axis=0).min() > 0.891
     if ranker is MODEL:
         assert np.mean(coverages, axis=0).max() <= 0.91
 
@@ -212,7 +215,7 @@ def test_coverage_of_intervals(ranker):
 @pytest.mark.parametrize("k", [1, 2])
 def test_sets_are_as_small_as_those_of_an_oracle(k):
     """The oracle knows the probabilities, and the threshold of a large population."""
-    X, Y = draw(5000, 4)
+    X, Y = draw(2000, 4)
     truth = topk_probabilities(2 * X @ COEF, k)
     lowest = np.where(Y <= k, truth, np.inf).min(axis=1)
     oracle = (truth >= np.quantile(lowest, 0.1)).sum(axis=1).mean()
@@ -313,7 +316,7 @@ def test_labels_are_inserted_by_the_probabilities_of_the_model():
 def test_coverage_with_half_of_the_labels_missing(ranker):
     """Within a point of the level; whole positions may cover more.
 
-    The means over 300 splits have standard errors of 0.0014.
+    The means over 100 splits have standard errors of 0.0024.
     """
     X, Y = draw(600, 3)
     seen = np.random.RandomState(4).uniform(size=Y.shape) < 0.5
@@ -334,8 +337,8 @@ def test_coverage_with_half_of_the_labels_missing(ranker):
             found = sets.predict_sets(X[test], mask) | (truth != 1)
             add(name + "sets", found.all(axis=1), ranked.any(axis=1))
     found = {name: round(float(np.mean(values)), 4) for name, values in covered.items()}
-    assert 0.896 <= found["sets"] <= 0.91
-    assert 0.896 <= found["intervals"]
+    assert abs(found["sets"] - 0.9) < 0.01
+    assert 0.893 <= found["intervals"]
     if ranker is MODEL:  # The probabilities are true, and its intervals have no whole lengths.
         for name, coverage in found.items():
             assert 0.89 <= coverage <= 0.91, name

@@ -247,10 +247,10 @@ def test_without_features_it_estimates_the_parameters_of_choix():
 
 def test_recovers_the_weights():
     random = np.random.RandomState(1)
-    more = random.normal(size=(20_000, 3))
+    more = random.normal(size=(6000, 3))
     coef = random.normal(size=(4, 3))
     coef -= coef.mean(axis=0)
-    drawn = np.argsort(np.argsort(-(more @ coef.T) - random.gumbel(size=(20_000, 4)))) + 1.0
+    drawn = np.argsort(np.argsort(-(more @ coef.T) - random.gumbel(size=(6000, 4)))) + 1.0
     drawn[random.uniform(size=drawn.shape) < 0.3] = np.nan
     ranker = PlackettLuceRanker(random_state=0).fit(more, drawn)
     assert_allclose(ranker.coef_, coef, atol=0.08)
@@ -331,16 +331,15 @@ def test_validation_scores_are_means_over_held_out_samples():
 
 def test_the_penalty_does_not_depend_on_the_seed():
     few = slice(None, None, 3)
-    found = [PlackettLuceRanker(random_state=seed).fit(X[few], Y[few]) for seed in range(5)]
+    found = [PlackettLuceRanker(random_state=seed).fit(X[few], Y[few]) for seed in range(2)]
     assert len({ranker.alpha_ for ranker in found}) == 1
     for ranker in found:
         assert_array_equal(ranker.coef_, found[0].coef_)
 
 
-@pytest.mark.parametrize("seed", [1, 9])
-def test_the_search_is_as_good_as_all_penalties(seed):
+def test_the_search_is_as_good_as_all_penalties():
     """With strong penalties the likelihood of few samples is flat, and falls by chance."""
-    random = np.random.RandomState(seed)
+    random = np.random.RandomState(9)
     few, weights = random.normal(size=(60, 3)), random.normal(size=(3, 6))
     scores = 3 * np.sin(few @ weights) + random.gumbel(size=(60, 6))
     ranks = np.argsort(np.argsort(-scores)) + 1.0
@@ -389,16 +388,15 @@ def many_labels(n_samples, n_labels, seed=0):
 
 
 @pytest.mark.filterwarnings("ignore:y_true has the position 0")
-@pytest.mark.parametrize("alpha", [0.5, "auto"])
 @every_rule
 @pytest.mark.parametrize("Y", [TARGETS["incomplete"], TARGETS["both"]], ids=["incomplete", "both"])
-def test_sparse_rankings_are_those_of_an_array(Y, ties, alpha):
+def test_sparse_rankings_are_those_of_an_array(Y, ties):
     weights = RANDOM.uniform(size=90).round(1)
-    ranker = PlackettLuceRanker(alpha=alpha, ties=ties)
+    ranker = PlackettLuceRanker(ties=ties)
     dense, found = (clone(ranker).fit(X, y, weights) for y in (Y, as_sparse(Y)))
     assert_allclose(found.coef_, dense.coef_, atol=1e-12)
     assert_allclose(found.intercept_, dense.intercept_, atol=1e-12)
-    assert found.validation_scores_ == dense.validation_scores_ if alpha == "auto" else True
+    assert found.validation_scores_ == dense.validation_scores_
     assert_allclose(found.score_samples(X, as_sparse(Y)), dense.score_samples(X, Y))
     assert found.score(X, as_sparse(Y), weights) == pytest.approx(dense.score(X, Y, weights))
 

@@ -165,7 +165,7 @@ def test_pair_probabilities_are_calibrated_on_held_out_samples():
 
 def test_out_of_bag_scores_are_held_out_scores():
     forest = LabelwiseRanker(
-        RandomForestRegressor(30, random_state=0), oob_score=True, incomplete="relative"
+        RandomForestRegressor(15, random_state=0), oob_score=True, incomplete="relative"
     )
     ranker = stacked(forest=forest, linear=LINEAR).fit(X, INCOMPLETE)
     fitted = clone(forest).fit(X, INCOMPLETE)
@@ -362,7 +362,7 @@ def test_equal_shares_if_no_ranker_helps():
     assert_array_equal(ranker.predict(X[:2]), [[1, 2, 3], [1, 2, 3]])
     # Scores that differ by rounding are divided by 1, not by the size of the rounding.
     with pytest.warns(UserWarning, match="are not compared"):
-        ranker = StackedRanker(random_state=0).fit(X, nothing)
+        ranker = StackedRanker(cv=2, random_state=0).fit(X, nothing)
     assert max(ranker.weights_.values()) < 100
 
 
@@ -370,7 +370,7 @@ def test_equal_shares_if_no_ranker_helps():
 
 
 def test_the_default_finds_the_rankers_that_suit_the_data():
-    recommended = StackedRanker(random_state=0).fit(X, Y)
+    recommended = StackedRanker(cv=3, random_state=0).fit(X, Y)
     more = np.random.RandomState(1).normal(size=(500, 4))
     random = np.random.RandomState(0)
     random.normal(size=(120, 4))
@@ -415,7 +415,8 @@ def test_incomplete_rankings():
         stacked(linear=LabelwiseRanker(Ridge())).fit(X, INCOMPLETE)
 
 
-@pytest.mark.parametrize("n_ranked", [1, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_ranked", [1, 2])
 def test_recommended_where_few_samples_rank_a_label(n_ranked):
     """The other labels are ranked as well as ever."""
     few = Y[:60].astype(float)

@@ -136,6 +136,7 @@ def test_pairs_that_only_samples_of_weight_zero_compare():
     assert_array_equal(*(correction.votes(X) for correction in corrections))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_trees")
 def test_the_default_stack_follows_heavy_samples():
     both, weights = np.vstack([X, X]), np.repeat([9.0, 0.1], len(X))

@@ -94,7 +94,7 @@ def test_intervals_of_estimates_are_the_definitions():
         confidence_sequence(rewards, weights[1:])
 
 
-N_RUNS = 300
+N_RUNS = 200
 # Three standard errors of the share of runs in which an interval of 95 % contains the value.
 MARGIN = 3 * np.sqrt(0.05 * 0.95 / N_RUNS)
 
