@@ -85,8 +85,10 @@ def no_cluster():
 def test_copies_learn_runs_of_partitions(no_cluster, kind, merge_every):
     data, target = SOURCES[kind]()
     options = {"target": target, "n_models": 3, "merge_every": merge_every}
-    model = fit_partitions(AdaOLMR(random_state=0), data, **options)
-    expected = slow_fit_partitions(AdaOLMR(random_state=0), parts_of(X, Y), 3, merge_every)
+    model = fit_partitions(AdaOLMR(n_estimators=2, random_state=0), data, **options)
+    expected = slow_fit_partitions(
+        AdaOLMR(n_estimators=2, random_state=0), parts_of(X, Y), 3, merge_every
+    )
     named = kind in ("data frame", "pair of data frames", "delayed tables")
     scores = model.decision_function(FRAME[COLUMNS] if named else X)
     assert model.n_rounds_ == len(X)
@@ -127,9 +129,9 @@ def test_merged_copies_equal_one_pass(client, name, merge_every):
 def test_the_number_of_copies_determines_the_model(client):
     """It is not changed by the workers that learn, nor by the death of one of them."""
     data = arrays(X, Y)
-    expected = slow_fit_partitions(AdaOLMR(random_state=0), parts_of(X, Y), 2, 2)
+    expected = slow_fit_partitions(AdaOLMR(n_estimators=2, random_state=0), parts_of(X, Y), 2, 2)
     for placed in (data, tuple(client.persist(data))):
-        model = fit_partitions(AdaOLMR(random_state=0), placed, merge_every=2)
+        model = fit_partitions(AdaOLMR(n_estimators=2, random_state=0), placed, merge_every=2)
         assert_array_equal(model.decision_function(X), expected.decision_function(X))
 
 
@@ -168,9 +170,9 @@ def test_lost_workers_do_not_change_the_model(mortal_client, tmp_path, place):
     path.write_text("one death")
     data = [dask.delayed(part) for part in parts_of(X, Y)]
     data[place] = killing(*parts_of(X, Y)[place], path)
-    model = fit_partitions(AdaOLMR(random_state=0), data, n_models=2, merge_every=2)
+    model = fit_partitions(AdaOLMR(n_estimators=2, random_state=0), data, n_models=2, merge_every=2)
     assert not path.read_text()
-    expected = slow_fit_partitions(AdaOLMR(random_state=0), parts_of(X, Y), 2, 2)
+    expected = slow_fit_partitions(AdaOLMR(n_estimators=2, random_state=0), parts_of(X, Y), 2, 2)
     assert_array_equal(model.decision_function(X), expected.decision_function(X))
 
 
@@ -180,7 +182,7 @@ def test_partitions_that_kill_all_workers_are_an_error(mortal_client, tmp_path):
     path.write_text("death\n" * 9)
     data = [dask.delayed(part) for part in parts_of(X, Y)]
     data[4] = killing(*parts_of(X, Y)[4], path)
-    model = AdaOLMR(random_state=0).partial_fit(X[:20], Y[:20])
+    model = AdaOLMR(n_estimators=2, random_state=0).partial_fit(X[:20], Y[:20])
     before = model.decision_function(X)
     mortal_client.run_on_scheduler(
         lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0)
@@ -200,10 +202,10 @@ def test_partitions_without_rows_are_skipped(no_cluster):
     parts = parts_of(X, Y)
     empty = X[:0], Y[:0]
     data = [dask.delayed(part) for part in (empty, *parts[:2], empty, empty, empty)]
-    model = fit_partitions(AdaOLMR(random_state=0), data, n_models=2)
-    expected = AdaOLMR(random_state=0).partial_fit(X[:100], Y[:100])
+    model = fit_partitions(AdaOLMR(n_estimators=2, random_state=0), data, n_models=2)
+    expected = AdaOLMR(n_estimators=2, random_state=0).partial_fit(X[:100], Y[:100])
     assert_array_equal(model.decision_function(X), expected.decision_function(X))
-    untrained = fit_partitions(AdaOLMR(random_state=0), data[-2:])
+    untrained = fit_partitions(AdaOLMR(n_estimators=2, random_state=0), data[-2:])
     assert not hasattr(untrained, "classes_")
 
 
@@ -211,7 +213,7 @@ def test_partitions_without_rows_are_skipped(no_cluster):
 def test_invalid_partitions_are_named_and_the_model_does_not_change(no_cluster, place):
     parts = parts_of(X, Y)
     parts[place] = np.where(parts[place][0] > 3, np.nan, parts[place][0]), parts[place][1]
-    model = AdaOLMR(random_state=0).partial_fit(X[:20], Y[:20])
+    model = AdaOLMR(n_estimators=2, random_state=0).partial_fit(X[:20], Y[:20])
     before = model.decision_function(X)
     with pytest.raises(ValueError, match=f"partition {place}: batch 0, after 0 samples: .*NaN"):
         fit_partitions(model, [dask.delayed(part) for part in parts], n_models=2)
@@ -227,7 +229,7 @@ def test_truncated_files_are_refused(no_cluster, tmp_path):
     data = frames.read_parquet(sorted(tmp_path.glob("*.parquet")))
     file = tmp_path / "2.parquet"
     file.write_bytes(file.read_bytes()[:3000])
-    model = AdaOLMR(random_state=0)
+    model = AdaOLMR(n_estimators=2, random_state=0)
     with pytest.raises((OSError, ValueError)):
         fit_partitions(model, data, target=LABELS, n_models=1)
     assert not hasattr(model, "classes_")
@@ -282,5 +284,5 @@ def test_partitions_must_fit_together(no_cluster):
 def test_progress_is_printed(no_cluster, capsys, monkeypatch):
     clock = iter(np.arange(1000.0))
     monkeypatch.setattr("sklrank.dask._partitions.perf_counter", lambda: next(clock))
-    fit_partitions(AdaOLMR(random_state=0), arrays(X, Y), n_models=2, verbose=1)
+    fit_partitions(AdaOLMR(n_estimators=2, random_state=0), arrays(X, Y), n_models=2, verbose=1)
     assert "[fit_partitions] 6 of 7 partitions: seconds" in capsys.readouterr().out

@@ -560,7 +560,7 @@ def test_another_random_state_takes_effect_on_the_next_draw(model, fingerprint):
 def test_memory_does_not_depend_on_labels_of_the_past(model):
     ranker = started(model, NAMES, indicators=True)
     sizes = []
-    for i in range(20):
+    for i in range(14):
         ranker._change_classes(np.append(ranker.classes_, f"label {i:04}"))
         ranker.drop_classes(ranker.classes_[:1])
         sizes.append(len(pickle.dumps(ranker)))

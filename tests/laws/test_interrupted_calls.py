@@ -170,7 +170,7 @@ def possible_states(start, method, keeps_samples, state):
 @pytest.mark.parametrize(
     ("error", "first_number", "step"),
     [
-        (KeyboardInterrupt, 0, 31),
+        (KeyboardInterrupt, 0, 61),
         pytest.param(KeyboardInterrupt, 1, 11, marks=pytest.mark.slow),
         pytest.param(MemoryError, 5, 11, marks=pytest.mark.slow),
     ],

@@ -36,7 +36,7 @@ from sklrank.semi_supervised._labels import PartlyLabeledMixin
 from sklrank.tree import HoeffdingTreeClassifier, HonestTreeRegressor
 
 RNG = np.random.default_rng(0)
-X = np.where(RNG.random((150, 8)) < 0.3, RNG.normal(size=(150, 8)), 0.0)
+X = np.where(RNG.random((80, 8)) < 0.3, RNG.normal(size=(80, 8)), 0.0)
 Y = (X @ RNG.normal(size=(8, 4)) > 0).astype(int)
 BOOSTERS = [
     AdaOLMR("trees", n_estimators=3, random_state=0, max_iter=2, shuffle=True),
@@ -247,7 +247,7 @@ DAMAGES = [
     (sparse.coo_array, "coords", 10**8),
 ]
 INDEX_SAMPLES = {
-    "query_train_test_split": lambda X: query_train_test_split(X, qid=np.arange(150) // 3),
+    "query_train_test_split": lambda X: query_train_test_split(X, qid=np.arange(80) // 3),
     "progressive_val_score": lambda X: progressive_val_score(GaussianNB(), X, Y[:, 0]),
     "booster": lambda X: NDCGBoost(LogisticRegression(), 2).fit(X, Y[:, 0]),
     "refiner": lambda X: ResidualRefiner(0).fit(X, Y[:, 0]),
@@ -299,7 +299,7 @@ LINEAR = [("ridge", LabelwiseRanker(Ridge())), ("luce", PlackettLuceRanker(alpha
 )
 def test_rankers(ranker):
     of_queries = hasattr(ranker, "n_estimators")
-    target = (Y[:, 0], np.arange(150) // 10) if of_queries else (scores_to_positions(Y + X[:, :4]),)
+    target = (Y[:, 0], np.arange(80) // 10) if of_queries else (scores_to_positions(Y + X[:, :4]),)
     dense = clone(ranker).fit(X, *target)
     same = clone(ranker).fit(sparse.csr_array(X), *target)
     assert_allclose(same.predict(sparse.csc_array(X)), dense.predict(X), atol=1e-6)

@@ -174,7 +174,7 @@ def test_hedge_does_not_overflow():
 
 
 def test_threads_change_nothing(model, fingerprint):
-    x, y = X[:40], Y[:40]
+    x, y = X[:15], Y[:15]
     alone = clone(model).fit(x, y)
     together = clone(model).set_params(n_jobs=3).fit(x, y)
     shown = alone.explore(x)
