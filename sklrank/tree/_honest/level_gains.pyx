@@ -15,7 +15,7 @@ other side. Each sample is therefore visited at most once for each feature, for 
 thresholds and cells. For a feature with two values, the caller lists only the samples that have the
 less frequent value; this suffices because the gain is symmetric in left and right.
 
-Each sample has a row in `payload`: its weight, which is column 0 of the first `n_header`, one or two
+Each sample has a row in `payload`: its weight (column 0 of the first `n_header`), one or two
 counts from column `first_count` on, and its targets times its weight. Each side of a split must
 have at least `min_count` of each count. The first count is 1 for the samples that choose the
 splits; without weights, it is the weight. The samples of the other half of an honest tree have
