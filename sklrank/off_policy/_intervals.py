@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
@@ -11,6 +13,8 @@ from sklrank._checks import as_numbers, check_level, check_random_state, is_inte
 
 # The Monte-Carlo error of a bound, in probability, is then at most 0.005 at the level 0.975.
 N_RESAMPLES = 1000
+# To draw the number of rows of one kind takes about the time of so many rows.
+COST_OF_NUMBER = 8
 
 
 def standard_error(terms):
@@ -18,18 +22,42 @@ def standard_error(terms):
     return terms.std(ddof=1) / np.sqrt(len(terms)) if len(terms) > 1 else np.nan
 
 
-def normal_interval(terms_of_rows, n_samples, confidence, random_state):
+def normal_interval(terms, columns, confidence, random_state):
     """Return the interval of the central limit theorem for the mean of the terms."""
-    terms = terms_of_rows(slice(None))
     margin = norm.ppf((1 + confidence) / 2) * standard_error(terms)
     return terms.mean() - margin, terms.mean() + margin
 
 
-def bootstrap_interval(terms_of_rows, n_samples, confidence, random_state):
-    """Return the percentiles of the mean of the terms of rows drawn with replacement."""
-    draw = check_random_state(random_state).randint
-    means = [terms_of_rows(draw(n_samples, size=n_samples)).mean() for _ in range(N_RESAMPLES)]
+def bootstrap_interval(terms, columns, confidence, random_state):
+    """Return the percentiles of the estimate of rows drawn with replacement.
+
+    The estimate is the mean of the first column plus, if there are three, the sum of the second
+    one divided by that of the third one. If few rows are distinct, their numbers are drawn.
+    """
+    random_state, n_samples = check_random_state(random_state), len(columns)
+    distinct, counts = np.unique(columns, axis=0, return_counts=True)
+    if len(distinct) * COST_OF_NUMBER <= n_samples:
+        draw = partial(random_state.multinomial, n_samples, counts / n_samples)
+        sums = [draw() @ distinct for _ in range(N_RESAMPLES)]
+    else:
+        draw = partial(random_state.randint, n_samples, size=n_samples)
+        numbers = (np.bincount(draw(), minlength=n_samples) for _ in range(N_RESAMPLES))
+        sums = [each @ columns for each in numbers]
+    means, *ratio = np.transpose(sums)
+    means = means / n_samples
+    if ratio:
+        check_total(ratio[1].min())
+        means += ratio[0] / ratio[1]
     return np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2])
+
+
+def check_total(total):
+    """Raise if weights by which an estimate is divided are all 0."""
+    if not total > 0:
+        raise ValueError(
+            "all weights are 0, as the policy shows no label of the log, which says nothing about "
+            "its value: collect a log that shows these labels, too"
+        )
 
 
 INTERVALS = {"normal": normal_interval, "bootstrap": bootstrap_interval}

@@ -90,7 +90,7 @@ def list_policy_value(
     weights = _weights(exploration, policy, n_samples, method == "pairs")
     terms = (weights * rewards).reshape(n_samples, -1).sum(axis=1)[known]
     weights = weights[known].reshape(len(terms), -1)
-    bounds = interval_of(terms.__getitem__, len(terms), confidence, random_state)
+    bounds = interval_of(terms, terms[:, np.newaxis], confidence, random_state)
     found = summary(terms, weights, bounds)
     warn_about_weights(weights, found.effective_sample_size)
     return found

@@ -10,6 +10,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_array
 
+from sklrank.off_policy._intervals import check_total
 from sklrank.off_policy._log import of_known
 
 # Weights below this number are no reason to accept a bias. The bound on a bias has so many standard
@@ -54,13 +55,16 @@ def sample_terms(method, weights, residuals, baseline, threshold):
     if not method.normalizes:
         return baseline + weights * residuals
     total = weights.sum()
-    if not total > 0:
-        raise ValueError(
-            "all weights are 0, as the policy shows no label of the log, which says nothing about "
-            "its value: collect a log that shows these labels, too"
-        )
+    check_total(total)
     center = weights @ residuals / total
     return baseline + center + weights * (residuals - center) * (len(weights) / total)
+
+
+def resampled_columns(method, weights, residuals, baseline, terms):
+    """Return the columns of :func:`bootstrap_interval`, whose sums determine the estimate."""
+    if not method.normalizes:
+        return terms[:, np.newaxis]
+    return np.column_stack([baseline, weights * residuals, weights])
 
 
 def choose_threshold(method, weights, residuals, baseline):

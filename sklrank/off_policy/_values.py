@@ -141,20 +141,16 @@ def policy_value(
     elif threshold == "auto":
         threshold = _methods.choose_threshold(rule, weights, residuals, baseline)
 
-    def terms_of_rows(rows):
-        return _methods.sample_terms(
-            rule, weights[rows], residuals[rows], baseline[rows], threshold
-        )
-
+    terms = _methods.sample_terms(rule, weights, residuals, baseline, threshold)
     if interval in _intervals.INTERVALS:
-        interval_of = _intervals.INTERVALS[interval]
-        bounds = interval_of(terms_of_rows, len(weights), confidence, random_state)
+        columns = _methods.resampled_columns(rule, weights, residuals, baseline, terms)
+        bounds = _intervals.INTERVALS[interval](terms, columns, confidence, random_state)
     else:
         horizon = len(weights) if interval == "bernstein" else None
         options = {"confidence": confidence, "reward_range": reward_range, "horizon": horizon}
         found = _intervals.confidence_sequence(log.rewards, weights, **options)
         bounds = found.low[-1], found.high[-1]
-    found = summary(terms_of_rows(slice(None)), weights, bounds, threshold)
+    found = summary(terms, weights, bounds, threshold)
     if method != "dm":
         advice = (
             ". Use 'snips' or 'sndr'; the intervals of 'switch-dr', 'dr-os' and 'clipped' do not "

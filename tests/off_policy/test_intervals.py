@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sklrank.feedback import Exploration
 from sklrank.off_policy import confidence_sequence, list_policy_value, policy_value
+from sklrank.off_policy._intervals import bootstrap_interval
 
 # Logging policy, policy, and probability of a reward of 1, of three labels.
 LOGGING, POLICY, CHANCES = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5], [0.2, 0.5, 0.7]])
@@ -72,14 +73,6 @@ def test_intervals_of_estimates_are_the_definitions():
         found = policy_value(*log, method="ips", interval=kind)
         bounds = confidence_sequence(rewards, weights, horizon=horizon)
         assert_allclose([found.low, found.high], [bounds.low[-1], bounds.high[-1]])
-    for method in ("ips", "snips"):
-        found = policy_value(*log, method=method, interval="bootstrap", random_state=0)
-        random, values = np.random.RandomState(0), []
-        for _ in range(1000):
-            rows = random.randint(500, size=500)
-            total = weights[rows].sum() if method == "snips" else 500
-            values.append(terms[rows].sum() / total)
-        assert_allclose([found.low, found.high], np.quantile(values, [0.025, 0.975]))
     with pytest.raises(ValueError, match="reward_range"):
         confidence_sequence(rewards + 1, weights)
     for bounds in (1, None, (1, 0), (0, np.inf), (0, 1, 2)):
@@ -92,6 +85,40 @@ def test_intervals_of_estimates_are_the_definitions():
         confidence_sequence(rewards, -weights)
     with pytest.raises(ValueError, match="one shape"):
         confidence_sequence(rewards, weights[1:])
+
+
+@pytest.mark.parametrize("method", ["ips", "snips", "dr", "sndr"])
+@pytest.mark.parametrize("noise", [0.0, 1e-9])
+def test_bootstrap(method, noise):
+    """Rows are drawn; if few rows differ, only the number of rows of each kind is."""
+    rewards, exploration, policy = simulate(np.random.RandomState(2), 500)
+    rewards = rewards + noise * np.random.RandomState(3).rand(500)
+    model = np.tile([0.4, 0.3, 0.5], (500, 1))
+    options = {"interval": "bootstrap", "reward_model": model, "random_state": 0}
+    found = policy_value(rewards, exploration, policy, method=method, **options)
+    weights, baseline = (POLICY / LOGGING)[exploration.actions], np.zeros(500)
+    if method.endswith("dr"):
+        rewards, baseline = rewards - model[0, exploration.actions], np.full(500, model[0] @ POLICY)
+    random, values = np.random.RandomState(0), []
+    for _ in range(1000):
+        rows = random.randint(500, size=500)
+        total = weights[rows].sum() if method.startswith("sn") else 500
+        values.append(baseline[rows].mean() + weights[rows] @ rewards[rows] / total)
+    expected = np.quantile(values, [0.025, 0.975])
+    if noise:
+        assert_allclose([found.low, found.high], expected, rtol=1e-12)
+    else:
+        # Five standard errors of the difference of two quantiles of 1,000 values.
+        errors = np.std(values) * np.sqrt(2 * 0.025 * 0.975 / 1000) / norm.pdf(norm.ppf(0.975))
+        assert_allclose([found.low, found.high], expected, rtol=0, atol=5 * errors)
+
+
+def test_bootstrap_draws_the_numbers_of_few_distinct_rows():
+    terms = np.repeat([0.5, -1.0, 3.0], [300, 150, 50])
+    numbers = np.random.RandomState(1).multinomial(500, [0.3, 0.6, 0.1], 1000)
+    expected = np.quantile(numbers @ [-1.0, 0.5, 3.0] / 500, [0.05, 0.95])
+    found = bootstrap_interval(terms, terms[:, np.newaxis], 0.9, np.random.RandomState(1))
+    assert_allclose(found, expected, rtol=1e-12)
 
 
 N_RUNS = 200
