@@ -378,6 +378,21 @@ def test_label_trees_forget_dropped_labels(indicators):
     assert found[rows].mean() > found.mean() + 0.1
 
 
+@pytest.mark.parametrize("indicators", [True, False])
+def test_label_trees_drop_labels_that_they_met_after_a_drop(indicators):
+    """Training meets new labels, which no argument has to name."""
+    Y, classes = (RELEVANT, NAMES) if indicators else (LABELS, list("abcd"))
+    tree = ProbabilisticLabelTree().partial_fit(X, Y, classes)
+    for label in "bab":
+        tree.drop_classes([label])
+        names = np.append(tree.classes_, label) if indicators else None
+        columns = [NAMES.tolist().index(name) for name in names] if indicators else slice(None)
+        tree.partial_fit(X, Y[:, columns] if indicators else Y, names)
+        assert sorted(tree.classes_) == list(classes)
+    births = dict(zip(tree.classes_.tolist(), tree._births.tolist()))
+    assert births == dict.fromkeys(classes, 0) | {"a": 2, "b": 3}
+
+
 def test_label_trees_may_lose_all_labels_of_the_tree():
     """Labels that are added later join it, although the models of all nodes are those of others."""
     tree = ProbabilisticLabelTree(max_children=2).partial_fit(X, LABELS, list("abcdef"))

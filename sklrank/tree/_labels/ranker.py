@@ -309,7 +309,10 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
             new = names[~np.isin(names, known)]
         if len(new) and (new.dtype.kind in "biuf") != (known.dtype.kind in "biuf"):
             raise ValueError(f"labels of different types: {new[:3]} after {known[:3]}")
-        self.classes_ = np.concatenate([known, new]) if len(new) else known
+        if len(new):
+            self.classes_ = np.concatenate([known, new])
+            if self._births is not None:
+                self._births = np.append(self._births, np.full(len(new), self._n_drops))
         return target
 
     def _check_weights(self, weights):
