@@ -33,9 +33,8 @@ def load_arff_multilabel(
     """Load a multilabel data set from an ARFF file in the format of MULAN or MEKA.
 
     The formats are described in [1]_ and [2]_. An ARFF file does not distinguish features from
-    labels. The label attributes are specified by `labels` or by `xml`. If both are None, the
-    relation name of the file must contain MEKA's option ``-C``, as in
-    ``@relation 'emotions: -C 6'``.
+    labels, which `labels` or `xml` specify. If both are None, the relation name must contain MEKA's
+    option ``-C``, as in ``@relation 'emotions: -C 6'``.
 
     Parameters
     ----------
@@ -43,17 +42,14 @@ def load_arff_multilabel(
         Path of the file, which is plain or compressed with gzip or bzip2. Compression is detected
         from the content of the file.
     labels : int or sequence of str, default=None
-        The label attributes, as a number or as names. A number has the same meaning as in MEKA's
-        option ``-C``: ``6`` selects the first six attributes, and ``-6`` selects the last six,
-        which is common in MULAN's files. If names are given, the columns of `target` are in the
-        order of these names.
+        The label attributes, as names, in the order of the columns of `target`, or as a number: as
+        in MEKA's option ``-C``, ``6`` selects the first six attributes, and ``-6`` the last six,
+        which is common in MULAN's files.
     xml : str or path-like, default=None
-        Path of an XML file of MULAN that contains the names of the labels. The labels may form a
-        hierarchy; each of its labels, inner node or leaf, becomes a column. As in MULAN, the
-        columns of `target` are in the order of the attributes.
+        Path of an XML file of MULAN with the names of the labels, perhaps in a hierarchy, each of
+        whose nodes becomes a column. As in MULAN, columns are in the order of the attributes.
     sparse : {"auto"} or bool, default="auto"
-        Whether to return `data` as a CSR matrix. If "auto", `data` is a CSR matrix if the rows of
-        the file are sparse.
+        Whether to return `data` as a CSR matrix; if "auto", if the rows of the file are sparse.
     return_X_y : bool, default=False
         If True, return ``(data, target)`` instead of a Bunch.
     encoding : str, default="utf-8"
@@ -65,16 +61,14 @@ def load_arff_multilabel(
         Data set with the following attributes:
 
         - ``data``: ndarray or CSR matrix of shape (n_samples, n_features), float64. The value of a
-          nominal feature is represented by its index, from 0, in the declaration of the attribute.
-          A missing value (``?`` or ``nan``) is NaN.
+          nominal feature is its index, from 0, in the declaration. Missing values are NaN.
         - ``target``: ndarray of shape (n_samples, n_labels), int64. Entries are 1 for relevant
           labels, otherwise 0.
         - ``sample_weight``: ndarray of shape (n_samples,) of Weka's weights of the rows, 1 where
           there is none; None if no row has a weight.
         - ``feature_names``, ``target_names``: lists of str.
         - ``categories``: dict that maps the name of each nominal feature to its declared values.
-        - ``omitted_names``: list of str, the names of the string and date attributes. They have no
-          column in `data`.
+        - ``omitted_names``: list of str, the string and date attributes, without a column.
         - ``DESCR``: str, the relation name and the comments at the start of the file.
     (data, target) : tuple if ``return_X_y`` is True
         The first two of these attributes.
@@ -91,9 +85,8 @@ def load_arff_multilabel(
 
     Notes
     -----
-    Sparse rows omit zeros. Zero represents the first declared value of a nominal attribute.
-    Therefore, if a label is declared as ``{1, 0}``, it is relevant in rows that omit it, as in
-    Weka.
+    Sparse rows omit zeros, the first declared value of a nominal attribute. Therefore, a label that
+    is declared as ``{1, 0}`` is relevant in rows that omit it, as in Weka.
 
     References
     ----------

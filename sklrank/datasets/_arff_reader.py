@@ -1,10 +1,9 @@
 """Reader of the ARFF file format.
 
-An ARFF file has a header that declares the attributes. After ``@data``, each line contains one row.
-Rows are dense (``5.1,?,red``) or sparse (``{0 5.1, 2 red}``, where omitted values are zero). In
-Weka's files, a row may end with its weight, as in ``5.1,?,red,{2}`` or ``{0 5.1, 2 red},{2}``. A
-nominal value is converted to its index, from 0, in the declaration of the attribute. So zero
-represents the first declared value, which is also the value that sparse rows omit.
+A header declares the attributes. After ``@data``, each line contains one row, dense (``5.1,?,red``)
+or sparse (``{0 5.1, 2 red}``, where omitted values are zero), and perhaps its weight, as in
+``5.1,?,red,{2}`` or ``{0 5.1, 2 red},{2}``. A nominal value is converted to its index, from 0, in
+the declaration of the attribute. So zero is the first declared value, which sparse rows omit.
 
 ``scipy.io.arff`` reads neither sparse rows nor string attributes. The reader inside scikit-learn
 refuses dates and tabs, and truncates the numbers of integer attributes.
@@ -40,10 +39,7 @@ _TEXT_TYPES = ("string", "date")
 
 @dataclass(frozen=True)
 class Attribute:
-    """A declared attribute of an ARFF file.
-
-    ``values`` are the declared values of a nominal attribute, and None for other types.
-    """
+    """A declared attribute of an ARFF file; `values` are those of a nominal one, else None."""
 
     name: str
     kind: str
@@ -57,7 +53,7 @@ class Attribute:
     def converter(self) -> Callable[[str], float]:
         """Return a function that converts a value of this attribute from a string to a number."""
         if self.is_text:
-            return _string_to_zero
+            return lambda string: 0.0
         if self.values is None:
             return _finite_number
         codes = {value: float(code) for code, value in enumerate(self.values)}
@@ -257,10 +253,6 @@ def _finite_number(string: str) -> float:
     if isinf(number) or "_" in string:
         raise ValueError
     return number
-
-
-def _string_to_zero(string: str) -> float:
-    return 0.0
 
 
 def _unquote(text: str) -> str:

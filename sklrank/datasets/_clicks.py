@@ -32,12 +32,11 @@ def make_clicks(
     r"""Simulate the clicks of users on documents of known relevance.
 
     A ranker in production shows the `k` documents of each query with the highest scores. In each
-    session, a user sees the list of one query and clicks on some documents. A document of grade y
-    is *relevant* to the user with the probability :math:`r = (2^y - 1) / (2^{y_{max}} - 1)`, where
-    :math:`y_{max}` is the highest grade of all. The user examines the documents at some positions
-    p = 1, ..., k. A relevant document that is examined is clicked, and one that is not relevant is
-    clicked by mistake with the probability :math:`\epsilon_p`. The models of the user differ in the
-    rest:
+    session, a user sees the list of one query. A document of grade y is *relevant* to the user with
+    the probability :math:`r = (2^y - 1) / (2^{y_{max}} - 1)`, where :math:`y_{max}` is the highest
+    grade of all. The user examines the documents at some positions p = 1, ..., k, and clicks on
+    those that are relevant, and on others by mistake with the probability :math:`\epsilon_p`. The
+    models of the user differ in the rest:
 
     - "position", the position-based model [1]_: each position is examined with the probability
       :math:`p^{-decay}`, independently of the others, and :math:`\epsilon_p` is `noise`.
@@ -57,8 +56,7 @@ def make_clicks(
     qid : array-like of shape (n_samples,) or None
         Query id of each document. If None, all documents belong to one query.
     scores : array-like of shape (n_samples,)
-        Score of each document by the ranker in production. Documents with equal scores keep their
-        order.
+        Score of each document by the ranker in production. Equal scores keep their order.
     model : {"position", "trust", "cascade"}, default="position"
         Model of the user.
     n_sessions : int, default=10
@@ -66,8 +64,7 @@ def make_clicks(
     k : int or None, default=10
         Number of documents that are shown. If None, all documents of the query are shown.
     decay : float, default=1.0
-        Exponent of the examination, at least 0; not used by "cascade". If it is 0, all positions
-        are examined.
+        Exponent of the examination, at least 0 (all positions are examined); not of "cascade".
     noise : float, default=0.1
         Probability, from 0 to 1, of a click by mistake.
     trust : float, default=0.65
@@ -80,8 +77,7 @@ def make_clicks(
     Returns
     -------
     Bunch
-        Dictionary of the documents shown, with the attributes below. The documents of a session are
-        adjacent, in the order of their positions.
+        The documents shown, those of a session adjacent, in the order of their positions.
 
         X : {ndarray, sparse matrix, data frame} of shape (n_shown, n_features)
             Documents shown.

@@ -22,9 +22,8 @@ def label_ranking_from_classification(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Convert classification data into label rankings, by the predicted class probabilities.
 
-    A classifier, by default naive Bayes, is fitted to all samples. The classes of each sample are
-    then ranked by decreasing predicted probability. The benchmark data sets of "type A" (iris,
-    glass, vowel, ...) were generated in this way [1]_.
+    The classes of each sample are ranked by decreasing predicted probability, as in the benchmark
+    data sets of "type A" (iris, glass, vowel, ...) [1]_.
 
     Parameters
     ----------
@@ -41,9 +40,8 @@ def label_ranking_from_classification(
     X : ndarray of shape (n_samples, n_features)
         The given samples.
     Y : ndarray of shape (n_samples, n_classes), float64
-        Positions of the classes; 1 is the position of the most probable class. The columns are in
-        the sorted order of the classes. Equally probable classes are ranked in the order of their
-        columns.
+        Positions of the sorted classes; 1 is that of the most probable one. Equally probable ones
+        are ranked in the order of the columns.
 
     See Also
     --------
@@ -100,19 +98,17 @@ def label_ranking_from_regression(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Convert regression data into label rankings: some features become labels.
 
-    The selected features are removed from `X` and standardized. The labels of a sample are ranked
-    by decreasing standardized value. If features are correlated, the remaining features are
-    informative about the ranking. The benchmark data sets of "type B" (housing, stock,
-    wisconsin, ...) were generated in this way [1]_.
+    The selected features are removed from `X` and standardized, and the labels ranked by decreasing
+    value, as in the benchmark data sets of "type B" (housing, stock, wisconsin, ...) [1]_. If
+    features are correlated, the remaining ones are informative about the ranking.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
         Numeric features. The target of the regression may be appended as a further column.
     labels : int or sequence of int, default=None
-        Features to convert into labels: a sequence of their indices, or their number. If a number
-        is given, the features are drawn at random from those that are not constant. If None, half
-        of the features are drawn.
+        Features to convert into labels: their indices, or their number (None: half of them), of
+        which so many are drawn from those that are not constant.
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of features. Pass an int for reproducible output.
 
@@ -121,9 +117,8 @@ def label_ranking_from_regression(
     X : ndarray of shape (n_samples, n_features - n_labels), float64
         The features that were not converted into labels.
     Y : ndarray of shape (n_samples, n_labels), float64
-        Positions of the labels; 1 is the position of the label with the largest value. Labels
-        with equal values are ranked in the order of their columns. The columns are in the order of
-        `labels` if it is a sequence; otherwise, they are in the order of the features.
+        Positions of the labels; 1 is that of the largest value. Labels with equal values are ranked
+        in the order of their columns: of `labels` if it is a sequence, else of the features.
 
     See Also
     --------

@@ -19,9 +19,9 @@ def hide_labels(
 ) -> np.ndarray:
     """Make rankings incomplete: hide labels at random.
 
-    This function draws incomplete rankings of Definition 3 of [1]_ or, with `keep_positions`, of
-    Definition 8 (Appendix F), in which the positions of the remaining labels are known. Labels are
-    kept or hidden independently; for another law, replace the hidden positions by NaN yourself.
+    These are incomplete rankings of Definition 3 of [1]_ or, with `keep_positions`, of Definition 8
+    (Appendix F), in which the positions of the remaining labels are known. Labels are hidden
+    independently; for another law, replace the hidden positions by NaN yourself.
 
     Parameters
     ----------
@@ -29,20 +29,20 @@ def hide_labels(
         Positions of the labels; a smaller position is better. NaN, for labels that are not ranked,
         and ties are allowed.
     survival : float or array-like that broadcasts to (n_samples, n_labels), default=0.7
-        Probability that a label is kept. Pass a number for all labels, an array with one
-        probability for each label, or an array with one probability for each label of each sample.
+        Probability that a label is kept: a number, or an array with one for each label, or for each
+        label of each sample.
     keep_positions : bool, default=False
         If True, the remaining labels keep their positions, which reveal how many labels before them
-        are hidden. If False, the remaining labels are renumbered.
+        are hidden. If False, they are renumbered.
     random_state : int, RandomState instance or None, default=None
-        Controls the random choice of hidden labels. Pass an int for reproducible output. With the
-        same int, a smaller `survival` hides all labels that a larger one hides.
+        Controls the hidden labels. Pass an int for reproducible output, in which a smaller
+        `survival` hides all labels that a larger one hides.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
-        Positions; hidden labels are NaN. If `keep_positions` is False, each position is 1 plus the
-        number of labels ranked before. All labels of a sample may be hidden.
+        Positions; hidden labels, perhaps all of a sample, are NaN. If `keep_positions` is False,
+        each position is 1 plus the number of labels ranked before.
 
     See Also
     --------
@@ -85,20 +85,17 @@ def tie_labels(
         Positions of the labels; a smaller position is better. NaN, for labels that are not ranked,
         and ties are allowed and are kept.
     probability : float or array-like that broadcasts to (n_samples, n_labels - 1), default=0.3
-        Probability that there is no cut after a label, so that it is tied with the next label. Pass
-        a number for all positions, an array with one probability for each position from the best
-        one to the last but one, or an array with one probability for each position of each sample.
-        Cuts are drawn independently. With 0 no labels are tied, and with 1 all labels are tied. It
-        is not used if `partitions` is given.
+        Probability that there is no cut after a label, so that it is tied with the next one: a
+        number, or an array with one for each position from the best to the last but one, or for
+        each position of each sample. Cuts are independent. Not used if `partitions` is given.
     partitions : dict from tuple of int to float or array-like of shape (n_samples,), or None, \
             default=None
         Any law of the partitions of the positions. Each key is a partition: the sizes of its
         intervals, from the best positions to the last ones, which sum to n_labels. Each value is
-        its probability, a number for all samples or an array with one number for each sample. The
-        probabilities of a sample sum to 1. If None, cuts are drawn independently.
+        its probability, a number or an array with one for each sample, for which they sum to 1.
     random_state : int, RandomState instance or None, default=None
-        Controls the random choice of cuts. Pass an int for reproducible output. With the same int,
-        a larger `probability` ties all labels that a smaller one ties.
+        Controls the cuts. Pass an int for reproducible output, in which a larger `probability` ties
+        all labels that a smaller one ties.
 
     Returns
     -------
@@ -140,10 +137,10 @@ def tie_labels(
 
 
 def check_partitions(partitions, shape):
-    """Check a law of partitions; return the joined neighbors and probabilities of each partition.
+    """Check a law of partitions; return their masks of joined neighbors, and probabilities.
 
-    The mask of the joined neighbors has the shape `(n_partitions, n_labels - 1)`, as in
-    :func:`close_ranks`. The probabilities have the shape `(n_partitions, n_samples)`.
+    The shapes are `(n_partitions, n_labels - 1)`, as in :func:`close_ranks`, and
+    `(n_partitions, n_samples)`.
     """
     n_samples, n_labels = shape
     joined = np.ones((len(partitions), n_labels), dtype=bool)

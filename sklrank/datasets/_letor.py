@@ -39,17 +39,14 @@ def load_letor(
     ----------
     path : str, path-like, or sequence of these
         Path of the file, which is plain or compressed with gzip or bzip2, or paths of several
-        files, such as the training, validation and test files of a fold. All files are loaded with
-        the same number of features. Compression is detected from the content of the file.
+        files, such as those of a fold, which are loaded with the same number of features.
     n_features : int, default=None
-        Number of features. If None, it is determined by the largest feature index in the files, and
-        an array of more than 1 GiB, of which the files contain less than 1 %, is refused: it is
-        probably due to a wrong index.
+        Number of features. If None, that of the largest index in the files; an array of more than 1
+        GiB, of which they contain less than 1 %, is refused, as an index is probably wrong.
     sparse : bool, default=False
         Whether to return `data` as a CSR matrix instead of an array.
     zero_based : bool, default=False
-        Whether feature indices in the files start at 0 instead of 1. Files written by scikit-learn
-        start at 0 by default.
+        Whether feature indices start at 0, as in files of scikit-learn by default, instead of 1.
     return_X_y_qid : bool, default=False
         If True, return ``(data, target, qid)`` instead of a Bunch.
 
@@ -66,8 +63,7 @@ def load_letor(
 
         If `path` is a sequence, a list with one Bunch for each file is returned.
     (data, target, qid) : tuple if ``return_X_y_qid`` is True
-        The attributes above. If `path` is a sequence, a list with one tuple for each file is
-        returned.
+        The attributes above; a list of tuples if `path` is a sequence.
 
     Raises
     ------

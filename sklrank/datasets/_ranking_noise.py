@@ -21,23 +21,23 @@ def sample_mallows(
     r"""Draw rankings from Mallows models, one for each center.
 
     In the Mallows model [1]_, the probability of a ranking :math:`\sigma` of k labels decreases
-    with its Kendall tau distance :math:`D` to the center :math:`\sigma_0`. This distance is the
-    number of label pairs that the two rankings order differently. The probability is
+    with its Kendall tau distance :math:`D` to the center :math:`\sigma_0`, the number of label
+    pairs that the two order differently:
 
     .. math:: \Pr[\sigma] = \frac{e^{-\theta D(\sigma, \sigma_0)}}{Z_k(\theta)}, \qquad
               Z_k(\theta) = \prod_{i=1}^{k} \sum_{v=0}^{i-1} e^{-\theta v}.
 
-    The rankings are exact draws by repeated insertion [2]_. Labels are inserted in the order of the
-    center. The :math:`i`-th label is inserted before the last :math:`v` of the previous labels with
-    probability proportional to :math:`e^{-\theta v}`.
+    Draws are exact, by repeated insertion [2]_: in the order of the center, the :math:`i`-th label
+    is inserted before the last :math:`v` of the previous ones with probability proportional to
+    :math:`e^{-\theta v}`.
 
     Parameters
     ----------
     centers : array-like of shape (n_samples, n_labels)
         Positions of the labels in the central rankings, which must be complete and without ties.
     theta : float, default=1.0
-        Concentration, at least 0. With 0, all rankings are equally likely; with infinity, each draw
-        equals its center. Some authors use the dispersion :math:`\varphi = e^{-\theta}` instead.
+        Concentration: with 0, all rankings are equally likely; with infinity, draws equal their
+        centers. Some authors use the dispersion :math:`\varphi = e^{-\theta}` instead.
     random_state : int, RandomState instance or None, default=None
         Controls the random draws. Pass an int for reproducible output.
 
@@ -109,9 +109,8 @@ def sample_plackett_luce(
     r"""Draw rankings from Plackett-Luce models, one for each row of scores.
 
     In the Plackett-Luce model [1]_, the best label is drawn with probabilities proportional to
-    :math:`e^{s_j}`. The second best label is drawn in the same way from the remaining labels, and
-    so on. Ranking the labels by their scores plus independent Gumbel noise yields the same
-    distribution [2]_; the implementation uses this method.
+    :math:`e^{s_j}`, the second best in the same way from the remaining labels, and so on. The order
+    of the scores plus independent Gumbel noise, which is used here, has the same distribution [2]_.
 
     Parameters
     ----------

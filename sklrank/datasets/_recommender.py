@@ -25,26 +25,23 @@ def make_recommender(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     r"""Generate users, items, few ratings, and the scores of a collaborative filter.
 
-    This function generates data for ranking refinement. Each user rated some items, chosen at
-    random, and a base ranker derives scores of all items from the ratings of other users. An item
-    has a high utility for a user if it is close to an ideal point of the user. The utility of item
-    i for user u is
+    These are data for ranking refinement. Each user rated some items, chosen at random, and a base
+    ranker derives scores of all items from the ratings of other users. The utility of item i for
+    user u is high if it is close to an ideal point of the user:
 
     .. math:: \sqrt{0.8} \, v(\lVert x_i - p_u \rVert^2)
               + \sqrt{0.2} \, v(\lVert z_i - q_u \rVert^2).
 
-    The first term depends on the features :math:`x_i`. The second term depends on latent variables
-    :math:`z_i`, which are not among the features. The ideal points
-    :math:`p_u` and :math:`q_u` are sums of a component common to all users, with a fifth of the
-    variance, and an individual component. The function v standardizes the negative squared
-    distances of each user. The utility plus noise of standard deviation 0.3 is discretized to the
-    ratings 0 to 4, which about 10, 25, 30, 25 and 10 percent of the items have.
+    Here :math:`x_i` are the features and :math:`z_i` latent variables. The ideal points :math:`p_u`
+    and :math:`q_u` are sums of a component common to all users, with a fifth of the variance, and
+    an individual one. The function v standardizes the negative squared distances of each user. The
+    utility plus noise of standard deviation 0.3 is discretized to the ratings 0 to 4, which about
+    10, 25, 30, 25 and 10 percent of the items have.
 
     The base ranker is Personality Diagnosis [1]_ with the ratings of 20 other users, who rated a
-    tenth of the items each. It assumes that the user has the same taste as one of them, with a
-    probability that increases with the similarity of their ratings. The score of an item is its
-    expected rating. So the base ranker has information on the latent variables, but little
-    information on the user.
+    tenth of the items each. It assumes that the user has the taste of one of them, with a
+    probability that increases with the similarity of their ratings; the score of an item is its
+    expected rating. So it has information on the latent variables, but little on the user.
 
     Parameters
     ----------

@@ -64,20 +64,18 @@ def make_sparse_label_ranking(
         Number of features on which the score of each label depends, from 1 to `n_features`. If
         None, 10, or all features if there are fewer.
     shared_features : bool, default=False
-        Whether all labels depend on the same features. If True, trees can learn the rankings
-        exactly, since the informative features have only ``2**n_informative`` different values and
-        determine the noiseless ranking.
+        Whether all labels depend on the same features. Trees can then learn the noiseless rankings,
+        which the ``2**n_informative`` values of these features determine.
     noise : {"none", "gaussian", "mallows", "plackett-luce"}, default="none"
         Kind of noise.
 
         - "none": the labels are ranked by their scores :math:`m_j(x)`.
         - "gaussian": the labels are ranked by :math:`m_j(x) + \xi_j`. The :math:`\xi_j` are
           independent and normal with standard deviation `scale`, truncated to [-1/4, 1/4].
-        - "plackett-luce": the labels are ranked by :math:`m_j(x) + \xi_j`, where the :math:`\xi_j`
-          are independent Gumbel noise of scale `scale`, without truncation. This is a draw from the
-          Plackett-Luce model with the weights :math:`e^{m_j(x) / scale}`.
-        - "mallows": the ranking is drawn from the Mallows model whose center is the ranking by
-          :math:`m(x)`. This noise does not depend on the differences between scores.
+        - "plackett-luce": the same with Gumbel noise of scale `scale`, not truncated: a draw from
+          the Plackett-Luce model with the weights :math:`e^{m_j(x) / scale}`.
+        - "mallows": the ranking is drawn from the Mallows model whose center is that by
+          :math:`m(x)`, whatever the differences between scores are.
     scale : float, default=0.05
         Scale of the noise, at least 0, if `noise` is "gaussian" (before truncation) or
         "plackett-luce". The paper uses values from 0.0005 to 0.3.
@@ -89,8 +87,8 @@ def make_sparse_label_ranking(
     tie_probability : float or array-like that broadcasts to (n_samples, n_labels - 1), default=0.0
         Probability that labels at neighboring positions are tied; see :func:`tie_labels`.
     random_state : int, RandomState instance or None, default=None
-        Controls all random draws. Pass an int for reproducible output. For a given int, `X` and the
-        noiseless rankings do not depend on the noise, on `survival` or on `tie_probability`.
+        Controls the random draws. Pass an int for reproducible output: `X` and the noiseless
+        rankings do not depend on the noise, on `survival` or on `tie_probability`.
     return_clean : bool, default=False
         If True, also return the noiseless rankings and the scores.
 
@@ -100,8 +98,7 @@ def make_sparse_label_ranking(
         Samples, whose features are 0 or 1.
     Y : ndarray of shape (n_samples, n_labels), float64
         Positions of the labels; 1 is the best position. Labels that are not ranked are NaN, and
-        tied labels have equal positions. If scores are equal, the label of the smaller column comes
-        first.
+        tied labels have equal positions. Labels of equal scores are in the order of the columns.
     Y_clean : ndarray of shape (n_samples, n_labels), float64
         The complete rankings without noise. Returned only if ``return_clean=True``.
     scores : ndarray of shape (n_samples, n_labels), float64
@@ -138,9 +135,7 @@ def make_sparse_label_ranking(
     check_scalar(n_informative, "n_informative", Integral, min_val=1, max_val=n_features)
     if noise not in _NOISES:
         raise ValueError(f"noise must be one of {_NOISES}, got {noise!r}.")
-    check_scalar(scale, "scale", Real, min_val=0)
-    if np.isinf(scale):
-        raise ValueError(f"scale must be finite, got {scale}.")
+    check_scalar(scale, "scale", Real, min_val=0, max_val=np.inf, include_boundaries="left")
     check_theta(theta)
     survival = check_probabilities(survival, "survival", (n_samples, n_labels))
     tie_probability = check_probabilities(

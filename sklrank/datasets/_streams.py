@@ -38,11 +38,9 @@ def make_multilabel_ranking_stream(
     .. math:: s_j(x) = \langle w_j, \phi(x) \rangle + b_j, \qquad
               Y_j = 1\{s_j(x) + \sigma \varepsilon_j > 0\}, \qquad \varepsilon_j \sim N(0, 1).
 
-    The noise has the same distribution for all labels. Therefore, the probability that a label is
-    relevant is an increasing function of its score, and no ranking has a smaller expected rank loss
-    than the ranking by :math:`s(x)`. The biases are chosen so that the labels have unequal
-    frequencies and the expected number of relevant labels is exactly `cardinality`, for any noise
-    and drift.
+    As the noise has the same distribution for all labels, no ranking has a smaller expected rank
+    loss than that by :math:`s(x)`. The biases give the labels unequal frequencies, and an expected
+    number of relevant ones of exactly `cardinality`, for any noise and drift.
 
     Parameters
     ----------
@@ -59,9 +57,8 @@ def make_multilabel_ranking_stream(
         The function :math:`\phi` of the features.
 
         - "linear": :math:`\phi(x)` consists of the features themselves.
-        - "interaction": each feature is multiplied by the sign of the next one, :math:`\phi_i(x) =
-          x_i \operatorname{sign}(x_{i+1})`. The last feature is unchanged. A linear model cannot
-          learn the products.
+        - "interaction": each feature but the last is multiplied by the sign of the next one,
+          :math:`\phi_i(x) = x_i \operatorname{sign}(x_{i+1})`, which no linear model can learn.
     noise : float, default=0.5
         Standard deviation :math:`\sigma` of the noise, at least 0. The standard deviation of the
         scores is 1.
@@ -69,13 +66,11 @@ def make_multilabel_ranking_stream(
         Change of the weights along the stream. The frequencies of the labels do not change.
 
         - "none": the weights are constant.
-        - "abrupt": in the middle of the stream, the weight vector of each label is replaced by a
-          random vector orthogonal to it.
-        - "gradual": the weights rotate continuously, by a right angle from the first sample to the
-          last.
+        - "abrupt": in the middle, each weight vector becomes a random one orthogonal to it.
+        - "gradual": the weights rotate by a right angle from the first sample to the last.
     random_state : int, RandomState instance or None, default=None
-        Controls all random draws. Pass an int for reproducible output. Without drift, a longer
-        stream with the same int starts with the samples of a shorter one.
+        Controls the random draws. Pass an int for reproducible output: without drift, a longer
+        stream starts with the samples of a shorter one.
     return_scores : bool, default=False
         If True, also return the noiseless scores.
 
@@ -111,9 +106,7 @@ def make_multilabel_ranking_stream(
     check_scalar(
         cardinality, "cardinality", Real, min_val=0, max_val=n_labels, include_boundaries="neither"
     )
-    check_scalar(noise, "noise", Real, min_val=0)
-    if np.isinf(noise):
-        raise ValueError(f"noise must be finite, got {noise}.")
+    check_scalar(noise, "noise", Real, min_val=0, max_val=np.inf, include_boundaries="left")
     if function not in _FUNCTIONS:
         raise ValueError(f"function must be one of {_FUNCTIONS}, got {function!r}.")
     if drift not in _DRIFTS:
@@ -152,9 +145,8 @@ def _draw_biases(
 ) -> np.ndarray:
     """Draw biases `(n_labels,)` for which the probabilities of the labels sum to `cardinality`.
 
-    A noisy score is normal with variance ``1 + noise**2``. If the bias of a label is ``b`` times
-    the standard deviation of its noisy score, the label is relevant with probability ``Phi(b)``,
-    where ``Phi`` is the standard normal distribution function.
+    A noisy score is normal with variance ``1 + noise**2``. With a bias of ``b`` times its standard
+    deviation, the label is relevant with probability ``Phi(b)``.
     """
     spread = _THRESHOLD_SPREAD * rng.standard_normal(n_labels)
     # The lower shift makes the probabilities of all labels smaller than their required mean, and
@@ -166,10 +158,7 @@ def _draw_biases(
 
 
 def _features(X: np.ndarray, function: str) -> np.ndarray:
-    """Return phi(x) for each row x of `X`.
-
-    Its entries are independent and standard normal, as the choice of the biases requires.
-    """
+    """Return phi(x), with independent standard normal entries, for each row x of `X`."""
     if function == "linear":
         return X
     phi = X.copy()

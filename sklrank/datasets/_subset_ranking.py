@@ -38,16 +38,14 @@ def make_subset_ranking(
     the gain :math:`2^y - 1`, the DCG depends almost only on the documents with the highest grades.
 
     With the Gaussian design, the features of the i-th document of each query are normally
-    distributed around the i-th of m centers. The paper does not specify how the weights and the
-    centers are drawn. Here, `n_informative` weights at random indices are drawn from a normal
-    distribution, and the others are 0. The weights are scaled so that the difference between the
-    score of a document and the score of its center has the standard deviation `scale`. The centers
-    are normal, drawn once, and the same for all queries.
+    distributed around the i-th of m centers. The paper does not say how weights and centers are
+    drawn. Here, `n_informative` weights at random indices are normal, the others 0, and scaled so
+    that the difference of the scores of a document and its center has the standard deviation
+    `scale`. The centers are normal, and the same for all queries.
 
-    The scale determines the difficulty of the task. For 50 documents and a scale of 0.04, a single
-    document has the highest grade in four of five queries; for a scale of 1, a third of all
-    documents have the highest grade. If ``1 / n_documents`` is several times larger than `scale`,
-    most queries have no relevant documents.
+    The scale determines the difficulty. For 50 documents and a scale of 0.04, a single document has
+    the highest grade in four of five queries; for a scale of 1, a third of all documents have it.
+    If ``1 / n_documents`` is several times larger than `scale`, most queries have no relevant ones.
 
     Parameters
     ----------
@@ -67,8 +65,7 @@ def make_subset_ranking(
           deviation 1 around the i-th center.
         - "uniform": the features are uniform on [-1, 1], and the centers are 0.
     center_spread : float, default=1.0
-        Standard deviation of each feature of the centers, at least 0. It is used only if `design`
-        is "gaussian".
+        Standard deviation of each feature of the centers, at least 0, if `design` is "gaussian".
     scale : float, default=0.04
         Standard deviation of the difference between the score of a document and the score of its
         center, above 0.
@@ -115,10 +112,9 @@ def make_subset_ranking(
     check_scalar(n_informative, "n_informative", Integral, min_val=1, max_val=n_features)
     if design not in DEVIATIONS:
         raise ValueError(f"design must be one of {tuple(DEVIATIONS)}, got {design!r}.")
-    check_scalar(center_spread, "center_spread", Real, min_val=0)
-    check_scalar(scale, "scale", Real, min_val=0, include_boundaries="neither")
-    if np.isinf(center_spread) or np.isinf(scale):
-        raise ValueError(f"center_spread and scale must be finite; got {center_spread} and {scale}")
+    finite = {"min_val": 0, "max_val": np.inf}
+    check_scalar(center_spread, "center_spread", Real, **finite, include_boundaries="left")
+    check_scalar(scale, "scale", Real, **finite, include_boundaries="neither")
     random = check_random_state(random_state)
     weights = np.zeros(n_features)
     informative = random.choice(n_features, n_informative, replace=False)

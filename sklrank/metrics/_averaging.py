@@ -16,11 +16,7 @@ def samples_per_block(n_labels):
 
 
 def evaluate_samples(values_of, shape, *, average, sample_weight):
-    """Compute the value of each sample, block by block, and return the values or their mean.
-
-    The function `values_of` returns the values of the samples of a slice; `shape` has the numbers
-    of samples and of labels.
-    """
+    """Return `values_of(block)` of all samples, or their mean; `shape` is that of the scores."""
     n_samples, n_labels = shape
     weight = check_weight(sample_weight, n_samples, average)
     values = np.empty(n_samples)

@@ -175,28 +175,26 @@ def ndcg_score(
         \mathrm{NDCG@}k = \frac{\sum_{i=1}^k g(y_i) \, d(i)}{\sum_{i=1}^k g(y^*_i) \, d(i)}.
 
     By default, :math:`g(y) = 2^y - 1` and :math:`d(i) = 1 / \log_2(1 + i)`. The score is the mean
-    over queries. Results of different programs can be compared only if the programs use the same
-    values of the options `gain`, `discount`, `empty`, `short` and `ties`: for the same predictions,
-    ``NDCG@10`` may be 0.2 with some values and 0.8 with others.
+    over queries. Results of programs can be compared only if they use the same values of the
+    options: for the same predictions, ``NDCG@10`` may be 0.2 with some values and 0.8 with others.
 
     Parameters
     ----------
     {lists}
     gain : {"exponential", "linear"} or callable, default="exponential"
-        Gain of a grade :math:`y`: "exponential" is :math:`2^y - 1`, and "linear" is :math:`y` (as
-        in scikit-learn). A callable must return an array of gains for an array of grades.
+        Gain of a grade :math:`y`: :math:`2^y - 1` ("exponential"), :math:`y` ("linear", as in
+        scikit-learn), or a function that returns an array of gains for an array of grades.
     discount : {"log2", "letor"} or callable, default=None
-        Factor by which the gain at rank :math:`i` is multiplied: "log2" is
-        :math:`1 / \log_2(1 + i)`; "letor" is 1 at rank 1 and :math:`1 / \log_2 i` at all other
-        ranks. A callable must return an array of factors, which do not increase, for the array of
-        the ranks 1, 2, ...
+        Factor of the gain at rank :math:`i`: :math:`1 / \log_2(1 + i)` ("log2"), 1 at rank 1 and
+        :math:`1 / \log_2 i` at others ("letor"), or a function that returns an array of factors,
+        which do not increase, for the array of the ranks 1, 2, ...
     empty : {"drop", "zero", "one"}, default=None
         Score of a query whose documents all have gain 0, so that the quotient is 0/0. With "drop"
-        the query is left out of the mean; with "zero" its score is 0 (as in scikit-learn); with
-        "one" its score is 1 (as in LightGBM and XGBoost).
+        the query is left out of the mean; it is 0 with "zero" (as in scikit-learn), and 1 with
+        "one" (as in LightGBM and XGBoost).
     short : {"end", "zero"}, default=None
-        Score of a query with fewer than `k` documents. With "end" the sums include all documents of
-        the query; with "zero" the score is 0, unless all documents of the query have gain 0.
+        Score of a query with fewer than `k` documents: sums over all of them ("end"), or 0 unless
+        all have gain 0 ("zero").
     {ties}
     convention : {"standard", "letor"}, default="standard"
         Convention that determines the values of the options that are None:
@@ -265,14 +263,12 @@ def dcg_score(
     r"""Compute DCG: the discounted cumulative gain of the documents of each query.
 
     Let :math:`y_1, y_2, \dots` be the grades of the documents of a query, in descending order of
-    their scores. For a gain function :math:`g` and a discount function :math:`d`, DCG is defined as
-    ([1]_)
+    their scores. For a gain function :math:`g` and a discount function :math:`d`, DCG is ([1]_)
 
     .. math:: \mathrm{DCG@}k = \sum_{i=1}^k g(y_i) \, d(i).
 
     By default, :math:`g(y) = 2^y - 1` and :math:`d(i) = 1 / \log_2(1 + i)`. If there are fewer than
-    `k` documents, the sum includes all of them. The DCG of a query without relevant documents is 0.
-    The score is the mean over queries.
+    `k` documents, the sum includes all of them. The score is the mean over queries.
 
     Parameters
     ----------
@@ -280,7 +276,7 @@ def dcg_score(
     gain : {"exponential", "linear"} or callable, default="exponential"
         Gain of a grade, as in :func:`ndcg_score`.
     discount : {"log2", "letor"} or callable, default=None
-        Factor by which the gain at a rank is multiplied, as in :func:`ndcg_score`.
+        Factor of the gain at a rank, as in :func:`ndcg_score`.
     {ties}
     convention : {"standard", "letor"}, default="standard"
         Convention that determines the values of the options that are None. With "standard",
@@ -523,8 +519,8 @@ def _hits_of_queries(queries, grades, chosen, k, divisors):
 def _first_hit_of_queries(queries, grades, chosen, k, factors):
     """Return a function that computes the expected factor of the first relevant document's place.
 
-    If r of n tied documents are relevant, the first of them is at place i, counted from 0, with
-    probability r / (n - i), given that no relevant document is before this place.
+    If r of n tied documents are relevant, the first is at place i, from 0, with the probability
+    r / (n - i), given that none is before this place.
     """
     relevant = grades > 0
     n_relevant = count_relevant(queries, grades)

@@ -1,9 +1,7 @@
 """Scores and distances of predicted rankings of labels.
 
-A ranking is an array with the position of each label. Labels with smaller positions are better,
-labels with equal positions are tied, and NaN marks a label that is not ranked. The metrics depend
-only on the order of the labels that both rankings contain. The docstring of each public function
-states its formula.
+The metrics depend only on the order of the labels that both rankings contain. The docstring of each
+public function states its formula.
 """
 
 from __future__ import annotations
@@ -88,29 +86,26 @@ def kendall_tau_score(
         \gamma = \frac{C - D}{C + D}, \quad
         \tau_x = \frac{C - D + B}{n}.
 
-    Without ties, all four variants are equal: they are 1 for the same order, -1 for the reverse
-    order, and 0 on average for a random order. If the quotient is 0/0, because fewer than two
-    labels are ranked in both rankings or because of ties, the score of the sample is 0. Such
-    samples are included in the mean, unless their weight is 0.
+    Without ties, all four are equal: 1 for the same order, -1 for the reverse order, and 0 on
+    average for a random order. If the quotient is 0/0, by ties or as fewer than two labels are
+    ranked in both rankings, the score of the sample is 0, which is included in the mean.
 
     Parameters
     ----------
     {rankings}
     variant : {"b", "a", "gamma", "x"}, default="b"
-        Treatment of ties. The variants differ most if the true ranking has ties and the predicted
-        ranking has none, as with estimators that never predict ties:
+        Treatment of ties. The variants differ most if only the true ranking has ties, as with
+        estimators that never predict them:
 
         - `"b"`: the score is normalized by the numbers of untied pairs in the two rankings, as in
-          SciPy. It is 1 only if both rankings have the same ties. If only the true ranking has
-          ties, the score is therefore always below 1 [1]_.
+          SciPy. It is 1 only if both rankings have the same ties [1]_.
         - `"a"`: a pair that is tied in at least one ranking contributes 0.
         - `"gamma"`: pairs that are tied in at least one ranking are ignored (Goodman and Kruskal
-          [2]_). A score of 1 means that no strict preference is reversed. In [3]_ this is the
-          *correctness* of rankings that abstain. A prediction can increase this score by ties
-          between labels whose order is uncertain.
-        - `"x"`: a tie is treated as a statement that the two labels are equally good. A pair
-          contributes 1 if it is tied in both rankings, and 0 if it is tied in only one of them
-          (Emond and Mason [4]_). This variant is common in partial label ranking.
+          [2]_). A score of 1 means that no strict preference is reversed: the *correctness* of
+          rankings that abstain [3]_. Ties of labels of uncertain order can increase it.
+        - `"x"`: a tie states that two labels are equally good. A pair contributes 1 if it is tied
+          in both rankings, and 0 if in only one of them (Emond and Mason [4]_). This variant is
+          common in partial label ranking.
     {values}
 
     See Also
@@ -180,15 +175,13 @@ def kendall_tau_distance(
     ----------
     {rankings}
     penalty : float, default=0.5
-        Cost :math:`p`, from 0 to 1, of a pair that is tied in only one of the rankings. If it is at
-        least 1/2, the distance is a metric for rankings with ties. If it is 0, only strict
-        reversals are counted.
+        Cost :math:`p`, from 0 to 1, of a pair that is tied in only one of the rankings. From 1/2
+        on, the distance is a metric for rankings with ties; if it is 0, only strict reversals
+        count.
     normalize : bool, default=False
-        Whether to divide the distance of a sample by its number of pairs. The result is 0 for the
-        same order and 1 for the reverse order. For samples with pairs, it is equal to
-        :math:`(1 - \tau_x) / 2` if `penalty` is 1/2, where :math:`\tau_x` is the variant "x" of
-        :func:`kendall_tau_score`. If there are no ties, this holds for all variants and any
-        `penalty`.
+        Whether to divide the distance of a sample by its number of pairs. It is then 0 for the same
+        order and 1 for the reverse order: :math:`(1 - \tau_x) / 2` if there are pairs and `penalty`
+        is 1/2, with the variant "x" of :func:`kendall_tau_score`; without ties, of any variant.
     {values}
 
     See Also
@@ -232,24 +225,19 @@ def spearman_distance(
 ) -> float | np.ndarray:
     r"""Compute the Spearman distance: the sum of squared differences between positions.
 
-    Let :math:`m` be the number of labels that both rankings of a sample contain. Let
-    :math:`\sigma_i` be the true position and :math:`\pi_i` the predicted position of label
-    :math:`i` among these labels. Positions run from 1 to :math:`m`, and tied labels have the mean
-    of their positions. The distance is ([1]_, section 1.3)
+    Let :math:`\sigma_i` be the true and :math:`\pi_i` the predicted position of label :math:`i`
+    among the :math:`m` labels that both rankings of a sample contain, from 1 to :math:`m`; tied
+    labels have the mean of their positions. The distance is ([1]_, section 1.3)
 
-    .. math::
-
-        d(\sigma, \pi) = \sum_i (\sigma_i - \pi_i)^2.
-
-    If :math:`m < 2`, the distance is 0.
+    .. math:: d(\sigma, \pi) = \sum_i (\sigma_i - \pi_i)^2.
 
     Parameters
     ----------
     {rankings}
     normalize : bool, default=False
-        Whether to divide the distance of a sample by the distance between a ranking without ties
-        and its reverse, :math:`m (m^2 - 1) / 3`. The result is between 0 and 1. Without ties it is
-        equal to :math:`(1 - \rho) / 2`, where :math:`\rho` is Spearman's correlation.
+        Whether to divide the distance of a sample by that between a ranking without ties and its
+        reverse, :math:`m (m^2 - 1) / 3`. Without ties, it is then :math:`(1 - \rho) / 2`, where
+        :math:`\rho` is Spearman's correlation.
     {values}
 
     See Also
@@ -389,11 +377,9 @@ def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
     Returns
     -------
     float
-        Mean of tau-a over the samples, from -1 (all rankings are reversed) to 1 (no noise). For one
-        sample, tau-a is the number of concordant pairs of labels minus the number of discordant
-        pairs, divided by the number of pairs that are ranked in both rankings. Tied pairs are
-        neither concordant nor discordant. Samples without a pair that is ranked in both rankings
-        are ignored.
+        Mean of tau-a over the samples, from -1 (all rankings are reversed) to 1 (no noise); see
+        :func:`kendall_tau_score`. Samples without a pair that is ranked in both rankings are
+        ignored.
 
     See Also
     --------
@@ -425,26 +411,22 @@ def _count_pairs(Y_clean, Y_noisy):
     return count_pairs(*check_two_rankings(Y_clean, Y_noisy, names=("Y_clean", "Y_noisy")))
 
 
-def _tau_a(counts):
-    return counts.concordant - counts.discordant, sum(counts)
-
-
 def _tau_b(counts):
     strict = (counts.concordant + counts.discordant).astype(np.float64)
     untied = (strict + counts.tied_pred) * (strict + counts.tied_true)
     return counts.concordant - counts.discordant, np.sqrt(untied)
 
 
-def _gamma(counts):
-    return counts.concordant - counts.discordant, counts.concordant + counts.discordant
-
-
-def _tau_x(counts):
-    return counts.concordant - counts.discordant + counts.tied_both, sum(counts)
-
-
 # For each variant, the function that returns the numerator and the denominator of the quotient.
-_VARIANTS = {"a": _tau_a, "b": _tau_b, "gamma": _gamma, "x": _tau_x}
+_VARIANTS = {
+    "a": lambda counts: (counts.concordant - counts.discordant, sum(counts)),
+    "b": _tau_b,
+    "gamma": lambda counts: (
+        counts.concordant - counts.discordant,
+        counts.concordant + counts.discordant,
+    ),
+    "x": lambda counts: (counts.concordant - counts.discordant + counts.tied_both, sum(counts)),
+}
 
 
 def _evaluate(values_of, y_true, y_pred, *, average, sample_weight):

@@ -90,9 +90,8 @@ def rank_loss(
             1[s_l < s_r] + \tfrac{1}{2} 1[s_l = s_r],
         \qquad w_Y = \frac{1}{|Y| |Y^c|}.
 
-    The loss is 0 if all relevant labels have higher scores than the other labels, 1 in the opposite
-    case, and 1/2 on average for random scores. If there are no pairs, because no label or every
-    label is relevant, the loss is 0.
+    The loss is 0 if all relevant labels have higher scores than the others, 1 in the opposite case,
+    and 1/2 on average for random scores. If there are no pairs, it is 0.
 
     Parameters
     ----------
@@ -151,10 +150,8 @@ def hinge_rank_loss(
     Let :math:`Y` be the set of relevant labels and :math:`s` the scores of a sample. The loss of
     the sample is ([1]_)
 
-    .. math::
-
-        L(Y, s) = w_Y \sum_{l \in Y} \sum_{r \notin Y} (1 + s_r - s_l)_+,
-        \qquad w_Y = \frac{1}{|Y| |Y^c|}.
+    .. math:: L(Y, s) = w_Y \sum_{l \in Y} \sum_{r \notin Y} (1 + s_r - s_l)_+,
+              \qquad w_Y = \frac{1}{|Y| |Y^c|}.
 
     It is an upper bound of the rank loss. If there are no pairs, the loss is 0.
 
@@ -200,10 +197,8 @@ def logistic_rank_loss(
     Let :math:`Y` be the set of relevant labels and :math:`s` the scores of a sample. The loss of
     the sample is ([1]_)
 
-    .. math::
-
-        L(Y, s) = w_Y \sum_{l \in Y} \sum_{r \notin Y} \log(1 + \exp(s_r - s_l)),
-        \qquad w_Y = \frac{1}{|Y| |Y^c|}.
+    .. math:: L(Y, s) = w_Y \sum_{l \in Y} \sum_{r \notin Y} \log(1 + \exp(s_r - s_l)),
+              \qquad w_Y = \frac{1}{|Y| |Y^c|}.
 
     If there are no pairs, the loss is 0.
 
@@ -287,11 +282,10 @@ def _rank_sums(relevant, scores, tie):
 def _hinge_sums(relevant, scores):
     """Return the sum of ``(1 + s[r] - s[l])_+`` over pairs, for scores in units of `_UNIT`.
 
-    If 1 is subtracted from the scores of the relevant labels, the cost of a pair is the difference
-    ``s[r] - s[l]`` if it is positive. The difference is the sum of the gaps between neighboring
-    sorted scores from `s[l]` to `s[r]`. Each gap is therefore multiplied by the number of relevant
-    labels below it and by the number of irrelevant labels above it. Since all terms are
-    non-negative, there is no cancellation.
+    If 1 is subtracted from the scores of the relevant labels, the cost of a pair is ``s[r] - s[l]``
+    if it is positive, the sum of the gaps between neighboring sorted scores in between. So each gap
+    is multiplied by the numbers of relevant labels below it and of irrelevant labels above it: no
+    term is negative, and there is no cancellation.
     """
     scores -= relevant / _UNIT
     order = np.argsort(scores, axis=1)

@@ -1,9 +1,8 @@
 """Scorers of the metrics of this package, for the parameter `scoring` of scikit-learn's tools.
 
-scikit-learn's ``make_scorer`` is not sufficient for three reasons. A loss of scores needs the class
-of each column of scores, because some classes may be missing in a test fold. Forests return
-multilabel probabilities as a list. Classifiers that rank labels return the ranking by
-``predict_ranks`` and not by ``predict``.
+scikit-learn's ``make_scorer`` is not sufficient: a loss of scores needs the class of each column,
+as classes may be missing in a test fold; forests return multilabel probabilities as a list; and
+rankings of classifiers are those of ``predict_ranks``.
 
 The scorer of a metric is defined beside it, as an instance of one of the classes below.
 """
@@ -30,17 +29,10 @@ _ARGUMENTS = {"y_true", "y_score", "y_pred", "qid", "labels", "average", "sample
 class Scorer(BaseEstimator):
     """Base class of scorers, called as ``scorer(estimator, X, y)``; greater scores are better.
 
-    A scorer is a `BaseEstimator`, so that it has parameters and can be cloned, and so that
-    scikit-learn generates `set_score_request` from the signature of `score`. Its parameters are
-    those of the metric; to set some of them, use a copy, such as
+    A scorer is a `BaseEstimator`, so that it can be cloned, and so that scikit-learn generates
+    `set_score_request` from the signature of `score`. Its parameters are those of the metric, which
+    is negated if it is not called a score; to set some of them, use a copy, such as
     ``clone(ndcg_scorer).set_params(k=10)``.
-
-    Parameters
-    ----------
-    metric : callable
-        Function of this package. It is negated if it is not called a score.
-    **options
-        Values of parameters of the metric.
     """
 
     __metadata_request__score = {"estimator": UNUSED}
@@ -132,9 +124,8 @@ class DocumentScorer(Scorer):
         Parameters
         ----------
         estimator : object
-            For 1-d `y`, a fitted ranker of documents or a fitted regressor, whose `predict` returns
-            scores. A classifier is possible, too, but its predictions have many ties. For 2-d `y`,
-            a fitted ranker of labels with `decision_function` or `predict_proba`.
+            For 1-d `y`, a fitted ranker of documents or regressor, whose `predict` returns scores.
+            For 2-d `y`, a fitted ranker of labels with `decision_function` or `predict_proba`.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)

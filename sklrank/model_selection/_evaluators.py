@@ -19,13 +19,10 @@ from sklrank.metrics import (
 
 
 def make_evaluators(scoring, y):
-    """Return the evaluators of the parameter `scoring` of :func:`progressive_val_score`.
+    """Return the evaluators of the parameter `scoring` of :func:`progressive_val_score`, by name.
 
-    Returns
-    -------
-    dict of str to (str, callable)
-        For each name, the predictions that are needed, "scores" or "sets", and a function, called
-        as ``values(y_true, predictions, labels)``, that returns an ndarray of shape (n_samples,).
+    Each is the kind of predictions that are needed, "scores" or "sets", and a function, called as
+    ``values(y_true, predictions, labels)``, that returns an ndarray of shape (n_samples,).
     """
     entries = scoring if isinstance(scoring, list | tuple) else [scoring]
     evaluators = {scoring_name(each): _make_evaluator(each, y) for each in entries}

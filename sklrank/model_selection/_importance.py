@@ -26,10 +26,9 @@ def query_permutation_importance(
 ) -> Bunch:
     """Compute the permutation importance of features for a ranker of documents.
 
-    The importance of a feature is the decrease of the score when the values of the feature are
-    shuffled over all samples. This function calls :func:`sklearn.inspection.permutation_importance`
-    and passes the query ids to the scorer. Without the ids, all samples would be scored as the
-    documents of a single query.
+    The importance of a feature is the decrease of the score when its values are shuffled over all
+    samples. This is :func:`sklearn.inspection.permutation_importance` with the query ids passed to
+    the scorer, without which all samples would be the documents of a single query.
 
     Parameters
     ----------
@@ -43,9 +42,8 @@ def query_permutation_importance(
         Query ids, numbers or strings.
     scoring : callable, default=None
         Scorer, called as ``scoring(estimator, X, y, qid=qid)``, such as
-        :data:`sklrank.metrics.ndcg_scorer`. Greater scores must be better. If None,
-        ``estimator.score(X, y, qid=qid)`` is used, which pipelines and searches accept only with
-        ``enable_metadata_routing=True``.
+        :data:`sklrank.metrics.ndcg_scorer`. If None, ``estimator.score(X, y, qid=qid)``, which
+        pipelines and searches accept only with ``enable_metadata_routing=True``.
     n_repeats : int, default=5
         Number of times that each feature is shuffled.
     n_jobs : int or None, default=None
@@ -70,9 +68,8 @@ def query_permutation_importance(
 
     Notes
     -----
-    A feature that has the same value for all documents of a query is shuffled in the same way as
-    other features. After shuffling, its values differ within the query, since they are values of
-    other queries.
+    A feature that is the same for all documents of a query is shuffled like others: its values then
+    differ within the query, since they are those of other queries.
 
     Examples
     --------

@@ -91,8 +91,8 @@ class PreferenceDisplay(Display):
             Respondents, one or more, over which preferences are averaged. Not used for "worth",
             which is that of the mean respondent.
         kind : {"worth", "mean_rank", "top_k", "wins"}, default="worth"
-            Log-worths with intervals from quasi-standard errors: two labels whose intervals do not
-            overlap differ significantly. The others are those of `PlackettLuceRanker.preferences`.
+            Log-worths with intervals from quasi-standard errors, which overlap unless labels differ
+            significantly; the others are those of `PlackettLuceRanker.preferences`.
         ax : matplotlib Axes, default=None
             Axes. If None, those of a new figure.
         **options
@@ -293,11 +293,10 @@ class RankingDisplay(ConfusionMatrixDisplay):
 class PairReliabilityDisplay(CalibrationDisplay):
     """Reliability diagram of the probabilities that one label is ranked before another.
 
-    The pairs of labels are grouped by predicted probability. For calibrated probabilities, the
-    share of pairs in the predicted order is the mean probability of the group. Two labels are two
-    pairs, one for each order. This is scikit-learn's
-    :class:`~sklearn.calibration.CalibrationDisplay` of these pairs. Use :meth:`from_estimator` or
-    :meth:`from_predictions` to create a display.
+    The pairs of labels, two for the two orders, are grouped by predicted probability. For
+    calibrated probabilities, the share of pairs in the predicted order is their mean. This is
+    scikit-learn's :class:`~sklearn.calibration.CalibrationDisplay` of these pairs. Use
+    :meth:`from_estimator` or :meth:`from_predictions` to create a display.
 
     Parameters
     ----------

@@ -58,21 +58,18 @@ def progressive_val_score(
 ) -> np.ndarray | dict[str, np.ndarray]:
     """Return the loss of each sample under the model that has learned the samples before it.
 
-    The estimator is updated in place, not cloned. If it is fitted already, it continues to learn.
-    For example, in the protocol of [1]_ a model is fitted to the training part and then validated
-    on the test part. Afterwards the estimator has learned all samples. The mean of the result is
-    the loss that [1]_ reports.
+    The estimator is updated in place, and has learned all samples afterwards. If it is fitted
+    already, it continues to learn: in the protocol of [1]_ a model is fitted to the training part,
+    then validated on the test part. The mean of the result is the loss that [1]_ reports.
 
     Parameters
     ----------
     estimator : object
-        A model with `partial_fit` and with `decision_function`, `predict_proba` or `predict`. The
-        first of these three methods that is available computes the scores; with `predict`, the
-        predicted class has score 1 and the other classes have score 0. If the model has
-        ``progressive_fit(X, y)``, as the online models of this package have, this method is called
-        once instead of `partial_fit` for each sample. This is done only if `chunk_size` is 1 and it
-        is clear what `progressive_fit` returns: either it has a parameter `method`, or the model
-        does not have both `decision_function` and `predict_proba`.
+        A model with `partial_fit` and with `decision_function`, `predict_proba` or `predict`, of
+        which the first one computes the scores; with `predict`, they are 1 for the predicted class
+        and 0 for others. The method ``progressive_fit(X, y)`` of the online models of this package
+        is called once instead, if `chunk_size` is 1 and it is clear what it returns: it has a
+        parameter `method`, or the model has not both `decision_function` and `predict_proba`.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, in the order in which they are learned; or an iterator of batches (X, y), such as
         :func:`~sklrank.streaming.iter_batches` returns, of which one is in memory at a time.
@@ -84,9 +81,8 @@ def progressive_val_score(
 
         - "rank_loss", "hinge_rank_loss", "logistic_rank_loss": the loss of this name in
           :mod:`sklrank.metrics`;
-        - "accuracy": 1 if the true class has the highest score, and 0 otherwise; if several classes
-          have the highest score, the first of them is the predicted class. This value requires a
-          1-d `y`;
+        - "accuracy", for a 1-d `y`: 1 if the true class is the first one with the highest score,
+          else 0;
         - "precision@k", "ndcg@k", "psp@k" with a number k, such as "precision@3": the metrics of
           ranked labels of :mod:`sklrank.metrics`. They are 0 for a sample without relevant labels.
           The propensities of "psp@k" are those of `y`;
@@ -94,24 +90,20 @@ def progressive_val_score(
           matrix `y`: measures of the sets that `predict` returns. F1 and the Jaccard index of two
           empty sets are 0, as in scikit-learn;
         - "f1_micro", "f1_macro", for an indicator matrix `y`: the value of sample t is
-          ``t * F(t) - (t - 1) * F(t - 1)``, where F(t) is the F1 of the sets of the first t
-          samples. So the mean of the first t values is F(t). The values of "psp@k", which is a
-          ratio of sums too, are computed in the same way;
+          ``t * F(t) - (t - 1) * F(t - 1)``, where F(t) is the F1 of the first t sets, and so the
+          mean of the first t values. "psp@k", a ratio of sums too, is computed in the same way;
         - a callable ``scoring(y_true, y_score)``, which is called once with all samples, or with
           those of each batch of an iterator, and returns one value for each sample; `y_score` has a
           column for each label, also for two classes.
     classes : array-like of shape (n_classes,), default=None
         All classes that may occur, passed to the estimator. If None, the distinct values of a 1-d
-        `y` are passed if the estimator is not fitted yet and `partial_fit` accepts `classes`;
-        otherwise nothing is passed.
+        `y` are, if it is not fitted yet and `partial_fit` accepts `classes`.
     chunk_size : int, default=1
         Number of samples in a chunk. All samples of a chunk are scored before they are learned.
     sample_weight : array-like of float, shape (n_samples,), default=None
-        Weights of the samples. If not None, they are passed to the estimator in training. They do
-        not affect the losses.
+        Weights of the samples in training. They do not affect the losses.
     verbose : int, default=0
-        If positive, the mean is printed at the end; and the progress about ten times, unless
-        `progressive_fit` is used.
+        If positive, print the mean and, unless `progressive_fit` is used, the progress ten times.
 
     Returns
     -------
@@ -133,12 +125,11 @@ def progressive_val_score(
 
     Notes
     -----
-    If the estimator is not fitted, all labels have score 0 for the samples of the first chunk.
-    With these ties the rank loss is 1/2, and the accuracy is 1 for samples of the first class and 0
-    for other samples. If `progressive_fit` is used, its own first scores are used instead.
+    If the estimator is not fitted, all labels have score 0 in the first chunk: with these ties the
+    rank loss is 1/2, and the first class is right. With `progressive_fit`, its scores are used.
 
-    Multilabel estimators of scikit-learn may need a special form of `classes` in the first call of
-    `partial_fit`: for `MultiOutputClassifier`, a list of ``[0, 1]`` for each label.
+    Multilabel estimators of scikit-learn may need a special form of `classes`: for
+    `MultiOutputClassifier`, a list of ``[0, 1]`` for each label.
 
     References
     ----------
@@ -212,20 +203,18 @@ def progressive_reward_score(
 ) -> float:
     """Return the mean reward a round of what an online model shows while it learns.
 
-    A copy of the estimator plays the samples in their order: it shows labels by `explore`, collects
-    their relevance, and learns from it by `partial_fit_feedback`. So the score counts what
-    exploring costs as well as what it teaches. The estimator itself does not change.
-
-    The function is itself a value of the parameter `scoring` of scikit-learn's tools. In a search
-    over the exploration rate, `score` would evaluate the ranking without exploration, and prefer
-    rates that users do not like.
+    A copy of the estimator plays the samples in their order: it shows labels by `explore`, and
+    learns their relevance by `partial_fit_feedback`. So the score counts what exploring costs as
+    well as what it teaches. The function is a value of the parameter `scoring` of scikit-learn's
+    tools: in a search over the exploration rate, `score` would evaluate the ranking without
+    exploration, and prefer rates that users do not like.
 
     Parameters
     ----------
     estimator : object
         Model with `explore` and `partial_fit_feedback`, such as
-        :class:`~sklrank.online_boosting.TopKBBM` or
-        :class:`~sklrank.linear_model.BanditronClassifier`. If it is fitted, it continues to learn.
+        :class:`~sklrank.online_boosting.TopKBBM`, which does not change. If it is fitted, its copy
+        continues to learn.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Samples in the order of the rounds.
     y : array-like of shape (n_samples,) or (n_samples, n_labels)
@@ -349,9 +338,9 @@ def _as_target(y):
 
 
 def _in_model_order(y, classes, known, chunk_size):
-    """Return an indicator matrix and the names of its columns in the order of a fitted model.
+    """Return an indicator matrix and its names in the order of a fitted model, new ones last.
 
-    New labels are the last ones. Names that the model does not accept are not changed.
+    Names that the model does not accept are not changed.
     """
     names = names_of(classes)
     is_new = ~np.isin(names, known)

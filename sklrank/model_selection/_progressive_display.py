@@ -20,16 +20,14 @@ from sklrank.model_selection._progressive import progressive_val_score
 class ProgressiveValidationDisplay(Display):
     """Plot of the running mean loss against the number of samples, with a line for each model.
 
-    If a model has several runs with different seeds, its line is the mean of the runs, with a band
-    of one standard deviation around it. Use :meth:`from_estimators` or :meth:`from_predictions` to
-    create a display, or pass losses, such as the result of :func:`progressive_val_score`, to the
-    constructor.
+    The line of several runs with different seeds is their mean, with a band of one standard
+    deviation around it. Use :meth:`from_estimators` or :meth:`from_predictions` to create a
+    display, or pass losses, such as those of :func:`progressive_val_score`, to the constructor.
 
     Parameters
     ----------
     losses : dict of str to array-like of shape (n_rounds,) or (n_seeds, n_rounds)
-        Losses of each model, one for each sample, in the order in which the samples are learned. A
-        2-d array has one row for each seed.
+        Losses of each model for the samples in their order. A 2-d array has a row for each seed.
     scoring_name : str, default="loss"
         Name of the losses, used in the label of the vertical axis.
 
@@ -90,16 +88,15 @@ class ProgressiveValidationDisplay(Display):
     ) -> ProgressiveValidationDisplay:
         """Plot the running mean losses of models, computed by progressive validation.
 
-        In each run an unfitted clone of the model is trained. Its `random_state`, and the
-        `random_state` of all nested estimators, are set to the seed of the run. The seeds are the
-        same for all models. To continue the training of fitted models, use
-        :func:`progressive_val_score`.
+        In each run a clone of the model is trained, whose `random_state`, also of nested
+        estimators, is the seed of the run, the same for all models. To continue the training of
+        fitted models, use :func:`progressive_val_score`.
 
         Parameters
         ----------
         estimators : dict of str to estimator, or list of estimators
-            Models with `partial_fit` or `progressive_fit`. If a list is passed, the models are
-            named after their classes.
+            Models with `partial_fit` or `progressive_fit`; those of a list are named after their
+            classes.
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples, in the order in which they are learned.
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
@@ -179,8 +176,8 @@ class ProgressiveValidationDisplay(Display):
         y_true : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or a 0/1 indicator matrix of the relevant labels.
         y_scores : dict of str to array-like of shape (n_samples, n_labels), or to a list of those
-            Scores of each model; or the predicted sets, if `scoring` is a measure of label sets. A
-            list or a 3-d array contains those of several runs.
+            Scores of each model, or predicted sets if `scoring` is a measure of these. A list or a
+            3-d array contains those of several runs.
         scoring : str or callable, default="rank_loss"
             See :func:`progressive_val_score`.
         labels : array-like of shape (n_labels,), default=None

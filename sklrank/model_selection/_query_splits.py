@@ -17,10 +17,9 @@ from sklrank._estimators import _num_samples, _safe_indexing
 class QueryKFold(GroupKFold):
     """K-fold cross-validator for queries, with all samples of a query in the same fold.
 
-    This is scikit-learn's :class:`~sklearn.model_selection.GroupKFold` with `qid` instead of
-    `groups`. It requests `qid` by default. If metadata routing is enabled, the query ids that are
-    passed to a search such as `GridSearchCV` are therefore passed on to the splitter, and also to
-    the ranker and the scorer if these request `qid`.
+    This is scikit-learn's :class:`~sklearn.model_selection.GroupKFold` with `qid`, which it
+    requests by default, instead of `groups`. If metadata routing is enabled, the `qid` of a search
+    is passed on to it, and to the ranker and the scorer if these request it.
 
     Parameters
     ----------
@@ -28,11 +27,10 @@ class QueryKFold(GroupKFold):
         Number of folds, at least 2.
     shuffle : bool, default=False
         If True, queries are assigned to folds at random, and all folds have about the same number
-        of *queries*. If False, queries are assigned in order of decreasing size, each to the fold
-        that is smallest at that point, so that all folds have about the same number of *samples*.
+        of *queries*. If False, queries are assigned in order of decreasing size, each to the
+        smallest fold so far, so that folds have about the same number of *samples*.
     random_state : int, RandomState instance or None, default=None
-        Controls the assignment of queries to folds if `shuffle` is True. Pass an int to obtain the
-        same folds in each call of `split`.
+        Controls the assignment if `shuffle` is True. Pass an int for the same folds in each call.
 
     See Also
     --------
@@ -41,8 +39,8 @@ class QueryKFold(GroupKFold):
 
     Notes
     -----
-    If the ranker is part of a pipeline, pass a scorer to the search. Before version 1.8,
-    scikit-learn's searches may omit the query ids when they call the `score` method of a pipeline.
+    For a pipeline, pass a scorer to the search: before version 1.8, scikit-learn's searches may
+    omit the query ids when they call its `score`.
 
     Examples
     --------
@@ -145,13 +143,11 @@ def query_train_test_split(
     qid : array-like of shape (n_samples,)
         Query ids, numbers or strings.
     test_size : float or int, default=None
-        Fraction (float) or number (int) of the *queries* in the test part. If None, the test part
-        consists of all queries that are not in the training part; if `train_size` is None as well,
-        the fraction is 0.2.
+        Fraction (float) or number (int) of the *queries* in the test part. If None, all that are
+        not in the training part, or a fraction of 0.2 if `train_size` is None as well.
     train_size : float or int, default=None
-        Fraction (float) or number (int) of the *queries* in the training part. If None, the
-        training part consists of all queries that are not in the test part. If both sizes are
-        given, some queries may be in neither part.
+        Fraction (float) or number (int) of the *queries* in the training part. If None, all that
+        are not in the test part. If both sizes are given, some queries may be in neither part.
     random_state : int, RandomState instance or None, default=None
         Controls the random choice of queries. Pass an int for reproducible output.
 

@@ -144,7 +144,7 @@ def test_mallows_noise_is_as_large_as_theory_says(theta):
         ({"n_informative": 0}, "n_informative"),
         ({"noise": "uniform"}, "noise must be one of .*got 'uniform'"),
         ({"scale": -1}, "scale"),
-        ({"scale": np.inf}, "scale must be finite"),
+        ({"scale": np.inf}, "scale == inf, must be < inf"),
         ({"theta": -1}, "theta"),
         ({"theta": np.nan}, "theta"),
         ({"survival": 1.1}, "^survival must be a probability"),

@@ -143,7 +143,7 @@ def test_streams_are_prefixes_of_longer_streams():
         ({"cardinality": 10}, "cardinality"),
         ({"cardinality": np.nan}, "cardinality must be a number, got nan"),
         ({"noise": -0.1}, "noise"),
-        ({"noise": np.inf}, "noise must be finite, got inf"),
+        ({"noise": np.inf}, "noise == inf, must be < inf"),
         ({"function": "cubic"}, "function must be one of .*got 'cubic'"),
         ({"drift": "sudden"}, "drift must be one of .*got 'sudden'"),
         ({"drift": "abrupt", "n_features": 1}, "n_features must be at least 2, got 1"),

@@ -1,9 +1,8 @@
 """Metrics of ranked documents, as functions of the scores: conventions, sorted lists, and values.
 
-The documents of all queries are in one array, in which the documents of a query are adjacent. Tied
-documents form a *group*. All orders of a group are equally likely, so sums over a list are expected
-values. If ties are broken by the order of the samples or by the worst order, each group consists of
-a single document, and its expected value is its value.
+The documents of a query are adjacent. Tied documents form a *group*. All orders of a group are
+equally likely, so sums over a list are expected values. If ties are broken by the order of the
+samples or by the worst order, each group consists of a single document.
 """
 
 from types import SimpleNamespace
@@ -43,35 +42,21 @@ class Lists(NamedTuple):
     """Index in `order` at which each group of tied documents starts, of shape `(n_groups,)`."""
 
 
+# Whether documents of equal scores are in groups; else they are in the order of the samples, or of
+# their values.
+TIES = {"average": True, "stable": False, "worst": False}
+
+
 def list_documents(queries, scores, values, ties):
     """Sort the documents of each query by score, in descending order.
 
     Those with equal scores are in the order `ties`: "average", "stable" or "worst", by `values`.
     """
-    return TIES[ties](queries, scores, values)
-
-
-def list_best_first(queries, values):
-    """Sort the documents of each query by their values, in descending order, without groups."""
-    return _without_groups(_sort_in_any_order(queries, -values))
-
-
-def _sort_in_groups(queries, scores, values):
-    order = _sort_in_any_order(queries, -scores)
-    return Lists(order, group_starts(queries, scores[order]))
-
-
-def _sort_stable(queries, scores, values):
-    return _without_groups(_sort_by_query(queries, -scores))
-
-
-def _sort_worst_first(queries, scores, values):
-    return _without_groups(_sort_by_query(queries, values, -scores))
-
-
-def _sort_by_query(queries, *keys):
-    """Return the indices that sort the samples by query, then by the last key, and so on."""
-    return np.lexsort((*keys, sort_keys(queries.codes, queries.n_queries)))
+    if TIES[ties]:
+        order = _sort_in_any_order(queries, -scores)
+        return Lists(order, group_starts(queries, scores[order]))
+    keys = (values, -scores) if ties == "worst" else (-scores,)
+    return _without_groups(np.lexsort((*keys, sort_keys(queries.codes, queries.n_queries))))
 
 
 def _sort_in_any_order(queries, key):
@@ -87,9 +72,6 @@ def _without_groups(order):
     return Lists(order, np.arange(len(order)))
 
 
-TIES = {"average": _sort_in_groups, "stable": _sort_stable, "worst": _sort_worst_first}
-
-
 def expected_values(lists, values):
     """Return the expected value of the document at each place: the mean value in its group."""
     sizes = _group_sizes(lists)
@@ -99,11 +81,10 @@ def expected_values(lists, values):
 def expected_precisions(queries, lists, relevant):
     """Return the expected value at each place of the precision times the relevance, 0 or 1.
 
-    Let place :math:`p` be the :math:`j`-th place of a group of :math:`m` documents, of which
-    :math:`r` are relevant. Let :math:`h` be the number of relevant documents before the group. The
-    document at place :math:`p` is relevant with probability :math:`r / m`. If it is relevant, each
-    of the :math:`j - 1` places before it in the group has a relevant document with probability
-    :math:`(r - 1) / (m - 1)`. The expected value is therefore ::
+    Let p be the j-th place of a group of m documents, of which r are relevant, and let h be the
+    number of relevant documents before the group. The document at p is relevant with probability
+    r / m. If it is, each of the j - 1 places before it in the group has a relevant document with
+    probability (r - 1) / (m - 1). The expected value is therefore ::
 
         r / m * (h + 1 + (j - 1) * (r - 1) / (m - 1)) / p
     """
@@ -252,14 +233,12 @@ def rank_factors(queries, discount, k):
 
 def ideal_dcg(queries, gains, factors):
     """Return the largest DCG of each query, of which `factors` are the factors of the ranks."""
-    return _sums_of_gains(queries, list_best_first(queries, gains), gains, factors)
+    lists = _without_groups(_sort_in_any_order(queries, -gains))
+    return sums_of_queries(queries, expected_values(lists, gains) * factors)
 
 
 def _dcg(queries, gains, scores, factors, ties):
-    return _sums_of_gains(queries, list_documents(queries, scores, gains, ties), gains, factors)
-
-
-def _sums_of_gains(queries, lists, gains, factors):
+    lists = list_documents(queries, scores, gains, ties)
     return sums_of_queries(queries, expected_values(lists, gains) * factors)
 
 
