@@ -1,9 +1,9 @@
 r"""Relevance of documents from clicks on ranked lists, by regression EM (Wang et al. 2018).
 
-A user *examines* some positions of a list, and clicks only there. A document d is relevant to a
-user with a probability :math:`r_d`. If it is examined, it is clicked if it is relevant, and by
-mistake with the probability :math:`\epsilon_p` otherwise, at position p. Two models of examination
-compete, and the one with the larger likelihood is used:
+A user *examines* some positions of a list. A document d, relevant with the probability
+:math:`r_d`, is clicked there if it is relevant, and by mistake with the probability
+:math:`\epsilon_p` otherwise, at position p. Of two models of examination, that of the larger
+likelihood is used:
 
 - :class:`PositionModel`: position p is examined with the probability :math:`\theta_p`,
   independently of all else. With the mistakes, this is the model of trust bias of Agarwal et al.
@@ -22,10 +22,10 @@ M-step updates the model of the user, and a tree increases the expected log-like
 :math:`\sum l \log r + (w - l) \log(1 - r)`. The relevance that rankers learn from is the estimate
 of each document, shrunk towards the regression: :math:`(\sum l + m r) / (\sum w + m)`.
 
-The propensities that are reported are not those of EM, since the trees have learned the clicks: a
-document that is not clicked where few look has low relevance then, so that positions look alike.
-The trees of :class:`SmoothModel` therefore regress the relevance of documents that are held out,
-and the likelihood is maximized once more, with the logits of relevance up to a linear function.
+The propensities that are reported are not those of EM, whose trees have learned the clicks: a
+document that is not clicked where few look has low relevance, so that positions look alike. Those
+of :class:`SmoothModel` regress the relevance of documents that are held out, and the likelihood is
+maximized once more, with the logits of relevance up to a linear function.
 
 Rows with the same features are the same document, and sessions that show the same documents are
 one query, whose weight is their number.
@@ -240,10 +240,7 @@ def ratio(part, whole):
 
 
 class ClickObjective(Objective):
-    """Expected log-likelihood of the clicks, with the model of the user at its latest state.
-
-    The scores are the logits of the relevance of the documents.
-    """
+    """Expected log-likelihood of the clicks; the scores are the logits of the relevance."""
 
     def __init__(self, sessions, model, n_documents, n_updates=None):
         self.sessions, self.model, self._n_documents = sessions, model, n_documents
@@ -331,8 +328,8 @@ class ClickEstimate(NamedTuple):
 def estimate_relevance(ranker, X, target, position, weights):
     """Return the :class:`ClickEstimate`, from trees with the parameters and the seed of a ranker.
 
-    `X` are the documents shown. The target has clicks as relevance, and sessions as queries, in
-    whose lists `position` is the place of each document. `weights` were passed by the user.
+    `X` are the documents shown at each `position`. The target has clicks as relevance, and sessions
+    as queries. `weights` were passed by the user.
     """
     clicks, sessions_of = target.y, target.queries
     if any(each is not None for each in weights):

@@ -22,19 +22,17 @@ too. Regression trees whose hessians are :math:`m_i` predict x in a leaf. The fa
 `leaf_step`, and no learning rate from 0 to 2 increases the objective.
 
 A loss of :class:`HistGradientBoostingRanker` is a class with an entry in `LOSSES`: it is made from
-the gains, the target and k (from the target alone if `uses_gains` is False), and `set_scores` sets
-`value`, `negative_gradient` and `hessians`. A
-loss of pairs that are weighted by their gains is derived from `GainObjective`, whose docstring
-states what is left to do. The losses that are not sums over pairs have their second derivatives as
-hessians, and `leaf_step` is 1/4: at equal scores, the hessians of the logistic loss are twice its
-second derivatives, so that the steps of all losses are a quarter of Newton's.
+the gains, the target and k (from the target and k if `uses_gains` is False), and `set_scores` sets
+`value`, `negative_gradient` and `hessians`. One of pairs that are weighted by their gains is
+derived from `GainObjective`, whose docstring states what is left to do. The others have their
+second derivatives as hessians, and `leaf_step` is 1/4: at equal scores, the hessians of the
+logistic loss are twice its second derivatives, so that all steps are a quarter of Newton's.
 
 The parameter check and the tests of gradients, weights and long queries
 (`tests/boosting/test_losses.py`) follow from the entry. The name stands in the signature and the
 docstring of the ranker, too (`_hist_gradient_boosting/ranker.py`), and in the table of
 `docs/guide/documents.md`. A slow statement of a sum over pairs is an entry of `PAIR_WEIGHTS` in
-`tests/boosting/test_hist_gradient_boosting.py`, that of another loss one in `test_values` of
-`tests/boosting/test_losses.py`.
+`tests/boosting/test_hist_gradient_boosting.py`, that of another loss one in `test_values`.
 
 Of a long query, with more than `N_EXACT` relevant documents, the pairs are not computed one by one:
 a document at a score between two points of a grid of distance h is replaced by two documents at
@@ -67,15 +65,12 @@ N_ALONE = 100
 class GainObjective(Objective):
     """Base class of objectives of pairs of documents that are weighted by their gains.
 
-    A query with an ideal DCG of 0, for which NDCG is not defined, is ignored. The gains of the
-    other queries are divided by their ideal DCG and by the number of these queries.
-
-    The ideal DCG includes the gains of the `k` best documents, or of all if `k` is None. Weights of
-    documents and of queries stand for repetitions: the weight of a pair is the product of those of
-    its documents, and the documents of the ideal DCG, the queries and the sums over the documents
-    are repeated. If there are weights of documents below 1, the smallest one is a document, so that
-    their scale has no effect on ranks. (Pairs of copies of a document, whose scores are equal, are
-    left out.)
+    Gains are divided by the ideal DCG of their query, of the `k` best documents or of all, and by
+    the number of queries. Those with an ideal DCG of 0 are ignored. Weights of documents and of
+    queries stand for repetitions: the weight of a pair is the product of those of its documents,
+    and the documents of the ideal DCG, the queries and the sums over the documents are repeated. If
+    weights of documents are below 1, the smallest one is a document, so that their scale has no
+    effect on ranks. (Pairs of copies of a document, whose scores are equal, are left out.)
 
     A subclass defines `_evaluate` and `value`, a number that `_evaluate` sets or a property. The
     arrays that it reads are in `_order`, so that the documents of query q are the slice from
@@ -91,12 +86,9 @@ class GainObjective(Objective):
     leaf_step : float
         Number by which the values of the leaves of trees are multiplied.
     _exp_scores : ndarray of shape (n_samples,)
-        :math:`e^F` of the current scores, which are clipped so that products of a few exponentials
-        are finite. The scores of a query are shifted by a constant, so that only ratios of
-        documents of the same query have a meaning.
+        :math:`e^F` of the scores, shifted for each query and clipped: see `exp_scores`.
     _gains : ndarray of shape (n_samples,)
-        Gains, divided by the ideal DCG of the query and by the number of queries, and multiplied by
-        the weight of the query.
+        Gains, divided as above, and multiplied by the weight of the query.
     _weights : ndarray of shape (n_samples,)
         Weights of the documents. A pair has the product of two of them as a factor.
     _copies : ndarray of shape (n_samples,)
@@ -148,11 +140,10 @@ class NDCGObjective(GainObjective):
     .. math:: \frac{1}{n} \sum_q \frac{1}{Z_q} \sum_i (2^{r_i} - 1) A_i, \quad
               A_i = \sum_{j \ne i} \frac{1}{1 + \exp(F_i - F_j)}
 
-    Here n is the number of queries, q a query, and :math:`Z_q` its ideal DCG. The indices i and j
-    are documents of this query, :math:`r_i` is the relevance of document i, and :math:`F_i` its
-    score. Document i has the gain :math:`2^{r_i} - 1` and the expected rank :math:`1 + A_i`. The
-    NDCG that it loses is at most a multiple of :math:`A_i` (Proposition 1). In the dissertation F
-    is twice the score; here it is the score.
+    Here i and j are documents of query q, :math:`Z_q` is its ideal DCG, :math:`r_i` the relevance
+    of document i, :math:`F_i` its score, and :math:`1 + A_i` its expected rank. The NDCG that it
+    loses is at most a multiple of :math:`A_i` (Proposition 1). In the dissertation F is twice the
+    score.
     """
 
     def _evaluate(self):
@@ -201,7 +192,6 @@ class LogisticObjective(GainObjective):
     .. math:: \frac{1}{n} \sum_q \frac{1}{Z_q} \sum_{G_i > G_j} (G_i - G_j)
               \log(1 + \exp(F_j - F_i))
 
-    The sum is over the pairs of documents of query q in which i has the larger gain, and
     :math:`Z_q` is the ideal DCG of the query. This is the loss of RankNet (Burges et al. 2005),
     weighted as ARP-Loss2 of the LambdaLoss framework (Wang et al. 2018).
     """
@@ -244,10 +234,9 @@ class LogisticObjective(GainObjective):
         return value
 
     def _sums(self, grid, query, table, of_lower):
-        """Return for each document of a long query the sum over the pairs with the others.
+        """Return for each document of a long query the sum over its pairs of terms in a table.
 
-        Those of smaller gains are in the pairs if `of_lower` is True, otherwise those of larger
-        gains. The entries of the table are the terms of the pairs.
+        The others are those of smaller gains if `of_lower` is True, otherwise those of larger ones.
         """
         weights, sums = self._weights[query], np.empty(len(grid.left))
         _ndcg_pairs.sums_over_grid(
@@ -329,16 +318,9 @@ class LambdaObjective(LogisticObjective):
 class GridScores:
     """The scores of a long query on a grid, as described above.
 
-    If the ranks are given, the documents of the first `N_ALONE` ranks have points of their own.
-
-    Attributes
-    ----------
-    left, right : ndarray of intc of shape (n_samples,)
-        The points to the left and to the right of each score.
-    share : ndarray of shape (n_samples,)
-        Share of each document in the point on the right.
-    points : ndarray of shape (n_points,)
-        Scores of the points that are used.
+    If the ranks are given, the documents of the first `N_ALONE` ranks have points of their own. The
+    `points` are scores; each document is at two of them, `left` and `right`, with the `share` of
+    its weight at the latter.
     """
 
     def __init__(self, exp_scores, ranks=None):
@@ -386,11 +368,7 @@ class GridScores:
 
 
 def loss_gains(gain, target):
-    """Return the gains of the documents.
-
-    Linear gains may be negative. Only their differences matter, so that they are counted from the
-    smallest one of the query if it is negative.
-    """
+    """Return the gains of the documents; linear ones from the least of the query, if negative."""
     y = target.y
     if isinstance(gain, str) and gain == "linear":
         y = counted_from_least(y, target.queries)
@@ -405,8 +383,7 @@ def loss_gains(gain, target):
 def ideal_dcg_of_copies(gains, weights, queries, k=None):
     """Return the ideal DCG of each query, in which each document is repeated by its weight.
 
-    The gains are in descending order in each query. A part of a document takes a part of the
-    discount of its rank.
+    The gains are in descending order. A part of a document takes a part of the discount.
     """
     last = _ndcg_pairs.cumulative_sums(weights, queries.starts)
     discounts = sum_of_discounts(last, k) - sum_of_discounts(last - weights, k)
@@ -524,11 +501,7 @@ class RankObjective(Objective):
 
 
 def centered_ranks(target):
-    """Return the normalized ranks minus 1/2, which is their mean in each query.
-
-    They are the shares of the documents of the query that are less relevant, plus half of the share
-    of those that are as relevant.
-    """
+    """Return the normalized ranks of `RankObjective` minus 1/2, which is their mean."""
     queries, weights = target.queries, target.weights
     order = np.lexsort((target.y, queries.codes))
     starts = group_starts(queries, target.y[order])
@@ -546,8 +519,7 @@ def centered_ranks(target):
 def mean_rank_correlation(target, scores, weights, ranks=None):
     """Return the mean of Spearman's correlation over the queries of different relevance.
 
-    The weight of a query is the mean of the weights of its documents. `ranks` are the centered ones
-    of the target, if they are known.
+    The weight of a query is the mean of those of its documents; `ranks` are the centered ones.
     """
     queries = target.queries
     ranks = centered_ranks(target) if ranks is None else ranks
@@ -570,10 +542,7 @@ def mean_rank_correlation(target, scores, weights, ranks=None):
 
 
 class FunctionObjective(Objective):
-    """Loss of which a function ``loss(y, scores, query)`` computes the gradient and the hessian.
-
-    The value is not known.
-    """
+    """Loss whose derivatives, and not its value, a function ``loss(y, scores, query)`` returns."""
 
     leaf_step = 0.25
     value = np.nan

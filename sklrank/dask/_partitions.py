@@ -34,16 +34,14 @@ def fit_partitions(
 ) -> BaseOnline:
     """Train copies of an online model on the partitions of dask collections, and merge them.
 
-    The partitions are divided into as many runs as there are copies. Each copy learns the
-    partitions of its run in their order, by `partial_fit`; then the copies are merged by `merge`.
-    The result is that of one pass over all samples, apart from rounding errors, for the models of
-    which `merge` is exact. It depends on `n_models` and `merge_every`, but not on which worker
-    learns what, and a lost worker does not change it.
+    Each copy learns a run of partitions in their order, by `partial_fit`; then the copies are
+    merged by `merge`. If this is exact for the model, the result is that of one pass over all
+    samples, apart from rounding errors. It depends on `n_models` and `merge_every`, but not on
+    which worker learns what, and a lost worker does not change it.
 
     Copies move to the partitions, unless another worker is idle, and at most two partitions a copy
     are in memory, unless they were there before. Call `persist` on data whose partitions share
-    computations, such as a shuffle. Without a client of a dask cluster, the tasks run as dask is
-    configured.
+    computations, such as a shuffle. Without a client, the tasks run as dask is configured.
 
     Parameters
     ----------
@@ -63,8 +61,8 @@ def fit_partitions(
         `partial_fit` if not None. Class labels that are missing from the first partition of a copy
         require them.
     n_models : int, default=None
-        Number of copies. If None, the number of threads of the cluster or, without a client, of
-        processors. There are no more copies than partitions.
+        Number of copies, at most that of partitions. If None, the number of threads of the cluster
+        or, without a client, of processors.
     merge_every : int, default=None
         Number of partitions that each copy learns before the copies are merged, and start again
         from the result. If None, they are merged once, at the end.

@@ -36,19 +36,18 @@ def fit_ranker(
 
     The ranker has the trees that ``ranker.fit`` would grow from all documents, bit for bit, for any
     number of workers. Each query belongs to one worker, to which its documents go once, as one byte
-    for each feature. In each round, each worker computes the derivatives of the loss of its
-    queries. For each split of a tree, it computes the histogram of the smaller child from its
-    documents; their sum chooses the next split in the process that has called this function.
-    Histograms have integers, so that sums do not depend on the workers.
+    for each feature. In each round, it computes the derivatives of its queries and, for each split
+    of a tree, the histogram of the smaller child. The sum of histograms, of integers, chooses the
+    next split in the process that has called this function.
 
     The traffic of a round is, for each worker,
 
     .. math:: L \cdot d \cdot B \cdot 16 \text{ bytes},
 
     where L is the number of leaves, d the number of features, and B that of bins: 0.56 MB a
-    histogram of 136 features with 256 bins, and 17 MB a round of 31 leaves. It does not depend on
-    the number of documents. All of it goes to one process, through the scheduler unless the client
-    was made with ``Client(direct_to_workers=True)``, so that some dozen workers are too many.
+    histogram of 136 features with 256 bins, and 17 MB a round of 31 leaves, for any number of
+    documents. All of it goes to one process, through the scheduler unless the client was made with
+    ``Client(direct_to_workers=True)``, so that some dozen workers are too many.
 
     `y` and `qid` of all documents, and at most 260,000 documents for the bins, the start and the
     size of the trees, are in the memory of this process; with ``early_stopping=True``, also the

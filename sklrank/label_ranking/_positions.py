@@ -34,19 +34,17 @@ def positions_from_orderings(
     Parameters
     ----------
     orderings : array-like of shape (n_samples, n_places)
-        The label at each place, from best to worst. Labels may be names or integers, and the
-        integers may start at any number. Labels that are not ranked do not occur, and the end of
-        such a row is filled with NaN or None.
+        The label at each place, from best to worst: names, or integers from any number. The end of
+        a row without some labels, which are not ranked, is filled with NaN or None.
     classes : array-like of shape (n_labels,), default=None
-        The labels in the order of the columns of the result. If None, they are all labels that
-        occur in `orderings`, sorted. Pass `classes` if a label may not occur in any row.
+        The labels in the order of the columns of the result. If None, all that occur in
+        `orderings`, sorted.
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
-        Positions; 1 is the best position. Labels that are not ranked are NaN, which does not imply
-        that they come after the ranked labels. If they do, pass the result on to
-        :func:`positions_from_survey` with ``unlisted="last"``.
+        Positions; 1 is the best position. Labels that are not ranked are NaN. If they come after
+        the others, pass the result on to :func:`positions_from_survey` with ``unlisted="last"``.
 
     See Also
     --------
@@ -95,8 +93,7 @@ def positions_from_scores(scores: ArrayLike) -> np.ndarray:
     """Convert scores of labels, of which larger ones are better, into positions.
 
     Scores are any numbers that compare the labels of a sample, such as yields, ratings or the
-    result of `decision_function`. Without conversion, a label ranker would rank the labels in the
-    reverse order, since smaller positions are better.
+    result of `decision_function`. As positions, they would rank the labels in reverse order.
 
     Parameters
     ----------
@@ -106,8 +103,7 @@ def positions_from_scores(scores: ArrayLike) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_samples, n_labels), float64
-        Positions: one plus the number of labels with a larger score. Labels with equal scores are
-        tied, and labels that are not ranked are NaN.
+        Positions: one plus the number of labels with a larger score; NaN for labels not ranked.
 
     See Also
     --------
@@ -135,9 +131,9 @@ def positions_from_survey(
     missing_values : number or list of numbers, default=()
         Codes of labels that are not ranked, such as 0, 99 or [-1, 99].
     unlisted : {"missing", "last"}, default="missing"
-        Position of labels that are not ranked: unknown, NaN ("missing"), or tied after the others
-        ("last"), if respondents listed their best options only. Such ties need ``ties="exclude"``
-        in :class:`PlackettLuceRanker`. Convert respondents who skipped some in another call.
+        Position of labels that are not ranked: NaN ("missing"), or tied after the others ("last"),
+        if respondents listed their best options only, which needs ``ties="exclude"`` in
+        :class:`PlackettLuceRanker`. Convert respondents who skipped some in another call.
 
     Returns
     -------
@@ -316,21 +312,19 @@ def orderings_from_positions(
     Parameters
     ----------
     positions : array-like of shape (n_samples, n_labels)
-        Positions of the labels. A smaller position is better, and only the order of the positions
-        matters. NaN marks a label that is not ranked.
+        Positions of the labels; a smaller one is better. NaN marks a label that is not ranked.
     classes : array-like of shape (n_labels,), default=None
         Labels of the columns. If None, the labels are 0, ..., n_labels - 1.
     ties : {"raise", "first"}, default="raise"
-        Treatment of tied labels, which an ordering cannot express. If "raise", an error is raised.
-        If "first", the label of the smaller column is listed first.
+        Treatment of tied labels, which an ordering cannot express: an error ("raise"), or the label
+        of the smaller column is listed first ("first").
 
     Returns
     -------
     ndarray of shape (n_samples, n_labels)
-        Entries of `classes`, from best to worst. If some labels of a row are not ranked, the end of
-        the row is filled. The fill value is NaN if the labels are numbers that floats represent
-        exactly; all labels are then converted to floats. It is NaT if the labels are dates or
-        times, and None for all other labels.
+        Entries of `classes`, from best to worst. If labels of a row are not ranked, its end is
+        filled: with NaN if the labels are numbers that floats represent exactly, which they become;
+        with NaT if they are dates or times; else with None.
 
     See Also
     --------

@@ -228,13 +228,13 @@ def parse(tree, leaf_of=None):
 
     If the function `leaf_of` is given, a leaf is its value for the class weights.
     """
-    nodes = tree._learner.node_table
+    nodes, leaves = tree._learner.node_table, tree._learner.__reduce__()[2]["leaves"]
 
     def node(index):
         feature, child = int(nodes["feature"][index]), int(nodes["child"][index])
         if feature < 0:
             weight = float(nodes["weight"][index])
-            return weight if leaf_of is None else leaf_of(tree._learner.leaf_counts(child))
+            return weight if leaf_of is None else leaf_of(leaves[child, 3:])
         return feature, float(nodes["threshold"][index]), node(child), node(child + 1)
 
     return node(0)

@@ -1,9 +1,8 @@
 """Columns of documents: categories of data frames as numbers, and the columns of validation sets.
 
-Trees read numbers. In data frames, categories may be anything, such as strings. They are replaced
-by their index among the sorted categories of the training samples; missing values, and categories
-that are not among these, by NaN. (The `OrdinalEncoder` of scikit-learn, which its own boosting
-uses, takes `None`, by which polars marks missing values, as a category.)
+Trees read numbers. Categories of data frames, such as strings, are replaced by their index among
+the sorted ones of the training samples, others and missing values by NaN. (The `OrdinalEncoder` of
+scikit-learn takes `None`, by which polars marks missing values, as a category.)
 """
 
 import warnings
@@ -26,10 +25,7 @@ REMEDY = "give it the data type category, name it in categorical_features, or en
 
 
 def find_categorical(X, given):
-    """Return the parameter `categorical_features` as indices or as a mask, or None if it is None.
-
-    Names and data types are those of the data frame `X`.
-    """
+    """Return the parameter `categorical_features` as indices or as a mask, or None."""
     if isinstance(given, str):
         return [type(each).__name__ in CATEGORICAL for each in X.dtypes]
     if isinstance(given, Set):
@@ -96,11 +92,9 @@ def _distinct(values, name):
 def warn_if_untransformed(X, X_val, n_queries, is_categorical):
     """Warn if most of the features of validation documents have values in other units than `X`.
 
-    A feature is in other units if 95 % of its values in `X_val` are on one side of its median in
-    `X`, or if most of them are outside of its range. Other queries alone do not trigger the
-    warning: in the worst split of MQ2008, 28 % of the features look shifted; it takes half. Units
-    that leave the range and the median in place are not detected. `n_queries` are the numbers of
-    queries of both; `is_categorical` is a mask or None.
+    These are features of which 95 % of the values in `X_val` are on one side of the median in `X`,
+    or most are outside of its range. It takes half of them; in the worst split of MQ2008, 28 % look
+    shifted. `n_queries` are the numbers of queries of both; `is_categorical` is a mask or None.
     """
     if n_queries[1] < min(MIN_QUERIES, n_queries[0]):
         return

@@ -122,8 +122,7 @@ cdef class HoeffdingTree(OnlineLearner):
         return self.stats + row * self.row_length
 
     cdef inline double* total_weight_at(self, Py_ssize_t row) noexcept nogil:
-        # Return a pointer to the weight of all samples of an observer row, including samples with
-        # missing values.
+        # The weight of all samples of an observer row, including those with missing values.
         return self.row_at(row) + self.row_length - 1
 
     cdef Py_ssize_t child_of(self, Py_ssize_t index, const double* x) noexcept nogil:
@@ -454,17 +453,6 @@ cdef class HoeffdingTree(OnlineLearner):
         self.begin_shared()
         try:
             return array_of(self.nodes, (self.n_nodes,), NODE_DTYPE)
-        finally:
-            self.end_shared()
-
-    def leaf_counts(self, Py_ssize_t leaf):
-        """Return the class weights `(n_classes,)` of the leaf with this index."""
-        self.require_ready()
-        self.begin_shared()
-        try:
-            if not 0 <= leaf < self.n_leaves:
-                raise IndexError(f"leaf {leaf} of {self.n_leaves}")
-            return array_of(self.leaf_at(leaf) + COUNTS, (self.n_classes,), FLOAT)
         finally:
             self.end_shared()
 
