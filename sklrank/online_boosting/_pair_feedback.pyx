@@ -28,9 +28,10 @@ from libc.math cimport isnan
 
 import numpy as np
 
-from sklrank._compiled.rows cimport Row
-from sklrank._online.learner cimport LabelFeedback
-from sklrank.online_boosting._costs cimport know_labels_of_pairs
+from sklrank._compiled.rows cimport Row, Rows
+from sklrank._online.learner cimport LabelFeedback, OnlineLearner
+from sklrank.feedback cimport TopKSampler, check_mask, mask_of
+from sklrank.online_boosting._costs cimport LabelPairs, know_labels_of_pairs
 
 from sklrank._online import check_lists
 
@@ -64,6 +65,11 @@ cdef class FullInformation(PairFeedback):
     n_labels : int
         Number of labels.
     """
+
+    cdef const Py_ssize_t[::1] indptr       # relevant labels of each sample, as in a CSR matrix
+    cdef const Py_ssize_t[::1] labels
+    cdef Py_ssize_t[::1] irrelevant         # working memory
+    cdef char[::1] is_relevant              # working memory
 
     def __init__(
         self, const Py_ssize_t[::1] indptr not None, const Py_ssize_t[::1] labels not None,
@@ -128,6 +134,26 @@ cdef class TopKFeedback(PairFeedback):
 
     The method `restrict` excludes pairs of labels that are not available.
     """
+
+    cdef readonly Py_ssize_t k
+    cdef const Py_ssize_t[:, ::1] actions       # (n_samples, k)
+    cdef const double[:, :, ::1] propensities   # (n_samples, k, k)
+    cdef const double[:, ::1] rewards           # (n_samples, k)
+    cdef double min_propensity, max_propensity
+    # Working memory: the relevant and the irrelevant labels shown, the positions of the irrelevant
+    # labels in `actions`, and the weights (k * k,) of the pairs.
+    cdef Py_ssize_t[::1] relevant
+    cdef Py_ssize_t[::1] irrelevant
+    cdef Py_ssize_t[::1] irrelevant_positions
+    cdef double[::1] weights
+    # The estimate of the pairs: `PAIRS`, `LABELS` or `DOUBLY_ROBUST`.
+    cdef readonly int estimate
+    cdef OnlineLearner direct_model             # model of the relevance, if doubly robust
+    cdef double[::1] label_weights              # (n_labels,) ones, for this model
+    cdef Rows rows                              # samples for this model
+    cdef Py_ssize_t[::1] all_labels             # 0, 1, ..., unless `PAIRS`
+    cdef double[::1] chances                    # working memory: (n_labels,) Pr[l is relevant]
+    cdef const char[:, :] available             # (n_samples, n_labels) mask, or None for all labels
 
     def __init__(
         self, actions, propensities, rewards, Py_ssize_t n_labels, double min_propensity,
@@ -201,6 +227,7 @@ cdef class TopKFeedback(PairFeedback):
         return n_relevant * n_irrelevant > 0 or self.k < self.n_labels
 
     cdef double propensity(self, Py_ssize_t t, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
+        # Return that of the labels at two positions, within the bounds.
         return min(max(self.propensities[t, i, j], self.min_propensity), self.max_propensity)
 
     cdef void estimate_from_labels(
@@ -278,6 +305,16 @@ cdef class SimulatedTopKFeedback(TopKFeedback):
     min_propensity, max_propensity, *args
         Other arguments of `TopKFeedback`.
     """
+
+    cdef TopKSampler sampler
+    cdef const double[:, ::1] uniforms         # (n_samples, sampler.n_uniforms)
+    cdef const double[::1] rates               # (n_samples,) amounts of exploration
+    # The same arrays as above, which `reveal` fills.
+    cdef Py_ssize_t[:, ::1] drawn_actions
+    cdef double[:, :, ::1] drawn_propensities
+    cdef double[:, ::1] drawn_rewards
+    cdef const Py_ssize_t[::1] indptr
+    cdef const Py_ssize_t[::1] labels
 
     def __init__(
         self, TopKSampler sampler not None, const double[:, ::1] uniforms not None,

@@ -20,7 +20,11 @@ from sklrank._online import of_exploring, of_online
 from sklrank.feedback import DecayingExploration, SelfTunedExploration
 from sklrank.feedback._protocol import SCHEDULES
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
-from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB, SharedLinUCB
+from sklrank.linear_model._bandit._linucb_matrices import (
+    DiagonalLinUCB,
+    FullLinUCB,
+    SharedLinUCB,
+)
 from sklrank.linear_model._regression._estimators import DRIFT_TEXT
 
 if TYPE_CHECKING:

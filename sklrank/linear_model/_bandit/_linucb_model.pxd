@@ -63,34 +63,3 @@ cdef class LinUCBModel(BanditModel):
     # Add a scaled sample to the ridge regression of class k. `error` is the reward minus the
     # prediction of this regression.
     cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil
-
-
-cdef class FullLinUCB(LinUCBModel):
-    cdef double[:, :, ::1] matrices         # (n_classes, width, width), lower triangles in use
-    cdef double[:, :, ::1] pending          # (n_classes, MAX_PENDING, width), u of the last steps
-    cdef int[::1] n_pending                 # (n_classes,) number of pending steps
-
-    # Write the product u.x for each pending step u of class k into `products`, and return the sum
-    # of the squared products.
-    cdef double pending_variance(
-        self, Py_ssize_t k, const Row* scaled, double* products
-    ) noexcept nogil
-
-
-cdef class DiagonalLinUCB(LinUCBModel):
-    cdef double[:, ::1] diagonals           # (n_classes, width) inverses of the diagonals of A_k
-    cdef double[::1] squared_values         # (width,) scratch memory
-
-    # Write x' D x for the scaled sample x and each row D of `diagonals` into `variances`.
-    cdef void diagonal_variances(
-        self, const double* diagonals, Py_ssize_t n_classes, const Row* scaled, double* variances
-    ) noexcept nogil
-
-
-cdef class SharedLinUCB(LinUCBModel):
-    cdef double[:, ::1] items               # (n_classes, n_item_features) a_k
-    cdef double[:, ::1] parts               # (n_item_features, width) W
-    cdef double[:, ::1] inverse             # (n_item_features * width, the same) P
-    cdef double[:, ::1] products            # (n_item_features, n_item_features) M of `scaled`
-    cdef double[::1] sample                 # (width,) `scaled` as an array
-    cdef double[::1] direction              # (n_item_features * width,) scratch memory

@@ -52,14 +52,3 @@ cdef class BanditModel(Persistent):
 cdef Py_ssize_t first_largest_available(
     const double* values, Py_ssize_t n, const char* available
 ) noexcept nogil
-
-
-cdef class MirrorDescent(BanditModel):
-    cdef readonly MirrorMap mirror_map
-    cdef readonly double learning_rate
-    cdef readonly bint is_factor            # of the learning rate of Eq. 5.12
-    cdef double n_seen                      # number of samples learned
-    cdef double largest                     # largest absolute entry of these samples
-
-    # Return the learning rate of Eq. 5.12 for a sample and the exploration rate of its round.
-    cdef double theoretical_rate(self, const Row* row, double exploration) noexcept nogil

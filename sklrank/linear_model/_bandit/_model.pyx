@@ -74,6 +74,12 @@ cdef class MirrorDescent(BanditModel):
     divided by their largest absolute entry so far, as Theorem 13 assumes.
     """
 
+    cdef readonly MirrorMap mirror_map
+    cdef readonly double learning_rate
+    cdef readonly bint is_factor            # of the learning rate of Eq. 5.12
+    cdef double n_seen                      # number of samples learned
+    cdef double largest                     # largest absolute entry of these samples
+
     def __init__(
         self, Py_ssize_t n_features, MirrorMap mirror_map, double learning_rate=1.0,
         bint is_factor=False,
@@ -124,6 +130,7 @@ cdef class MirrorDescent(BanditModel):
             self.mirror_map.step(feedback.action, eta / feedback.propensity, row)
 
     cdef double theoretical_rate(self, const Row* row, double exploration) noexcept nogil:
+        # Return the learning rate of Eq. 5.12 for a sample and the exploration rate of its round.
         cdef double k = self.n_classes
         cdef Py_ssize_t i
         self.n_seen += 1.0

@@ -45,18 +45,3 @@ cdef void add_scaled(
 
 cdef class EuclideanMap(MirrorMap):
     pass
-
-
-cdef class PositiveMap(MirrorMap):
-    pass
-
-
-cdef class EntropicMap(MirrorMap):
-    cdef double[:, ::1] unnormalized        # (n_classes, width) exp(dual - shift of the class)
-    cdef double[::1] shifts                 # (n_classes,)
-    cdef double[::1] totals                 # (n_classes,) sums of `unnormalized`
-    cdef double[::1] max_totals             # (n_classes,) largest totals since the last `recompute`
-    cdef Py_ssize_t[::1] n_changed          # (n_classes,) number of changes since `recompute`
-
-    cdef void recompute(self, Py_ssize_t k) noexcept nogil
-    cdef void add_to_dual(self, Py_ssize_t k, Py_ssize_t j, double addition) noexcept nogil

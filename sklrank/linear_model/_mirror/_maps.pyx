@@ -160,6 +160,12 @@ cdef class EntropicMap(MirrorMap):
     accumulate.
     """
 
+    cdef double[:, ::1] unnormalized        # (n_classes, width) exp(dual - shift of the class)
+    cdef double[::1] shifts                 # (n_classes,)
+    cdef double[::1] totals                 # (n_classes,) sums of `unnormalized`
+    cdef double[::1] max_totals             # (n_classes,) largest totals since the last `recompute`
+    cdef Py_ssize_t[::1] n_changed          # (n_classes,) number of changes since `recompute`
+
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         self.duals, self.unnormalized = np.zeros((n_classes, width)), np.ones((n_classes, width))
         self.shifts = np.zeros(n_classes)

@@ -37,7 +37,7 @@ import numpy as np
 
 from sklrank._compiled.rows cimport Row, add_outer, add_row, table_products
 from sklrank._compiled.state cimport Archive
-from sklrank.linear_model._mirror._maps cimport add_scaled, is_inaccurate
+from sklrank.linear_model._mirror._maps cimport MirrorMap, add_scaled, is_inaccurate
 
 from sklrank.linear_model._mirror._maps import EntropicMap, EuclideanMap, PositiveMap
 
@@ -46,6 +46,7 @@ cdef double MIN_UNIT = 1e-100
 
 
 cdef double dual_exponent(Py_ssize_t p) noexcept nogil:
+    # Return the exponent q of the l_q norm of p numbers.
     return max(2.0, log(<double>p))
 
 
@@ -56,6 +57,7 @@ cdef class NormMap(MirrorMap):
         pass
 
     cdef int relabel(self, Archive archive) except -1:
+        # If the labels change, replace the entries by those of the map of the entry `duals`.
         cdef NormMap other
         if archive.labels is not None:
             other = type(self)(*archive.entries["duals"].shape)
@@ -79,6 +81,16 @@ cdef class GroupedMap(NormMap):
     step is proportional to the number of entries of the row, and rounding errors of the sum do not
     accumulate.
     """
+
+    cdef readonly double exponent           # q
+    cdef readonly Py_ssize_t n_groups
+    cdef double[:, ::1] unnormalized        # (n_classes, width) weights / factor
+    cdef double factor
+    cdef double[::1] powers                 # (n_groups,) (norm of the group / unit)^q
+    cdef double unit                        # largest dual weight at the last `recompute`
+    cdef double total                       # sum of `powers`
+    cdef double max_total                   # largest total since the last `recompute`
+    cdef Py_ssize_t n_changed               # number of changed powers since the last `recompute`
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         self.duals, self.unnormalized = np.zeros((2, n_classes, width))
@@ -198,6 +210,16 @@ cdef class SchattenMap(NormMap):
     large or too small. The eigenvectors and eigenvalues are computed only when they are needed for
     scores or weights, by `prepare` or by the first score after a step.
     """
+
+    cdef readonly double exponent           # q
+    cdef double[:, ::1] gram                # (n_classes, n_classes) Theta Theta' / unit^2
+    cdef double unit                        # largest dual weight at the last `recompute`
+    cdef double max_trace                   # largest trace of `gram` since the last `recompute`
+    cdef Py_ssize_t n_changed               # entries of rows added since the last `recompute`
+    cdef double[:, ::1] left_factor         # (n_classes, n_classes) M, unless `is_stale`
+    cdef bint is_stale                      # whether `gram` has changed since M was computed
+    cdef double[::1] direction              # scratch: (n_classes,)
+    cdef double[::1] products               # scratch: (n_classes,)
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         self.duals, self.gram = np.zeros((n_classes, width)), np.zeros((n_classes, n_classes))

@@ -44,8 +44,7 @@ is the worst ranking. An item has its index in the list in `index`, and minus it
 
 The base class does all else: it ignores lists whose sum `best[i]` is 0, computes the directions,
 and takes the steps of Predtron.LD. (The steps of Predtron.LD are multiplied by the loss elsewhere.)
-`discounts` are divided by the first one. A class that adds no attributes needs no declaration in
-the `.pxd` file.
+`discounts` are divided by the first one.
 """
 
 cimport cython
@@ -55,7 +54,8 @@ from scipy.optimize import linear_sum_assignment
 
 from sklrank._compiled import make_items
 
-from sklrank._compiled.sorting cimport sort_items
+from sklrank._compiled.sorting cimport Item, sort_items
+from sklrank.linear_model._predtron._tasks cimport Task
 
 # The general solver needs n^3 units of time for n items. In these units, STEP is the cost per state
 # of the table and group, and CALL is the overhead of calling the solver. Both were measured for 5
@@ -64,6 +64,18 @@ cdef double STEP = 6.0
 cdef double CALL = 6000.0
 
 MAX_STATES = 2.0**22    # a table of 32 MB
+
+
+# An item with the score t and the gain g has at position j, counted from 0, the value
+# score_unit t position_values[j] - gain_unit g discounts[j]. The sum over all items is maximized.
+cdef struct AssignmentValue:
+    const double* discounts                 # (n_items,)
+    const double* position_values           # (n_items,)
+    double gain_unit
+    double score_unit
+
+
+cdef class Assigner
 
 
 cdef class RankingTask(Task):
@@ -85,6 +97,22 @@ cdef class RankingTask(Task):
     max_states : float
         Maximum number of states in the table of `Assigner`.
     """
+
+    cdef const double[::1] gains            # of the items of all lists
+    cdef const Py_ssize_t[::1] starts       # (n_all + 1,) index of the first item of each list
+    cdef const double[::1] discounts        # (n_positions,)
+    cdef const double[::1] position_values  # (n_positions,) f of the representation
+    cdef double[::1] lengths                # (n_positions + 1,) Z for each number of items
+    cdef Py_ssize_t n_discounted            # number of positions with a discount above zero
+    cdef double[::1] ideal                  # gains of each list in decreasing order
+    cdef Py_ssize_t[::1] first_positions    # for each item, the first position of its gain in ideal
+    cdef double[::1] best                   # (n_all,) sum of discounted ideal gains
+    cdef Assigner assigner
+    cdef Item[::1] predicted                # scratch: items by score, ties by increasing gain
+    cdef Item[::1] sorted                   # scratch: items by gain, then score
+    cdef Item[::1] blocks                   # scratch: items sorted in blocks of equal discounts
+    cdef Item[::1] buffer                   # scratch of the sort
+    cdef Py_ssize_t[::1] order              # scratch
 
     def __init__(
         self, const double[::1] gains not None, const Py_ssize_t[::1] starts not None,
@@ -222,6 +250,13 @@ cdef class Assigner:
         Maximum number of states in the table of the dynamic programming.
     """
 
+    cdef double max_states
+    cdef double[::1] values                 # scratch: best value of each state
+    cdef Py_ssize_t[::1] starts             # scratch: index of the first item of each group
+    cdef Py_ssize_t[::1] sizes              # scratch: number of items of each group
+    cdef Py_ssize_t[::1] taken              # scratch: number of placed items of each group
+    cdef Py_ssize_t[::1] strides            # scratch: change of the state per item of each group
+
     def __init__(self, Py_ssize_t max_items, double max_states=MAX_STATES):
         self.max_states = max_states
         self.values = np.empty(1)
@@ -232,6 +267,8 @@ cdef class Assigner:
     cdef int assign(
         self, const Item* items, Py_ssize_t n_items, const AssignmentValue* value, Py_ssize_t* order
     ) except -1 nogil:
+        # Write the index of the item at each position into `order`. The items must be sorted, with
+        # the gain in `first` and the score in `second`.
         cdef Py_ssize_t n_groups = self.group(items, n_items)
         cdef double n_states = self.count_states(n_groups), cube = <double>n_items ** 3
         if n_states > self.max_states or STEP * n_states * n_groups > cube + CALL:

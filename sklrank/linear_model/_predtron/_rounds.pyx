@@ -22,20 +22,24 @@ a step on the i-th unit vector. The support vectors are the points that have a c
 
 import numpy as np
 
-from sklrank._compiled.rows cimport add_outer, table_products
-from sklrank._compiled.state cimport Archive
-from sklrank.linear_model._mirror._maps cimport EuclideanMap
+from sklrank._compiled.rows cimport Row, Rows, RowSum, add_outer, table_products
+from sklrank._compiled.state cimport Archive, Persistent
+from sklrank.linear_model._mirror._maps cimport EuclideanMap, MirrorMap
+from sklrank.linear_model._predtron._tasks cimport Task
 
 from sklrank._compiled import LABELS
 
 
-cdef class WeightSums:
+cdef class WeightSums(Persistent):
     """Sums of the weights after each round so far, updated only when the weights change.
 
     Let W be the current weights and W_t the weights after round t. The sum over T rounds is
 
         sum_t W_t = sign * sums + (T + 1 - last) * W.
     """
+
+    cdef double[:, ::1] sums                # (n_classes, width)
+    cdef Py_ssize_t last                    # round of the last change, or 0 if it is not used
 
     def __init__(self, Py_ssize_t n_classes, Py_ssize_t width):
         self.sums, self.last = np.zeros((n_classes, width)), 1
@@ -76,6 +80,7 @@ cdef class WeightSums:
         return (sums + (n_rounds + 1 - self.last) * weights) / n_rounds
 
     cdef int start_labels(self, new, weights) except -1:
+        # Set the sums of new labels (a mask), whose weights were these in all rounds.
         np.asarray(self.sums)[new] = max(self.last - 1, 0) * weights[new]
         return 0
 
@@ -86,6 +91,7 @@ cdef class WeightSums:
         self, MirrorMap mirror_map, Py_ssize_t t, const double* direction, double size,
         const Row* row,
     ) noexcept nogil:
+        # Called in round t = 1, 2, ..., before the dual weights change by `size * direction row'`.
         mirror_map.add_weights(t - self.last, &self.sums[0, 0])
         self.last = t
 
@@ -120,8 +126,15 @@ def make_sums(MirrorMap mirror_map not None):
     return kind(mirror_map.n_classes, mirror_map.width)
 
 
-cdef class PredtronRounds:
+cdef class PredtronRounds(Persistent):
     """Rounds that train one set of weights, with counts of the mistakes and losses so far."""
+
+    cdef readonly MirrorMap mirror_map
+    cdef readonly WeightSums sums           # None if the weights are not averaged
+    cdef readonly double learning_rate
+    cdef readonly Py_ssize_t n_rounds, n_mistakes
+    cdef readonly double total_loss
+    cdef double[::1] unit                   # (1,) one
 
     def __init__(self, MirrorMap mirror_map, double learning_rate, sums=None):
         self.mirror_map, self.sums, self.learning_rate = mirror_map, sums, learning_rate
@@ -255,6 +268,7 @@ cdef class PredtronRounds:
         return np.asarray(scores)
 
     cdef double count_round(self, double loss, bint loss_driven) noexcept nogil:
+        # Return the size of the step.
         self.n_rounds += 1
         self.n_mistakes += loss > 0.0
         self.total_loss += loss
@@ -295,6 +309,13 @@ cdef class KernelRows(Rows):
     n_supports : int
         Number of support vectors, which are the first points.
     """
+
+    cdef const Py_ssize_t[::1] own_point    # (n_rows,) the point that is the row itself
+    cdef readonly Py_ssize_t n_supports
+    cdef Py_ssize_t[::1] support_points     # (n_points,) of which the first `n_supports` are used
+    cdef int[::1] positions                 # (n_points,) among the support vectors, or -1
+    cdef double[::1] values_of_supports     # scratch: (n_points,)
+    cdef double unit
 
     def __init__(
         self, values, const Py_ssize_t[::1] own_point not None, Py_ssize_t n_supports,

@@ -44,7 +44,7 @@ import numpy as np
 from sklrank._compiled import make_items
 from sklrank._online import check_lists
 
-from sklrank._compiled.sorting cimport sort_items
+from sklrank._compiled.sorting cimport Item, sort_items
 
 
 cdef inline bint is_preferred(
@@ -114,6 +114,12 @@ cdef class ClassTask(Task):
         Whether to use the steps of Predtron.LD.
     """
 
+    cdef const double[:, ::1] costs         # (n_classes, n_predictions)
+    cdef const double[:, ::1] codes         # (n_codes, n_scores)
+    cdef Py_ssize_t n_basis                 # number of predictions represented by the basis
+    cdef const Py_ssize_t[::1] labels       # (n_all,)
+    cdef double[::1] similarities           # scratch: (n_predictions,)
+
     def __init__(
         self, const double[:, ::1] costs not None, const double[:, ::1] codes not None,
         const Py_ssize_t[::1] labels not None, bint loss_driven=False,
@@ -180,6 +186,23 @@ cdef class ClassTask(Task):
             direction[j] += sign * self.codes[prediction - self.n_basis, j]
 
 
+# The best one of the sets that have `n_relevant` relevant and `n_irrelevant` irrelevant labels.
+cdef struct Candidate:
+    Py_ssize_t n_relevant
+    Py_ssize_t n_irrelevant
+    double value
+    double loss
+
+
+# The relevant labels or the irrelevant labels of a round.
+cdef struct LabelGroup:
+    Item* items                 # `first` is the score, and `index` is the label
+    double* similarities        # (n + 1,) similarities of the sets of the first 0, 1, ..., n labels
+    Py_ssize_t n                # number of labels
+    Py_ssize_t n_positive       # number of labels with a positive score
+    Py_ssize_t n_zero           # number of labels with score zero
+
+
 cdef class SubsetTask(Task):
     """Task whose rounds have one set of labels each, for losses that are functions of counts.
 
@@ -196,6 +219,16 @@ cdef class SubsetTask(Task):
     loss_driven : bool
         Whether to use the steps of Predtron.LD.
     """
+
+    cdef const Py_ssize_t[::1] indptr       # relevant labels of each round, as in a CSR matrix
+    cdef const Py_ssize_t[::1] labels
+    cdef Py_ssize_t n_labels
+    cdef const Py_ssize_t[::1] offsets      # (n_labels + 1,) start of the table for each |Y|
+    cdef const double[::1] losses           # concatenated tables
+    cdef double unit                        # 1 / sqrt(n_labels)
+    cdef Item[::1] items                    # scratch: relevant labels, then irrelevant ones
+    cdef Item[::1] buffer                   # scratch of the sort
+    cdef double[::1] similarities           # scratch
 
     def __init__(
         self, const Py_ssize_t[::1] indptr not None, const Py_ssize_t[::1] labels not None,

@@ -39,9 +39,11 @@ from libc.string cimport memcpy
 
 import numpy as np
 
+from sklrank._compiled.rows cimport Row
 from sklrank._compiled.state cimport Archive
-from sklrank._online.learner cimport known_rank_loss, softmax
-from sklrank.linear_model._regression._learner cimport normalize
+from sklrank._online.learner cimport LabelFeedback, known_rank_loss, softmax
+from sklrank.linear_model._regression._feature_map cimport FeatureMap
+from sklrank.linear_model._regression._learner cimport LinearLearner, normalize
 
 from sklrank._compiled import LABELS
 
@@ -52,6 +54,15 @@ ctypedef fused real:
 
 cdef class LogisticLearner(LinearLearner):
     """Compiled learner of OnlineLogisticRegression, which documents and checks the parameters."""
+
+    cdef readonly bint multinomial
+    cdef const double[::1] learning_rates   # (n_models,)
+    # The weights of a feature, and 1 + sums of its squared gradients: (2, n_models, n_classes)
+    # numbers, of single precision if `is_single`. A feature gets a row when it is first learned.
+    cdef readonly bint is_single
+    cdef void* table
+    cdef Py_ssize_t n_rows, capacity        # number of rows in use, and of those in memory
+    cdef int[::1] row_of                    # (n_outputs,) row of a feature; -1 if it has none
 
     def __init__(
         self, FeatureMap feature_map not None, Py_ssize_t n_classes, bint multinomial,
@@ -121,7 +132,7 @@ cdef class LogisticLearner(LinearLearner):
         return {"table": table, "row_of": row_of, "log_shares": shares}
 
     cdef object table_of_rows(self):
-        # Return a copy of the table (n_rows, 2, n_models, n_classes).
+        # Return a copy of the rows in use, (n_rows, 2, n_models, n_classes).
         cdef Py_ssize_t n_numbers = self.n_rows * 2 * self.n_models * self.n_classes
         cdef char[::1] numbers
         shape = self.n_rows, 2, self.n_models, self.n_classes
@@ -149,6 +160,7 @@ cdef class LogisticLearner(LinearLearner):
         return 0
 
     cdef int add_feature_rows(self) except -1 nogil:
+        # Give rows to the features of the sample to learn that are not 0.
         cdef Py_ssize_t i, j, size = self.n_models * self.n_classes
         cdef const int* columns = self.features.columns
         for i in range(self.features.n):
@@ -242,6 +254,8 @@ cdef class LogisticLearner(LinearLearner):
         self, Py_ssize_t k, const Py_ssize_t* labels, Py_ssize_t n_labels, double relevance,
         const double* relevances, double weight,
     ) noexcept nogil:
+        # Replace the margins of these labels by the derivatives of their losses for one relevance,
+        # or for `relevances` (n_labels,) unless they are NULL.
         cdef double* margins = &self.model_predictions[k, 0]
         cdef Py_ssize_t i
         for i in range(n_labels):
@@ -252,6 +266,8 @@ cdef class LogisticLearner(LinearLearner):
     cdef void take_step(
         self, Py_ssize_t k, const Py_ssize_t* labels, Py_ssize_t n_labels
     ) noexcept nogil:
+        # Take a step for these labels, or for all if `labels` is NULL. The derivatives s_l are in
+        # `model_predictions`.
         cdef const double* gradient = &self.model_predictions[k, 0]
         cdef double rate = self.learning_rates[k]
         cdef Py_ssize_t width = self.n_models * self.n_classes, row, i, j
@@ -289,6 +305,8 @@ cdef class LogisticLearner(LinearLearner):
     cdef double loss_gradient(
         self, const LabelFeedback* feedback, double weight, double* margins
     ) noexcept nogil:
+        # Replace the margins (n_classes,) of a model by the derivatives s_l of the loss. Return the
+        # loss, or 0 if there is only one model.
         cdef double* gradient = margins
         cdef double loss = 0.0
         cdef Py_ssize_t i, l

@@ -58,12 +58,12 @@ from itertools import repeat
 
 import numpy as np
 
-from sklrank._compiled.rows cimport table_products
+from sklrank._compiled.rows cimport Row, table_products
 from sklrank._compiled.state cimport Archive
 from sklrank._online.drift cimport DriftTest
-from sklrank._online.learner cimport known_rank_loss
-from sklrank.linear_model._regression._feature_map cimport add_product, add_rows
-from sklrank.linear_model._regression._learner cimport normalize
+from sklrank._online.learner cimport LabelFeedback, known_rank_loss
+from sklrank.linear_model._regression._feature_map cimport FeatureMap, add_product, add_rows
+from sklrank.linear_model._regression._learner cimport LinearLearner, normalize
 
 from sklrank._compiled import LABELS, precision_of
 
@@ -77,6 +77,29 @@ cdef double ROUNDING = np.finfo(np.float64).eps
 
 cdef class RidgeLearner(LinearLearner):
     """Compiled learner of OnlineRidgeClassifier, which documents and validates the parameters."""
+
+    cdef const double[::1] alphas           # (n_models,)
+    cdef readonly double vote_scale, vote_smoothing
+    cdef readonly bint learns_relevance     # True: from relevance; False: from costs
+    # The matrix P of model k is covariance[k] - gain[k] d d' - sum u u', where d is the vector
+    # gain_direction[k], and the sum runs over the first n_pending[k] rows u of pending[k]. The
+    # weights W_k are weights[k] + sum u e', where e is the row of pending_steps[k] of the same
+    # index.
+    cdef double[:, :, ::1] weights          # (n_models, n_outputs, n_classes)
+    cdef double[:, :, ::1] covariance       # (n_models, n_outputs, n_outputs) lower triangles
+    cdef double[:, ::1] gain_direction      # (n_models, n_outputs) P f of the last sample learned
+    cdef double[::1] gain                   # (n_models,) 1 / (1 / w + f . P f) of this sample
+    cdef double[:, :, ::1] pending          # (n_models, n_rows, n_outputs) rows u
+    cdef double[:, :, ::1] pending_steps    # (n_models, n_rows, n_classes) rows e
+    cdef int[::1] n_pending                 # (n_models,) number of rows in use
+    cdef char[::1] is_mirrored              # (n_models,) whether the upper triangles are valid, too
+    cdef double[::1] last_direction         # (n_outputs,) scratch memory
+    cdef double[::1] known_weight           # (n_classes,) n_l
+    cdef double mean_known_weight           # mean of n
+    cdef double[::1] squared_errors         # (n_models,) E_k
+    cdef double total_weight                # N
+    cdef readonly DriftTest drift_test
+    cdef double[::1] mean_predictions       # (n_classes,) scratch memory
 
     def __init__(
         self, FeatureMap feature_map not None, Py_ssize_t n_classes, alphas,
@@ -173,6 +196,8 @@ cdef class RidgeLearner(LinearLearner):
         return float(np.min(self.alphas))
 
     cdef double target_center(self) noexcept nogil:
+        # Return the value that is subtracted from the relevance of a label, or from the vote for
+        # it, to obtain the target of the regression.
         return 0.5 if self.learns_relevance else 1.0 / self.n_classes
 
     cdef void vote(self, double* predictions) noexcept nogil:
@@ -246,6 +271,8 @@ cdef class RidgeLearner(LinearLearner):
     cdef void compute_errors(
         self, Py_ssize_t i, const LabelFeedback* feedback, double importance
     ) noexcept nogil:
+        # Replace the predictions in `model_predictions` by the errors. `importance` is the sum of
+        # the importance weights of the relevant labels.
         cdef double* errors = &self.model_predictions[i, 0]
         cdef double center = self.target_center(), mean_cost = 0.0
         cdef Py_ssize_t l
@@ -263,6 +290,7 @@ cdef class RidgeLearner(LinearLearner):
             )
 
     cdef void update_all_labels(self, Py_ssize_t i, double weight) noexcept nogil:
+        # `model_predictions` must contain the errors.
         cdef const double* errors = &self.model_predictions[i, 0]
         cdef double* weights
         cdef double step, squares = 0.0
@@ -288,6 +316,7 @@ cdef class RidgeLearner(LinearLearner):
             self.squared_errors[i] += weight * squares
 
     cdef void update_known_labels(self, const LabelFeedback* feedback) noexcept nogil:
+        # `model_predictions` must contain W_k'f.
         cdef double share = <double>(feedback.n_relevant + feedback.n_irrelevant) / self.n_classes
         cdef double sample_weight = feedback.sample_weight, weight = share * sample_weight
         cdef double variance, root
@@ -322,6 +351,7 @@ cdef class RidgeLearner(LinearLearner):
         self, Py_ssize_t i, Py_ssize_t label, double relevance, double weight, double variance,
         double root, double* steps,
     ) noexcept nogil:
+        # `variance` is f . P f, `root` is the root of the gain, and `steps` are pending, or NULL.
         cdef double error = relevance - 0.5 - self.model_predictions[i, label]
         cdef double gain
         cdef Py_ssize_t j
@@ -338,9 +368,9 @@ cdef class RidgeLearner(LinearLearner):
             self.weights[i, j, label] += gain * self.gain_direction[i, j] * error
 
     cdef void test_drift(self, const LabelFeedback* feedback) noexcept nogil:
-        # The costs of a booster depend on its other learners, so that the loss of this learner may
-        # increase without a drift. A sample whose labels are all relevant, or all irrelevant, has
-        # no rank loss.
+        # `model_predictions` must contain W_k'f. The costs of a booster depend on its other
+        # learners, so that the loss of this learner may increase without a drift. A sample whose
+        # labels are all relevant, or all irrelevant, has no rank loss.
         if self.drift_test.threshold == INFINITY or feedback.n_relevant == 0 or (
             feedback.n_irrelevant == 0 or (feedback.costs != NULL and not self.learns_relevance)
         ):
@@ -378,6 +408,7 @@ cdef class RidgeLearner(LinearLearner):
         self.update_shares()
 
     cdef void restart_comparison(self) noexcept nogil:
+        # Models that were dropped resume with the weights of the best.
         cdef Py_ssize_t best = 0, k, j, l
         for k in range(1, self.n_models):
             if self.log_shares[k] > self.log_shares[best]:
@@ -395,6 +426,7 @@ cdef class RidgeLearner(LinearLearner):
         self.n_compared = 0
 
     cdef double compute_gain_direction(self, Py_ssize_t i) noexcept nogil:
+        # Write P f into the `gain_direction` of model i, and return f . P f.
         cdef Py_ssize_t n = self.feature_map.n_outputs, j
         if self.features.columns != NULL:
             return self.compute_sparse_direction(i)
@@ -426,6 +458,7 @@ cdef class RidgeLearner(LinearLearner):
         return variance
 
     cdef double* postpone(self, Py_ssize_t i) noexcept nogil:
+        # Postpone the step of model i on P. Return the row of `pending_steps`, which is 0.
         cdef Py_ssize_t j
         cdef double root = sqrt(self.gain[i])
         if self.n_pending[i] == self.pending.shape[1]:
