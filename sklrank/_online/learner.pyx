@@ -13,6 +13,8 @@ from libc.math cimport exp
 
 import numpy as np
 
+from sklrank._compiled import exclusive_call, shared_call
+
 
 cdef class OnlineLearner:
     """Base class of the compiled learners.
@@ -93,6 +95,7 @@ cdef class OnlineLearner:
             )
         return rows
 
+    @shared_call
     def predict_rows(self, X not None):
         """Return the votes `(n_samples, n_classes)` for the samples of an array or CSR matrix."""
         cdef Rows rows = self.rows_of(X)
@@ -100,16 +103,13 @@ cdef class OnlineLearner:
         votes = np.empty((rows.n_rows, self.n_classes))
         cdef double[:, ::1] out = votes
         cdef Py_ssize_t i
-        self.begin_shared()
-        try:
-            with nogil:
-                for i in range(rows.n_rows):
-                    rows.read(i, &x)
-                    self.predict(&x, &out[i, 0])
-        finally:
-            self.end_shared()
+        with nogil:
+            for i in range(rows.n_rows):
+                rows.read(i, &x)
+                self.predict(&x, &out[i, 0])
         return votes
 
+    @exclusive_call
     def play_rows(
         self,
         X not None,
@@ -138,27 +138,23 @@ cdef class OnlineLearner:
         feedback.costs = feedback.relevance = NULL
         feedback.weights = &repeated[0]
         feedback.irrelevant = NULL
-        self.begin_exclusive()
-        try:
-            with nogil:
-                for i in range(n_samples):
-                    rows.read(i, &x)
-                    if progressive:
-                        self.predict_cached(&x, &votes[i, 0])
-                    if weights[i] == 0.0:
-                        continue
-                    feedback.n_relevant = indptr[i + 1] - indptr[i]
-                    feedback.n_irrelevant = self.n_classes - feedback.n_relevant
-                    feedback.relevant = &labels[0] + indptr[i] if feedback.n_relevant else NULL
-                    for j in range(feedback.n_relevant):
-                        repeated[j] = weights[i]
-                    feedback.sample_weight = weights[i]
-                    if progressive:
-                        self.learn_cached(&x, &feedback)
-                    else:
-                        self.learn(&x, &feedback)
-        finally:
-            self.end_exclusive()
+        with nogil:
+            for i in range(n_samples):
+                rows.read(i, &x)
+                if progressive:
+                    self.predict_cached(&x, &votes[i, 0])
+                if weights[i] == 0.0:
+                    continue
+                feedback.n_relevant = indptr[i + 1] - indptr[i]
+                feedback.n_irrelevant = self.n_classes - feedback.n_relevant
+                feedback.relevant = &labels[0] + indptr[i] if feedback.n_relevant else NULL
+                for j in range(feedback.n_relevant):
+                    repeated[j] = weights[i]
+                feedback.sample_weight = weights[i]
+                if progressive:
+                    self.learn_cached(&x, &feedback)
+                else:
+                    self.learn(&x, &feedback)
 
 
 def check_lists(
@@ -196,36 +192,24 @@ cdef void softmax(const double* logarithms, Py_ssize_t n, double* out) noexcept 
 cdef double known_rank_loss(
     const double* scores, Py_ssize_t n_classes, const LabelFeedback* feedback
 ) noexcept nogil:
-    cdef double n_wrong = 0.0, n_pairs = 0.0, p, q
+    cdef double n_wrong = 0.0, n_pairs = 0.0, p = 1.0, q, score
     cdef Py_ssize_t i, j
-    if feedback.relevance != NULL:
-        for i in range(feedback.n_relevant):
+    for i in range(feedback.n_relevant if feedback.n_irrelevant or feedback.relevance else 0):
+        score = scores[feedback.relevant[i]]
+        if feedback.relevance != NULL:
             p = feedback.relevance[i]
             for j in range(feedback.n_relevant):
                 q = p * (1.0 - feedback.relevance[j]) if i != j else 0.0
                 n_pairs += q
-                n_wrong += q * n_not_below(
-                    scores, feedback.relevant + j, 1, scores[feedback.relevant[i]]
-                )
-            n_pairs += p * feedback.n_irrelevant
-            n_wrong += p * n_not_below(
-                scores, feedback.irrelevant, feedback.n_irrelevant, scores[feedback.relevant[i]]
-            )
-        return n_wrong / n_pairs if n_pairs > 0.0 else 0.0
-    if feedback.n_relevant == 0 or feedback.n_irrelevant == 0:
-        return 0.0
-    for i in range(feedback.n_relevant):
+                n_wrong += q * n_not_below(scores, feedback.relevant + j, 1, score)
+        n_pairs += p * feedback.n_irrelevant
         if feedback.irrelevant != NULL:
-            n_wrong += n_not_below(
-                scores, feedback.irrelevant, feedback.n_irrelevant, scores[feedback.relevant[i]]
-            )
+            n_wrong += p * n_not_below(scores, feedback.irrelevant, feedback.n_irrelevant, score)
         else:
             # The irrelevant labels are all labels except the relevant ones.
-            n_wrong += n_not_below(scores, NULL, n_classes, scores[feedback.relevant[i]])
-            n_wrong -= n_not_below(
-                scores, feedback.relevant, feedback.n_relevant, scores[feedback.relevant[i]]
-            )
-    return n_wrong / (<double>feedback.n_relevant * <double>feedback.n_irrelevant)
+            n_wrong += n_not_below(scores, NULL, n_classes, score)
+            n_wrong -= n_not_below(scores, feedback.relevant, feedback.n_relevant, score)
+    return n_wrong / n_pairs if n_pairs > 0.0 else 0.0
 
 
 cdef inline double n_not_below(

@@ -25,6 +25,8 @@ from sklrank._compiled.rows cimport Row
 from sklrank._compiled.state cimport Archive
 from sklrank._online.learner cimport LabelFeedback, OnlineLearner, known_rank_loss, softmax
 
+from sklrank._compiled import shared_call
+
 
 cdef class VotingLearner(OnlineLearner):
     """Compiled learner of SemiBanditRanker."""
@@ -74,15 +76,11 @@ cdef class VotingLearner(OnlineLearner):
     cdef list locked_parts(self):
         return self.parts  # An estimator has them as `estimators_`, too.
 
-    @property
-    def part_weights(self):
-        """Weights `(n_parts,)` of the parts, which sum to one, as a copy."""
+    @shared_call
+    def copy_weights(self):
+        """Return a copy of the weights `(n_parts,)` of the parts, which sum to one."""
         self.require_ready()
-        self.begin_shared()
-        try:
-            return np.array(self.weights)
-        finally:
-            self.end_shared()
+        return np.array(self.weights)
 
     cdef int predict(self, const Row* x, double* votes) except -1 nogil:
         # Each call allocates memory of its own, so that threads can share a fitted model.

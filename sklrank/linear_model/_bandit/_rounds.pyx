@@ -13,6 +13,8 @@ from sklrank._compiled.state cimport Archive, Persistent
 from sklrank.feedback cimport Schedule, TopKSampler, check_mask, mask_of
 from sklrank.linear_model._bandit._model cimport BanditModel, BanditFeedback
 
+from sklrank._compiled import exclusive_call
+
 
 cdef class BanditRounds(Persistent):
     """A model, its exploration schedule, and its numbers of rounds and mistakes."""
@@ -67,6 +69,7 @@ cdef class BanditRounds(Persistent):
                 self.learn(&row, &feedback)
         self.model.raise_error()
 
+    @exclusive_call
     def explore(
         self, Rows rows not None, TopKSampler sampler not None,
         const double[:, ::1] draws not None, const char[:, :] available=None,
@@ -83,26 +86,20 @@ cdef class BanditRounds(Persistent):
         self.check_rows(rows, rows.n_rows)
         self.check_sampler(sampler, draws, rows.n_rows, available)
         self.model.prepare()
-        self.begin_exclusive()
-        try:
-            with nogil:
-                for i in range(rows.n_rows):
-                    rows.read(i, &row)
-                    self.show(&row, sampler, mask_of(available, i), &draws[i, 0], &feedback)
-                    actions[i] = feedback.action
-                    propensities[i] = feedback.propensity
-        finally:
-            self.end_exclusive()
+        with nogil:
+            for i in range(rows.n_rows):
+                rows.read(i, &row)
+                self.show(&row, sampler, mask_of(available, i), &draws[i, 0], &feedback)
+                actions[i] = feedback.action
+                propensities[i] = feedback.propensity
         return np.asarray(actions), np.asarray(propensities)
 
+    @exclusive_call
     def values(self, Rows rows not None, bint means, const char[:, :] available=None):
-        """Return what `explore` draws the classes by.
+        """Return what `explore` draws the classes by, two arrays `(n_samples, n_classes)`.
 
-        Returns
-        -------
-        values, errors : ndarrays of shape (n_samples, n_classes)
-            If `means`, the scores and their standard errors, which are 1 for models that have none;
-            otherwise the values of showing each class, and errors of no meaning.
+        If `means`, they are the scores and their standard errors, which are 1 for models that have
+        none; otherwise the values of showing each class, and errors of no meaning.
         """
         values = np.ones((2, rows.n_rows, self.model.n_classes))
         cdef double[:, :, ::1] out = values
@@ -111,17 +108,13 @@ cdef class BanditRounds(Persistent):
         self.check_rows(rows, rows.n_rows)
         check_mask(available, rows.n_rows, self.model.n_classes)
         self.model.prepare()
-        self.begin_exclusive()
-        try:
-            with nogil:
-                for i in range(rows.n_rows):
-                    rows.read(i, &row)
-                    self.model.choose(&row, mask_of(available, i))
-                    out[0, i] = self.model.estimates if means else self.model.values
-                    if self.model.has_errors:
-                        out[1, i] = self.model.errors
-        finally:
-            self.end_exclusive()
+        with nogil:
+            for i in range(rows.n_rows):
+                rows.read(i, &row)
+                self.model.choose(&row, mask_of(available, i))
+                out[0, i] = self.model.estimates if means else self.model.values
+                if self.model.has_errors:
+                    out[1, i] = self.model.errors
         return values
 
     def learn_feedback(

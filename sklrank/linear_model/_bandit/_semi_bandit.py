@@ -46,12 +46,11 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
     """Multilabel ranker that shows k labels and learns the relevance of each of them.
 
     In each round, the ranker shows `k` labels of a sample and observes which of them are relevant,
-    a semi-bandit feedback [1]_. It learns the relevance of each label shown by itself, and nothing
-    about the other labels. This is unbiased for each label, since the choice of the labels depends
-    only on the sample and on previous rounds. It needs no importance weights, whose variance is
-    high if labels are shown rarely. In contrast, :class:`~sklrank.online_boosting.TopKBBM` and
-    :class:`~sklrank.online_boosting.TopKAdaptive` estimate the costs of pairs of labels, divided by
-    the propensities of the pairs, and boost weak learners that learn from these costs. This ranker
+    a semi-bandit feedback [1]_. It learns the relevance of each label shown by itself, which is
+    unbiased, since the choice depends only on the sample and on previous rounds. It needs no
+    importance weights, whose variance is high if labels are shown rarely. In contrast,
+    :class:`~sklrank.online_boosting.TopKBBM` and :class:`~sklrank.online_boosting.TopKAdaptive`
+    estimate the costs of pairs of labels, divided by the propensities of the pairs. This ranker
     usually collects more rewards than both, and is recommended for feedback on the labels shown.
 
     The model is a vote of three online learners,
@@ -62,18 +61,16 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
     - a ridge regression on the relevance of the labels shown, of standardized samples, with the
       penalties 1 and 10, times `max_iter`. More than 256 features are reduced to a sketch of 256.
 
-    The weight of learner i is proportional to ``exp(-2 * L_i)``. Here ``L_i`` is the sum of its
-    rank losses on the labels shown, each before the labels were learned (Hedge [2]_). Thus the vote
-    soon follows the best learner.
+    The weight of learner i is proportional to ``exp(-2 * L_i)``, where ``L_i`` is the sum of its
+    rank losses on the labels shown, each before the labels were learned (Hedge [2]_).
 
     {protocol}
 
     Parameters
     ----------
     k : int, default=3
-        Number of labels to show, at least 1 and, if the target is an indicator matrix, at most as
-        many as it has. All of fewer than `k` classes are shown. With ``k=1`` there is no rank loss,
-        and all learners have the same weight.
+        Number of labels to show: for an indicator matrix at most as many as it has; all of fewer
+        than `k` classes. With ``k=1`` there is no rank loss, and all learners have the same weight.
     {exploration}
     randomization : str, default="uniform"
         Scheme of :func:`sklrank.feedback.explore` that draws several labels.
@@ -82,8 +79,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
     {shuffle}
     {threshold}
     random_state : int, RandomState instance or None, default=None
-        Controls the order of the samples in `fit`, the random choice of the labels shown and the
-        seeds of the learners. Pass an int for reproducible results.
+        Controls the order of the samples in `fit`, the labels shown and the seeds of the learners.
 
     Attributes
     ----------
@@ -97,7 +93,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
         Number of rounds. Each sample of positive weight is one round in each pass.
     n_iter_ : int
         Number of passes over the samples in the last call of `fit`.
-    {features_seen}
+    {n_features_in}
 
     See Also
     --------
@@ -111,10 +107,6 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
 
     The propensities of the labels shown affect only the rules for label sets. A label that is added
     later starts with the matrix of the ridge regression that all labels share, and without weights.
-
-    Values of `exploration` from 0.05 to 0.1 are suitable if users see the labels. Larger values
-    such as 0.5 are suitable if many labels are rare and showing irrelevant labels does no harm.
-    `explore` uses the amount of the next round for all samples.
 
     {label_sets}
 
@@ -217,7 +209,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
     def estimator_weights_(self) -> np.ndarray:
         """Weights of the learners in the vote."""
         self._check_fitted()
-        return self._learner.part_weights
+        return self._learner.copy_weights()
 
     def _label_scores(self, X):
         self._check_fitted()
