@@ -320,8 +320,7 @@ class DocumentRankerMixin:
             of its own, ``scoring=clone(ndcg_scorer).set_params(k=10)``. The gain is that of the
             parameter `gain`. If the ranker has no such parameter, the gain is exponential; if `y`
             has grades above 31, the gain of a document is the number of distinct lower grades in
-            `y`. See :func:`sklrank.metrics.ndcg_score` for other
-            conventions.
+            `y`. See :func:`sklrank.metrics.ndcg_score` for other conventions.
 
         Raises
         ------

@@ -64,12 +64,6 @@ shuffle : bool, default=True
 random_state : int, RandomState instance or None, default=0
     Controls the order of the samples in `fit`. If None, each fit draws another order.
 """,
-    features_seen="""
-n_features_in_ : int
-    Number of features.
-feature_names_in_ : ndarray of shape (n_features,)
-    Names of the features. Defined only if `X` has feature names that are all strings.
-""",
     targets="""
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Samples.
@@ -176,16 +170,9 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         """Set `classes_` and all other attributes of an untrained model."""
 
     def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
-        """Learn from samples, one after the other.
+        """Learn from samples that `_check_and_start` returns, in this order or that of the rows.
 
-        Parameters
-        ----------
-        X, indptr, labels, weights : arrays
-            Checked samples, as `_check_and_start` returns them.
-        order : ndarray of shape (n_samples,), default=None
-            Order of the samples, if it is not that of the rows.
-        scores : ndarray of shape (n_samples, n_classes), default=None
-            Array that is filled with the scores of each sample before it is learned.
+        If given, `scores` `(n_samples, n_classes)` gets the scores of each before it is learned.
         """
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -329,24 +316,10 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         return self
 
     def _check_and_start(self, X, y, classes, sample_weight, *, restart=False):
-        """Check samples with their targets, and create a model if there is none yet.
+        """Check samples with their targets, and create a model if there is none yet, or to restart.
 
-        All arguments are checked before the model learns, and checks do not change a model.
-
-        Parameters
-        ----------
-        X, y, classes, sample_weight : objects
-            Arguments of `fit` or `partial_fit`.
-        restart : bool, default=False
-            Whether to replace an existing model by an untrained model.
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features), C-contiguous float64, or a CSR matrix
-        indptr, labels : ndarrays of intp
-            Relevance lists of the samples.
-        weights : ndarray of shape (n_samples,)
-            Sample weights.
+        All arguments are checked before the model learns, and checks do not change a model. Return
+        X, C-contiguous float64 or a CSR matrix, the relevance lists indptr and labels, and weights.
         """
         check_given(y)
         restart = restart or not hasattr(self, "classes_")
@@ -421,23 +394,10 @@ class CompiledClassifier(BaseOnlineClassifier):
         """Return an untrained :class:`~sklrank._online.learner.OnlineLearner`."""
 
     def _init_model(self, n_features, classes, generator=None):
-        """Create an untrained model.
+        """Create an untrained model, without a check of the parameters. Return the estimator.
 
-        Parameters
-        ----------
-        n_features : int
-            Number of features.
-        classes : ndarray of shape (n_classes,)
-            All class labels.
-        generator : RandomState instance or None, default=None
-            Random number generator, which is first seeded with the parameter `random_state` if that
-            is an int. This takes a tenth of the time of creating a generator. If None, a generator
-            is created from `random_state`.
-
-        Returns
-        -------
-        self : object
-            The estimator, ready to predict and learn.
+        A generator is first seeded with the parameter `random_state` if that is an int, which takes
+        a tenth of the time of creating one.
         """
         if generator is None:
             generator = check_random_state(self.random_state)

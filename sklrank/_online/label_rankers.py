@@ -220,7 +220,6 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
         return results[method] if isinstance(method, str) else [results[name] for name in names]
 
     def _n_shown(self):
-        """Return the number of labels that are shown, and must be available."""
         return 1
 
     def _finish_merge(self):

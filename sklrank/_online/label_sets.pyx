@@ -120,17 +120,10 @@ cdef class Sample:
 
 
 cdef class LabelSets(Persistent):
-    """Calibration of scores and rules for label sets. See the module docstring for notation.
-
-    Parameters
-    ----------
-    n_labels : int
-    multilabel : bool
-        Whether any number of labels may be relevant. If False, exactly one is.
-    """
+    """Calibration of scores and rules for label sets. See the module docstring for notation."""
 
     cdef readonly Py_ssize_t n_labels
-    cdef readonly bint multilabel
+    cdef readonly bint multilabel               # whether any number of labels may be relevant
     cdef double[::1] weights                    # (N_FEATURES,) w
     cdef double[:, ::1] hessian                 # (N_FEATURES, N_FEATURES) H
     cdef double[:, ::1] intercepts              # (2, n_labels) b and c
@@ -202,23 +195,13 @@ cdef class LabelSets(Persistent):
     ):
         """Predict each sample, then learn from it.
 
-        Parameters
-        ----------
-        scores : ndarray of shape (n_samples, n_labels)
-            Scores of each sample before the model learned it.
-        sample_weight : ndarray of shape (n_samples,), optional
-            Samples of weight zero are predicted, but not learned. If None, nothing is learned.
-        indptr, labels : ndarrays, optional
-            Relevant labels of each sample, as in a CSR matrix, if the relevance of all is known.
-        shown : (actions, rewards, propensities), optional
-            Arrays of shape (n_samples, k): the labels shown, their relevance from 0 to 1, or NaN
-            if it is not known, and the probability with which each was shown.
-        chances, sets : ndarrays of shape (n_samples, n_labels), optional
-            Output arrays for the probabilities and the sets of each sample before it is learned.
-        threshold : str or float
-            Key of `THRESHOLDS`, or the probability above which labels are in a set.
-        n_samples : int, optional
-            Number of samples, the first ones, to predict and learn. If None, all of them.
+        `scores` `(n_samples, n_labels)` are those before the sample is learned, and the outputs
+        `chances` and `sets` of the same shape are the predictions. Samples of weight zero, or all
+        without `sample_weight`, are not learned. The relevance is that of all labels, relevance
+        lists `indptr, labels`, or of the labels `shown`: (actions, rewards, propensities) of shape
+        `(n_samples, k)`, with rewards from 0 to 1, or NaN if not known. `threshold` is a key of
+        `THRESHOLDS`, or the probability above which labels are in a set. Only the first `n_samples`
+        are predicted and learned, unless it is None.
         """
         cdef Py_ssize_t n = scores.shape[0], m = self.n_labels, t, i, k = 0
         cdef Py_ssize_t n_played = n if n_samples is None else min(n, n_samples)

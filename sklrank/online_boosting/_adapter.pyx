@@ -20,36 +20,14 @@ MAX_LABEL, MAX_TOTAL = np.iinfo(np.intp).max, np.finfo(np.float64).max
 cdef class EstimatorLearner(OnlineLearner):
     """A weak learner around an estimator in the style of scikit-learn.
 
-    What the estimator learns from depends on its kind, see `_learner_kinds`. Its votes are
-
-    - the probabilities by `predict_proba`. If they are a list with an array for each label, as
-      those of `MultiOutputClassifier` and of forests, the votes are proportional to the
-      probabilities that the labels are relevant;
-    - the ranks r of a ranker, by `predict_ranks`, as Borda counts: ``2 (m - r) / (m (m - 1))`` for
-      m labels. Thus a difference between two votes is proportional to the difference of ranks;
-    - otherwise, votes that are divided equally among the labels that `predict` returns ([1]_,
-      Section 2.1): either one label or a row of an indicator matrix, which represents a set of
-      labels. The votes for the empty set are uniform, since it does not prefer any label.
-
-    Before the first call of `partial_fit`, the votes are uniform.
-
-    Parameters
-    ----------
-    estimator : object
-        The estimator. Its classes are 0, 1, ..., n_classes - 1.
-    n_features, n_classes : int
-        Number of features and of classes.
-    is_fitted : bool, default=False
-        Whether the estimator has already learned a sample.
-
-    References
-    ----------
-    .. [1] Y. H. Jung and A. Tewari, "Online boosting algorithms for multi-label ranking",
-       AISTATS 2018.
+    What it learns from depends on its kind, see `_learner_kinds`. The docstring of the package
+    `online_boosting` states its votes. The labels that `predict` returns, one label or a row of an
+    indicator matrix, share the vote equally (Jung & Tewari 2018, Section 2.1). Votes are uniform
+    for the empty set, which prefers no label, and before the first call of `partial_fit`.
     """
 
-    cdef readonly object estimator
-    cdef readonly bint is_fitted
+    cdef readonly object estimator      # its classes are 0, 1, ..., n_classes - 1
+    cdef readonly bint is_fitted        # whether it has learned a sample
     cdef object all_labels
     cdef str kind               # see `_learner_kinds`
     cdef bint weighted          # whether `partial_fit` accepts weights
@@ -145,11 +123,9 @@ cdef class EstimatorLearner(OnlineLearner):
         return votes / total if 0.0 < total < np.inf else np.full(len(votes), 1.0 / len(votes))
 
     def relevances(self, probabilities):
-        """Return the probabilities `(1, n_classes)` that the labels are relevant.
+        """Return the probabilities `(1, n_classes)` of the value 1, given `(1, n_values)` of each.
 
-        `probabilities` is a list of an array `(1, n_values)` for each label. The value 1 means that
-        the label is relevant. If only one value has occurred in training, `classes_` of the
-        estimator tells which one.
+        If only one value has occurred in training, `classes_` of the estimator tells which one.
         """
         relevances = np.zeros((1, len(probabilities)))
         values = getattr(self.estimator, "classes_", None)
@@ -166,10 +142,7 @@ cdef class EstimatorLearner(OnlineLearner):
         return relevances
 
     def indicate(self, predicted):
-        """Return the labels that `predict` returned for one sample as indicators `(1, n_classes)`.
-
-        Raise if they are neither one label nor a row of an indicator matrix.
-        """
+        """Return the labels that `predict` returned for one sample as a row of indicators."""
         # Comparisons of Python objects are defined for labels of all types, unlike those of arrays.
         labels = np.array(
             predicted.toarray() if sparse.issparse(predicted) else predicted, dtype=object
@@ -237,10 +210,7 @@ cdef class EstimatorLearner(OnlineLearner):
         self.is_fitted = True
 
     def partial_fit(self, rows, target, weights, indices, classes):
-        """Call `partial_fit` of the estimator, with as many copies of rows as their weights tell.
-
-        `indices` are those of the remainders of the rows, see `copies_of`.
-        """
+        """Call `partial_fit`, with copies of rows if it accepts no weights (see `copies_of`)."""
         arguments = {"classes": classes} if self.takes_classes else {}
         if self.weighted:
             arguments["sample_weight"] = weights

@@ -69,14 +69,7 @@ cdef class CostRule:
 
     `exchange` of a subclass may set `learns_weights`: then `next_weight` updates the weight of each
     learner, which starts at `initial_weight`. It may set `single_label`: then a learner's whole
-    vote is given to one label.
-
-    Parameters
-    ----------
-    n_labels, n_learners : int
-        Number of labels and of weak learners.
-    tie_loss : float, default=0.5
-        Loss of a pair of labels with equal scores in the rank loss of an expert.
+    vote is given to one label. `tie_loss` is the loss of a pair of equal scores in the rank loss.
     """
 
     def __init__(self, Py_ssize_t n_labels, Py_ssize_t n_learners, double tie_loss=0.5):
@@ -153,11 +146,7 @@ cdef class CostRule:
         return loss
 
     def cost_vector(self, Py_ssize_t i, scores, relevant, irrelevant, weights, baseline_size=None):
-        """Return the costs `(n_labels,)` of the votes of learner `i` = 0, 1, ... For tests.
-
-        `weights` has the shape `(len(relevant), len(irrelevant))`. If `baseline_size` is None, it
-        is the number of relevant labels.
-        """
+        """Return the costs `(n_labels,)` of the votes of learner `i` = 0, 1, ... For tests."""
         self.require_ready()
         if not 0 <= i < self.n_learners:
             raise IndexError(f"learner {i} of {self.n_learners}")
@@ -169,7 +158,8 @@ cdef class CostRule:
         return self._of_pairs(None, scores, relevant, irrelevant, weights, None)
 
     def _of_pairs(self, i, scores, relevant, irrelevant, weights, baseline_size):
-        # Return the costs of learner `i`, or the loss of an expert if `i` is None.
+        # Return the costs of learner `i`, or the loss of an expert if `i` is None. The weights have
+        # the shape `(len(relevant), len(irrelevant))`.
         cdef const double[::1] s = np.ascontiguousarray(scores, dtype=np.float64)
         cdef const Py_ssize_t[::1] a = np.ascontiguousarray(relevant, dtype=np.intp)
         cdef const Py_ssize_t[::1] b = np.ascontiguousarray(irrelevant, dtype=np.intp)
@@ -206,7 +196,7 @@ cdef class GradientCosts(CostRule):
     """Base class of the gradients of a loss, which also update the weights of the learners.
 
     In round t, the step size is ``learning_rate / sqrt(t)``, and the absolute values of the slopes
-    are clipped to `gradient_clip`. The other parameters are those of :class:`CostRule`.
+    are clipped to `gradient_clip`.
     """
 
     cdef readonly double learning_rate
@@ -301,15 +291,8 @@ cdef int check_pieces(
 cdef class TabulatedGradients(GradientCosts):
     """Gradient of any smooth loss of pairs, by the derivatives of its polynomials.
 
-    Parameters
-    ----------
-    n_labels, n_learners, learning_rate, gradient_clip, tie_loss
-        Parameters of :class:`GradientCosts`.
-    loss : callable
-        Maps an array of differences s[b] - s[a] to losses, see `loss_pieces`.
-    hedges_loss : bool, default=False
-        Whether the loss of an expert is this loss, divided by ``2 loss(0)`` so that a pair of equal
-        scores has the loss 1/2, instead of the rank loss.
+    With `hedges_loss`, the loss of an expert is this loss, divided by ``2 loss(0)`` so that a pair
+    of equal scores has the loss 1/2, instead of the rank loss.
     """
 
     cdef const double[:, ::1] pieces        # the loss, see `loss_pieces`
@@ -418,18 +401,10 @@ cdef inline double total(const double* values, Py_ssize_t n) noexcept nogil:
 cdef class PotentialCosts(CostRule):
     """Boost-by-majority potentials of a loss of pairs (Eqs. 1 and 2).
 
-    Parameters
-    ----------
-    n_labels, n_learners : int
-        Number of labels and of weak learners.
-    edge : float
-        Edge gamma of the random votes.
-    loss : str or callable
-        Name of a loss, or a function of arrays of differences s[b] - s[a], see `loss_pieces`. If it
-        is not convex, each learner votes for a single label, as Theorem 2 requires.
+    If the loss is not convex, each learner votes for a single label, as Theorem 2 requires.
     """
 
-    cdef readonly double edge
+    cdef readonly double edge               # gamma of the random votes
     cdef const double[:, ::1] pieces        # the loss, see `loss_pieces`
     cdef Py_ssize_t per_unit
     cdef dict walks                         # maps |Y| to the tables, see `expected_pieces`

@@ -1,19 +1,13 @@
 """Kinds of weak learners: what a learner of another package learns from.
 
 A booster tells a weak learner the cost of a vote for each label (Jung & Tewari 2018, Section 2.1).
-A learner of another package learns from the costs in one of these ways, its *kind*:
+The docstring of the package states what a learner of another package learns from. Its *kind* is
 
-- "costs": the learner has the method ``partial_fit_costs(X, costs)``. It receives the cost vector
-  itself, of shape (1, n_labels), multiplied by the weight of the sample. A learner with an edge
-  has votes h, by `predict_proba`, of smaller cost ``costs @ h`` than random votes. If `costs` is a
-  constant vector, there is nothing to learn.
-- "labels": a classifier of single labels. It receives one copy of the sample for each relevant
-  label, with the importance weight ``max(costs) - costs[label]``.
-- "rows": a classifier of indicator matrices (scikit-learn's tag `single_output` is False), or a
-  ranker (an estimator with `predict_ranks` that is no classifier). It receives the row of the
-  indicator matrix once, with the weight ``sum(abs(costs - mean(costs))) / 2``. For the costs of
-  `AdaOLMR` this is the weight w of Eq. 9. If the relevance of a label is not known, the entry is
-  1 if the learner's own vote for it is larger than ``1 / n_labels``.
+- "costs": it has `partial_fit_costs`, which receives the costs times the weight of the sample;
+- "labels": it is a classifier of single labels;
+- "rows": it learns rows of indicator matrices, as a classifier of these or a ranker. For the costs
+  of `AdaOLMR`, the weight is w of Eq. 9. If the relevance of a label is not known, the entry is 1
+  if the learner's own vote for it is larger than ``1 / n_labels``.
 
 A classifier of two classes becomes a :class:`CostSensitiveOneVsAll`, which is of the kind "costs".
 
@@ -110,19 +104,6 @@ class CostSensitiveOneVsAll(ClassifierMixin, BaseEstimator):
     relevant label is a positive sample, an irrelevant label is a negative sample, and in each round
     the weights of the positive and of the negative samples have the same sum (Jung & Tewari 2018,
     Eq. 9).
-
-    Parameters
-    ----------
-    estimator : classifier
-        Classifier with ``partial_fit(X, y, classes, sample_weight)``. Without `sample_weight`,
-        samples are repeated instead.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_labels,)
-        The labels 0, ..., n_labels - 1.
-    estimators_ : list of n_labels classifiers
-        Classifiers of the labels.
     """
 
     def __init__(self, estimator=None):

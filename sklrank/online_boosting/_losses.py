@@ -63,14 +63,9 @@ TOLERANCE = 1e-10
 def loss_pieces(loss, limit, or_integers=False):
     """Approximate a loss of pairs by polynomials on intervals of equal length.
 
-    Parameters
-    ----------
-    loss : callable
-        Maps an array of differences s[b] - s[a] to an array of losses. It must not decrease.
-    limit : int
-        Differences are from ``-limit`` to `limit`.
-    or_integers : bool, default=False
-        Whether a loss that is not convex is only needed at integers.
+    `loss` maps an array of differences, from ``-limit`` to `limit`, to losses. With `or_integers`,
+    a loss that is not convex is only needed at integers. Raise ValueError if the loss is not
+    finite, decreases, or has kinks inside of the smallest intervals.
 
     Returns
     -------
@@ -79,11 +74,6 @@ def loss_pieces(loss, limit, or_integers=False):
         is the polynomial for differences ``(j + t) / per_unit - limit`` with t in [0, 1).
     per_unit : int
         Number of intervals per unit.
-
-    Raises
-    ------
-    ValueError
-        If the loss is not finite, decreases, or has kinks inside of the smallest intervals.
     """
     grid = np.arange(-8 * limit, 8 * limit + 1) / 8
     values = _evaluate(loss, grid)
@@ -128,15 +118,9 @@ def expected_pieces(pieces, per_unit, up, down, n_learners):
     same weights. The errors do not grow.
 
     The arguments are the polynomials of the loss (see `loss_pieces`), the probabilities of the
-    steps +1 and -1, and the number of tables.
-
-    Returns
-    -------
-    tables : ndarray of shape (n_rows, n_coefficients)
-        Polynomials of the expectations. The table for n steps covers differences from
-        ``n - n_learners`` to ``n_learners - n``.
-    centers : ndarray of shape (n_learners,), dtype intp
-        Row of the difference 0 in the table for n steps.
+    steps +1 and -1, and the number of tables. Return the tables, one below the other, and the rows
+    `(n_learners,)` of the difference 0. The table for n steps covers differences from
+    ``n - n_learners`` to ``n_learners - n``.
     """
     tables, centers, start = [], [], 0
     for n in range(n_learners):

@@ -59,8 +59,7 @@ estimator : estimator, list of estimators, "trees" or None, default=None
     - If "trees", Hoeffding trees are used. Their parameters are drawn at random so that they
       split early. Each tree has at most 256 leaves.
     - If a classifier with ``partial_fit(X, y, classes, sample_weight)``, clones of it are used.
-    - If a list of such classifiers, learner i is a clone of entry i modulo the length of the
-      list.
+    - If a list of such classifiers, learner i is a clone of entry i modulo the length of the list.
 
     A classifier without ``predict_proba`` votes for the label that it predicts. If its
     ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
@@ -91,9 +90,8 @@ random_state : int, RandomState instance or None, default=None
     learners, the order of the samples and, if the algorithm draws them, the experts and the labels
     shown. Pass an int for reproducible results.
 verbose : int, default=0
-    If positive, `fit` and the other methods that learn print the mean rank loss so far, of
-    samples before they are learned, and the number of rounds, after each batch of up to 1000
-    samples.
+    If positive, `fit` and the other methods that learn print the mean rank loss so far, of samples
+    before they are learned, and the number of rounds, after each batch of up to 1000 samples.
 n_jobs : int or None, default=None
     Number of threads; -1 means all processors. They work on the weak learners in parallel
     during training, and on the samples during prediction. Training becomes faster only if a
@@ -158,8 +156,7 @@ the probability of the steps in potentials. What was learned with another m rema
 {label_sets}
 """,
     jung="""
-.. [1] Y. H. Jung and A. Tewari, "Online boosting algorithms for multi-label ranking",
-   AISTATS 2018.
+.. [1] Y. H. Jung and A. Tewari, "Online boosting algorithms for multi-label ranking", AISTATS 2018.
 """,
     raman="""
 .. [1] V. Raman, D. T. Zhang, Y. H. Jung and A. Tewari, "Online boosting for multilabel ranking
@@ -200,16 +197,15 @@ propensity_clip : float, default=0.2
 """,
     rounds="""
 empirical_edges_ : ndarray of shape (n_estimators,)
-    Empirical edge of each weak learner, with the costs c (or their estimates) and the votes h
-    of all rounds: ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the
-    relevant labels l that are known. Random votes with an edge gamma towards these labels have
-    the empirical edge gamma. If the costs sum to zero, this is Eq. 10 of Jung & Tewari (Eq. 5
-    of Raman et al.).
+    Empirical edge of each weak learner, with the costs c (or their estimates) and the votes h of
+    all rounds: ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant
+    labels l that are known. Random votes with an edge gamma towards these labels have the empirical
+    edge gamma. If the costs sum to zero, this is Eq. 10 of Jung & Tewari (Eq. 5 of Raman et al.).
 n_rounds_ : int
     Number of rounds. Each sample of positive weight is one round in each pass.
 n_iter_ : int
     Number of passes over the samples in the last call of `fit`.
-{features_seen}
+{n_features_in}
 """,
 )
 

@@ -64,20 +64,8 @@ cdef class Rounds(ThreadTeam):
     """The loop over the rounds of a booster.
 
     The state of a model is stored in the learners and in the arguments of the methods. This object
-    stores only working memory.
-
-    Parameters
-    ----------
-    learners : list of OnlineLearner
-        Weak learners for the same labels.
-    columns : list of ndarray of shape (n_features_i,), dtype intp
-        Columns of X used by each learner, in increasing order.
-    rule : CostRule
-        Costs of votes, weights of learners and losses of experts.
-    counter : RoundCounter
-        Counts the rounds of the model.
-    n_threads : int
-        Number of threads, which work on the learners in parallel.
+    stores only working memory. `columns` are those of X that each learner uses, in increasing
+    order.
     """
 
     cdef RoundCounter counter
@@ -187,28 +175,20 @@ cdef class Rounds(ThreadTeam):
 
         Parameters
         ----------
-        X : ndarray or CSR matrix of shape (n_samples, n_features)
+        X, sample_weight : array or CSR matrix, and weights that multiply those of the pairs
+            A sample of weight zero is not a round.
         pair_feedback : PairFeedback
-            Feedback that reveals the known pairs of labels of each sample, given its scores.
-        sample_weight : ndarray of shape (n_samples,)
-            Factors that multiply the weights of pairs. A sample of weight zero is not a round.
-        weights : ndarray of shape (n_learners,)
-            The weights alpha of the learners, which are changed in place if the rule learns them.
-        log_expert_weights : ndarray of shape (n_learners,) or None
-            Logarithms of the weights of the experts, up to a constant, which Hedge changes in
-            place. If None, Hedge is not used.
-        draws : ndarray of shape (n_samples,), optional
-            A random number in [0, 1) for each sample, which draws the expert that scores the
-            labels. If None, the last expert scores the labels.
-        out : ndarray of shape (n_samples, n_labels), optional
-            Output array for the scores of each sample before it is learned.
-        edge_sums : ndarray of shape (2, n_learners), optional
+        weights : (n_learners,) alpha, changed in place if the rule learns them
+        log_expert_weights : (n_learners,) up to a constant, changed in place, or None for no Hedge
+        draws : (n_samples,) random numbers in [0, 1), optional
+            They draw the expert that scores the labels. If None, the last expert does.
+        out, best_out : (n_samples, n_labels), optional
+            Outputs: the scores of each sample before it is learned, by this expert and by that of
+            the largest weight (without Hedge, the last one).
+        edge_sums : (2, n_learners), optional
             For the costs c and the vote h of learner i in each round, ``mean(c) - c @ h`` is added
             to ``edge_sums[0, i]``, and the sum of ``mean(c) - c[l]`` over the relevant labels l to
             ``edge_sums[1, i]``.
-        best_out : ndarray of shape (n_samples, n_labels), optional
-            Output array for the scores by the expert with the largest weight, before each sample is
-            learned. Without Hedge, it is the last expert.
         learn_sets : callable, optional
             Called as ``learn_sets(n_samples=n)`` after the rounds of the first n samples, also if
             the next round raises. No interrupt can separate it from the rounds.

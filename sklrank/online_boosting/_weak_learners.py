@@ -24,15 +24,9 @@ N_LEARNERS, TREE_FEATURES = 100, 20
 
 
 def resolve_parameters(estimator, n_estimators, max_features, feedback):
-    """Resolve None, "trees" and "auto" in the parameters of a booster.
+    """Return the templates, `n_estimators` and `max_features` that None, "trees" and "auto" mean.
 
-    Returns
-    -------
-    templates : list of estimators or None
-        Weak learner i is a clone of entry i modulo the length of the list. If None, the weak
-        learners are trees.
-    n_estimators : int
-    max_features : int, float, {"sqrt", "log2"} or None
+    Weak learner i is a clone of template i modulo their number; templates of None are trees.
     """
     auto_features = None
     if are_trees(estimator):
@@ -87,14 +81,9 @@ def _check_templates(estimator):
 
 
 def make_weak_learners(templates, n_estimators, max_features, n_features, n_labels, random_state):
-    """Create the untrained weak learners from the values that `resolve_parameters` returns.
+    """Return untrained weak learners, and the indices of the features that each of them uses.
 
-    Returns
-    -------
-    estimators : list of estimators
-        The weak learners, whose classes are 0, ..., n_labels - 1.
-    features : list of ndarray of shape (n_features_i,), dtype intp
-        Indices of the features used by each weak learner.
+    The arguments are the values that `resolve_parameters` returns.
     """
     generator = np.random.RandomState()
     estimators, features = [], []

@@ -20,19 +20,14 @@ class AssembleObjective(Objective):
     with the largest score. Since no other label has a smaller loss, a new pseudo-label never
     increases the loss. The weight of a sample is its loss.
 
-    By default, the step is
-    :math:`\alpha^* = \log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)` for the weighted error
-    :math:`\epsilon`. It minimizes the loss for fixed labels along the hypothesis, and no step
-    between 0 and :math:`2 \alpha^*` increases the loss. With two classes, the bound of
-    `_boosters/rounds.py` is equal to this loss. With more classes, the bound does not hold in
-    general, and is not needed.
+    The default step (see `AssembleClassifier`) minimizes the loss for fixed labels along the
+    hypothesis, and no step between 0 and twice this step increases the loss. With two classes, the
+    bound of `_boosters/rounds.py` is equal to this loss. With more classes, the bound does not hold
+    in general, and is not needed.
 
     The label of an unlabeled sample is -1, and `pseudo_labels` are the labels as long as all scores
-    are 0. `labeled_share` is the fraction of the sum of all initial weights that is given to the
-    labeled samples. The initial weights of the labeled samples are in proportion to the `weights`,
-    and so are those of the unlabeled ones.
-    The `step_rule` is "samme" or "printed", which is
-    :math:`\frac{1}{2} \log \frac{1 - \epsilon}{\epsilon}`.
+    are 0. The initial weights of the labeled samples are in proportion to the `weights`, and so are
+    those of the unlabeled ones.
     """
 
     def __init__(self, labels, weights, pseudo_labels, n_classes, labeled_share, step_rule="samme"):
@@ -83,10 +78,8 @@ class MCSSBObjective(Objective):
     is -1. If `trains_labeled` is False, the weights of labeled samples are 0, unless all samples
     are labeled.
 
-    Attributes
-    ----------
-    costs : ndarray of shape (n_samples, n_classes)
-        Cost of assigning each sample to each class; the sum over the classes is 0.
+    `costs` `(n_samples, n_classes)` are those of assigning each sample to each class; their sum
+    over the classes is 0.
     """
 
     # The bound of Lemma 2 contains e^(2 alpha).

@@ -50,10 +50,9 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     .. math:: p_i^k \propto \prod_s (p_{si}^k)^{w_s}.
 
     The weights :math:`w_s` depend on the likelihood of labels that were hidden from the sources, in
-    up to five folds.
-    Hence the graphs matter if neighbors often belong to the same class, and the classifiers
-    otherwise. Extremely randomized trees are fitted to the labels of the pool. They predict new
-    samples.
+    up to five folds. Hence the graphs matter if neighbors often belong to the same class, and the
+    classifiers otherwise. Extremely randomized trees are fitted to the labels of the pool. They
+    predict new samples.
 
     Parameters
     ----------

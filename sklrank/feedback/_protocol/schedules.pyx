@@ -19,14 +19,7 @@ from sklrank._compiled.state cimport Archive
 cdef class Schedule:
     """The rate of the next round, and what it depends on.
 
-    Parameters
-    ----------
-    rate : float
-        First rate, if the rates do not depend on feedback.
-    rule : {"", "ag1", "ag2", "ag3"}
-        Formula of the rate. If empty, the rates are computed in advance by `prepare`.
-    power, miss_power : float
-        Exponents of the support functions w_2 and w_1.
+    Without a `rule`, `rate` is the first rate, and `prepare` computes the next ones in advance.
     """
 
     def __init__(self, double rate, str rule="", double power=1.0, double miss_power=1.0):

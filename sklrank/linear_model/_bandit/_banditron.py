@@ -47,28 +47,27 @@ class BanditronClassifier(BaseBanditClassifier):
     Parameters
     ----------
     exploration : float, str, SelfTunedExploration or callable, default=0.1
-        Exploration rate :math:`\gamma_t`, above 0 and at most 1: the probability that the class
-        shown is drawn uniformly at random from all classes. It is a number, the name of a schedule,
-        or a schedule, see Notes. The default is that of the published Banditron [1]_.
+        Exploration rate :math:`\gamma_t`, in (0, 1]: the probability that the class shown is drawn
+        at random from all classes. A number (0.1 as in [1]_), or a schedule or its name, see Notes.
     {randomization}
     mirror_map : str, default="euclidean"
         Function that maps :math:`\Theta` to the weights W, see Notes. It is derived from a
         potential, half the squared norm of W ([3]_, Corollaries 6 and 8).
     kernel : {"rbf", "poly"} or None, default=None
-        Kernel in whose feature space the classifier is linear ([2]_, Section 5.3.1): the Gaussian
-        kernel ``exp(-gamma * |x - z|**2)``, or the polynomial ``(1 + gamma * x . z)**3``. It
-        requires the Euclidean mirror map. If None, the classifier is linear in the features.
+        Kernel in whose feature space the classifier is linear ([2]_, Section 5.3.1): Gaussian,
+        ``exp(-gamma * |x - z|**2)``, or polynomial, ``(1 + gamma * x . z)**3``. It requires the
+        Euclidean mirror map. If None, the classifier is linear in the features.
     gamma : float or None, default=None
         Parameter of the kernel. If None, it is ``1 / n_features``.
     learning_rate : float, "auto" or "theory", default="auto"
-        Step size :math:`\eta`, which changes predictions only with "entropy". Then "theory" is
-        that of [2]_, Eq. 5.12, with the current number of rounds in place of the total, and samples
-        are divided by the largest absolute value observed so far. "auto" is 1e-5 times that, as in
-        the experiments of [2]_: the weights of a class stay almost uniform, and their differences
-        are proportional to its dual weights minus their mean. With other maps, both are 1.
+        Step size :math:`\eta`, which changes predictions only with "entropy". Then "theory" is that
+        of [2]_, Eq. 5.12, with the current number of rounds in place of the total, and samples are
+        divided by the largest absolute value so far. "auto" is 1e-5 times that, as in the
+        experiments of [2]_: the weights of a class stay almost uniform, and their differences are
+        proportional to its dual weights minus their mean. With other maps, both are 1.
     fit_intercept : bool, default=True
-        Whether to add a constant feature with value one, or one to the kernel values. The models in
-        the papers have no intercept.
+        Whether to add a constant feature of value one, or one to the kernel values. The papers have
+        none.
     {max_iter}
     random_state : int, RandomState instance or None, default=None
         Controls the order of the samples in `fit` and the random draws of the classes to show.
@@ -114,10 +113,9 @@ class BanditronClassifier(BaseBanditClassifier):
     scaled, for example by :class:`sklearn.preprocessing.StandardScaler`: kernel values of large
     features are all 0, or all determined by one feature.
 
-    With real feedback, schedules are updated in `partial_fit_feedback`, not in `explore`. All
-    samples of one call of `explore` therefore have the same exploration rate. The schedules that
-    depend on feedback assume that this model chose the classes shown. To learn from the log of
-    another policy, set `exploration` to a number.
+    With real feedback, schedules are updated in `partial_fit_feedback`: all samples of one call of
+    `explore` have the same rate. Those that depend on feedback assume that this model chose the
+    classes shown. To learn from the log of another policy, set `exploration` to a number.
 
     References
     ----------

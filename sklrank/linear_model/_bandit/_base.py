@@ -55,17 +55,16 @@ error_rate_ : float
     Fraction of the rounds in which the class shown was wrong, or one minus the mean reward. It is
     NaN before the first round.
 n_rounds_ : int
-    Number of rounds, which is equal to the number of samples learned.
+    Number of rounds, or samples learned.
 n_iter_ : int
     Number of passes over the samples in `fit`.
-{features_seen}
+{n_features_in}
 """,
     "classes_come_and_go": """
 {reading}
 
 Classes may be added by the argument `classes` of the methods that learn or explore, and removed by
-`drop_classes`. What ``alpha="auto"`` stands for remains; other formulas contain the present number
-of classes.
+`drop_classes`. What ``alpha="auto"`` stands for remains; other formulas have the present number.
 """,
 }
 
@@ -144,8 +143,8 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         """Score each sample, then learn from it (progressive, or prequential, validation).
 
         {progressive}
-        The class with the largest score is the class that `predict` would have returned. In
-        contrast, `error_rate_` is computed from the classes shown, some of which are drawn.
+        The class with the largest score is the one that `predict` would have returned;
+        `error_rate_` is that of the classes shown, some of which are drawn.
 
         Parameters
         ----------
@@ -175,8 +174,8 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         """Update the model by the classes that were shown and their rewards.
 
         {feedback}
-        Different orders can lead to different models. (For example, :class:`LinUCBClassifier`
-        scales each sample by the statistics of the previous samples.)
+        Different orders can lead to different models; :class:`LinUCBClassifier`, for example,
+        scales each sample by the statistics of the previous ones.
 
         Parameters
         ----------

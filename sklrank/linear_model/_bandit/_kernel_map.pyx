@@ -21,13 +21,8 @@ from sklrank._compiled import LABELS
 cdef class KernelMap(MirrorMap):
     """Scores by a kernel, in place of a table of weights; rows must be dense.
 
-    Parameters
-    ----------
-    n_classes, n_features : int
-    kernel : {"rbf", "poly"}
-        The Gaussian kernel exp(-gamma |x - z|^2), or the polynomial one, (1 + gamma x . z)^3. The
-        square of the constant of the rows is added.
-    gamma : float
+    "rbf" is the Gaussian kernel exp(-gamma |x - z|^2), and "poly" is (1 + gamma x . z)^3. The
+    square of the constant of the rows is added.
     """
 
     cdef str kernel

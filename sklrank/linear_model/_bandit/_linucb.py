@@ -80,57 +80,53 @@ class LinUCBClassifier(BaseBanditClassifier):
     .. math:: \arg\max_k \; w_k \cdot x + \beta s \sqrt{x^T A_k^{-1} x}.
 
     The factor :math:`\beta` is the parameter `bonus`. The standard deviation s of the errors of the
-    regressions is 1 in [1]_. Here, it is estimated from the previous rounds, with larger weights
-    for later rounds, so that exploration decreases as the estimates become accurate. On dense data,
-    LinUCB usually makes far fewer mistakes than :class:`BanditronClassifier`.
+    regressions is 1 in [1]_. Here, it is estimated from the previous rounds, later ones with larger
+    weights, so that exploration decreases as the estimates become accurate. On dense data, LinUCB
+    usually makes far fewer mistakes than :class:`BanditronClassifier`.
 
-    Samples are standardized: each feature is centered by its mean, clipped at plus and minus `clip`
-    standard deviations, and divided by its range after clipping. The results do not depend on the
-    units of the features. Then samples are divided by their root mean squared norm. With "diagonal"
-    covariances, samples of more than 4096 features are only divided by this norm, so that sparse
-    ones remain sparse. All statistics are estimated from the samples observed so far. Arrays and
-    sparse matrices of the same samples give the same model.
+    Samples are standardized by the statistics of the samples so far: each feature is centered,
+    clipped at plus and minus `clip` standard deviations, and divided by its range after clipping,
+    so that results do not depend on its unit. Then samples are divided by their root mean squared
+    norm. With "diagonal" covariances, samples of more than 4096 features are only divided by this
+    norm, so that sparse ones remain sparse. Arrays and sparse matrices give the same model.
 
-    With the "rbf" kernel, which is the default, the regressions use random Fourier features [2]_ in
-    addition to the standardized features. They approximate a Gaussian kernel, so that the model can
-    learn rewards that are not linear in the features. After n rounds, the random features are
-    multiplied by ``sqrt(n / (n + 100))``, so that the model is nearly linear as long as there are
-    few samples, and `bonus` is multiplied by ``1 + 50 / (n + 100)``.
+    With the "rbf" kernel, the default, the regressions also use random Fourier features [2]_, which
+    approximate a Gaussian kernel, so that the model can learn rewards that are not linear in the
+    features. After n rounds, they are multiplied by ``sqrt(n / (n + 100))``, so that the model is
+    nearly linear as long as there are few samples, and `bonus` by ``1 + 50 / (n + 100)``.
 
-    Let m be the number of features of the regressions: the number of features of the samples, plus
-    `n_components` with the "rbf" kernel. The cost of a round is proportional to
-    ``n_classes * m**2`` for "full" and ``n_classes * m`` for "diagonal" covariances.
+    Let m be the number of features of the regressions, with the `n_components` of the "rbf" kernel.
+    The cost of a round is proportional to ``n_classes * m**2`` for "full" and ``n_classes * m`` for
+    "diagonal" covariances.
 
     {protocol}
 
     Parameters
     ----------
     covariance : {"full", "diagonal"}, default="full"
-        Part of each matrix :math:`A_k` to store: with "full", all of its ``m**2`` entries; with
-        "diagonal", its diagonal, the inverse of which takes the place of :math:`A_k^{-1}` in the
-        updates. "diagonal" is recommended for data with many features.
+        Part of each matrix :math:`A_k` to store: all of its ``m**2`` entries, or the diagonal,
+        whose inverse takes the place of :math:`A_k^{-1}`. "diagonal" is recommended for many
+        features.
     kernel : {"auto", "linear", "rbf"}, default="auto"
         Features of the regressions: the standardized features ("linear"), or these and random
         features of a Gaussian kernel ("rbf"). "auto" is "rbf" for samples that are standardized,
         with "full" covariances and without `item_features`, and else "linear".
     n_components : int or "auto", default="auto"
         Number of random features for the "rbf" kernel. If "auto", it is 200, or fewer so that
-        ``n_classes * m**2`` is at most 500,000. With many classes or features, it is thus 0, and
-        the model is linear.
+        ``n_classes * m**2`` is at most 500,000: with many classes or features 0, a linear model.
     gamma : float, default=0.5
-        Coefficient of the "rbf" kernel ``exp(-gamma * |z - z'|**2 / d)``, where `d` is the number
-        of features, and `z` and `z'` are vectors of features that are centered, divided by their
-        standard deviations and clipped at plus and minus `clip`. The value 1 corresponds to
-        ``gamma="scale"`` in scikit-learn.
+        Coefficient of the "rbf" kernel ``exp(-gamma * |z - z'|**2 / d)`` of `d` features that are
+        centered, divided by their standard deviations and clipped at plus and minus `clip`. The
+        value 1 corresponds to ``gamma="scale"`` in scikit-learn.
     bonus : float or "auto", default="auto"
         Factor :math:`\beta` of the standard error. See Notes for "auto".
     alpha : float or "auto", default="auto"
         L2 penalty :math:`\alpha` of the regressions, at least 1e-10, for samples whose mean squared
         norm is one. See Notes for "auto".
     clip : float or None, default=5.0
-        Number of standard deviations from the mean of a feature at which values are clipped.
-        Smaller numbers are suited to heavy tails. If None, samples are only divided by their root
-        mean squared norm, and there is no "rbf" kernel.
+        Number of standard deviations from the mean of a feature at which values are clipped;
+        smaller ones suit heavy tails. If None, samples are only divided by their root mean squared
+        norm, and there is no "rbf" kernel.
     drift_threshold : float or None, default=25.0
         Threshold of the test for concept drift, see Notes. The losses are the squared errors of the
         predicted rewards. If None, there is no test.
@@ -143,9 +139,9 @@ class LinUCBClassifier(BaseBanditClassifier):
         schedule, as in :class:`BanditronClassifier`. If "auto", it is ``t ** (-1 / 2) / 4`` in
         round t for "inverse-gap", 1/4 for "thompson", and 0 for others.
     randomization : str, default="uniform"
-        Scheme of :func:`sklrank.feedback.explore`, which draws the class to show by
-        the confidence bounds, see Notes. With "uniform" and no exploration, the class of the
-        largest bound is shown, and its propensity is 1.
+        Scheme of :func:`sklrank.feedback.explore`, which draws the class to show by the confidence
+        bounds, see Notes. With "uniform" and no exploration, that of the largest bound is shown,
+        with the propensity 1.
     fit_intercept : bool, default=True
         Whether to add a constant feature. If False, samples are only divided by their root mean
         squared norm. The "rbf" kernel requires True.
@@ -159,10 +155,9 @@ class LinUCBClassifier(BaseBanditClassifier):
     classes_ : ndarray of shape (n_classes,)
         Class labels.
     coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
-        Weights of the features in their original units. For two classes, the difference between
-        the weights of the second and the first class. If no value of a sample is clipped, its
-        scores are linear functions with the coefficients `coef_` and `intercept_`. Not defined for
-        the "rbf" kernel.
+        Weights of the features in their original units: the scores of samples without clipped
+        values are ``X @ coef_.T + intercept_``. For two classes, the difference between those of
+        the second and the first class. Not defined for the "rbf" kernel.
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts; zero if `fit_intercept` is False. Not defined for the "rbf" kernel.
     n_drifts_ : int
@@ -195,31 +190,28 @@ class LinUCBClassifier(BaseBanditClassifier):
 
     With "full", `alpha` is at most ``500 / (n_classes * n_features)``, so that the samples of 500
     rounds outweigh the penalty. The constant feature of the intercept is 1/4 with "full" and 1/2
-    with "diagonal" covariances, which is a penalty of ``16 * alpha`` or ``4 * alpha`` on the
-    intercept.
+    with "diagonal" covariances: a penalty of ``16 * alpha`` or ``4 * alpha`` on the intercept.
 
     {drift}
 
     With `item_features`, the regression has the products of each feature of the sample and each of
-    the class (and constants), the shared part of the hybrid model of [1]_. So a new class is shown
-    as other classes with such features were received; its features are read when it is added. The
+    the class (and constants), the shared part of the hybrid model of [1]_. So a new class, whose
+    features are read when it is added, is shown as classes with such features were received. The
     cost of a round is proportional to the square of the number of products.
 
-    If each class must have a positive propensity in the log, use ``randomization="inverse-gap"``:
-    it makes about as few mistakes as the default, and draws the other classes in inverse proportion
-    to the gaps between the bounds (as SquareCB [4]_ does with the estimated rewards). "uniform"
-    with an exploration above 0 is epsilon-greedy. "thompson" is Thompson sampling: the class of the
-    largest estimated reward after noise is added, whose standard deviation is `exploration` times
-    the difference between the bound and the reward.
+    If each class must have a positive propensity, use ``randomization="inverse-gap"``: it makes
+    about as few mistakes as the default, and draws the other classes in inverse proportion to the
+    gaps between the bounds (as SquareCB [4]_ does with the estimated rewards). "uniform" with an
+    exploration above 0 is epsilon-greedy. "thompson" is Thompson sampling: the class of the largest
+    estimated reward after noise, whose standard deviation is `exploration` times the difference
+    between the bound and the reward.
 
     References
     ----------
     .. [1] L. Li, W. Chu, J. Langford and R. E. Schapire, "A contextual-bandit approach to
        personalized news article recommendation", WWW 2010.
-    .. [2] A. Rahimi and B. Recht, "Random features for large-scale kernel machines",
-       NIPS 2007.
-    .. [3] E. S. Page, "Continuous inspection schemes",
-       Biometrika 41, 1954.
+    .. [2] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007.
+    .. [3] E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954.
     .. [4] D. J. Foster and A. Rakhlin, "Beyond UCB: optimal and efficient contextual bandits with
        regression oracles", ICML 2020.
 

@@ -21,10 +21,9 @@ proportional to t^2. So s is initially one and then follows the recent errors. I
 easy, exploration soon decreases.
 
 If a `DriftTest` of the squared errors e^2 detects a concept drift, the rounds so far are forgotten:
-each P becomes I / alpha again (covariance resetting, Goodwin & Sin 1984), and n
-becomes 0 in s. The weights and the statistics of the features are kept. The errors are those of the
-predicted rewards of the classes shown, so that the test is valid for classes that another policy
-has shown.
+each P becomes I / alpha again (covariance resetting, Goodwin & Sin 1984), and n becomes 0 in s. The
+weights and the statistics of the features are kept. The errors are those of the predicted rewards
+of the classes shown, so that the test is valid for classes that another policy has shown.
 
 If `clip` is above zero, each feature is centered by its mean, clipped at plus and minus `clip`
 standard deviations, and divided by its range, which is the range of the values clipped in the same

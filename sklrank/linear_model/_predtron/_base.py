@@ -33,26 +33,24 @@ MAX_ROUNDS = 10**9
 TEXTS = {
     "update": r"""
 update : {"loss-augmented", "loss-driven"}, default="loss-augmented"
-    Step of the weights. "loss-augmented" is the step above. "loss-driven" is the step of
-    Predtron.LD ([1]_, Algorithm 2): the prediction itself takes the place of :math:`\tilde\sigma`,
-    and the step is multiplied by the loss :math:`L` of the prediction.
+    Step of the weights: that above, or that of Predtron.LD ([1]_, Algorithm 2), in which the
+    prediction itself takes the place of :math:`\tilde\sigma`, times its loss :math:`L`.
 """,
     "average": """
 average : bool, default=False
-    Whether to predict with the mean of the weights over the rounds (averaged perceptron). Then each
-    mistake requires a pass over all weights, unless the map is "euclidean".
+    Whether to predict with the mean of the weights over the rounds (averaged perceptron). Each
+    mistake then requires a pass over all weights, unless the map is "euclidean".
 """,
     "kernel": """
 kernel : str, callable or None, default=None
-    Kernel of a model of support vectors; if None, it is linear. A string is a kernel of
-    :func:`sklearn.metrics.pairwise.pairwise_kernels` with its default parameters, such as "rbf". A
-    callable returns the kernel values of the rows of two arrays, such as
+    Kernel of a model of support vectors; if None, it is linear. The name of a kernel of
+    :func:`sklearn.metrics.pairwise.pairwise_kernels` with its default parameters, such as "rbf", or
+    a function of two arrays that returns the kernel values of their rows, such as
     ``functools.partial(sklearn.metrics.pairwise.rbf_kernel, gamma=0.1)``.
 """,
     "fit_intercept": """
 fit_intercept : bool, default=True
-    Whether to add a constant feature of value one. With a kernel, one is added to the kernel values
-    instead.
+    Whether to add a constant feature of value one, or, with a kernel, one to the kernel values.
 """,
     "passes": """
 max_iter : int, default=1
@@ -62,11 +60,10 @@ max_iter : int, default=1
 """,
     "weights": """
 coef_ : ndarray of shape (n_scores, n_features)
-    Weights of the features. By default, there is a score for each class or label, and a single
-    score for two classes. Defined only if the model has no kernel.
+    Weights of the features. By default, each class or label has a score, and two classes share one.
+    Defined only if the model has no kernel.
 intercept_ : ndarray of shape (n_scores,)
-    Weights of the constant feature, which are zero if `fit_intercept` is False. Defined only if the
-    model has no kernel.
+    Weights of the constant feature; zero if `fit_intercept` is False. Not defined with a kernel.
 """,
     "fitted": """
 dual_coef_ : ndarray of shape (n_scores, n_supports)
@@ -77,17 +74,16 @@ n_rounds_ : int
     Number of rounds that the model has been trained on.
 n_mistakes_ : int
     Number of these rounds in which the loss of the prediction was not zero. Among tied predictions,
-    the one with the greatest loss is the prediction.
+    the one with the greatest loss counts.
 mean_loss_ : float
-    Mean loss of the predictions that were made in these rounds, before the step of each round. It
-    is NaN before the first round.
+    Mean loss of these predictions, each before the step of its round; NaN before the first round.
 n_iter_ : int
     Number of passes made by `fit`.
-{features_seen}
+{n_features_in}
 """,
     "as_published": """
-The default parameters follow the published algorithm, which makes one pass over the rounds and
-predicts with unaveraged weights. The mistake bounds of [1]_ refer to these weights.
+The defaults follow the published algorithm, which makes one pass over the rounds and predicts with
+unaveraged weights, to which the mistake bounds of [1]_ refer.
 """,
     "references": """
 .. [1] P. Jain, N. Natarajan and A. Tewari, "Predtron: A family of online algorithms for general
@@ -99,16 +95,8 @@ predicts with unaveraged weights. The mistake bounds of [1]_ refer to these weig
 class LinearModel:
     """Linear model: weights of the features, which a mirror map computes.
 
-    Parameters
-    ----------
-    mirror_map : MirrorMap
-        Map from dual weights to weights.
-    constant : float
-        Value of the constant feature, whose weight is the intercept. If 0, there is no intercept.
-    learning_rate : float
-        Learning rate that multiplies each step.
-    average : bool
-        Whether samples are scored with the mean of the weights over the rounds.
+    The weight of a constant feature is the intercept; if the `constant` is 0, there is none. With
+    `average`, samples are scored with the mean of the weights over the rounds.
     """
 
     max_rows = BATCH  # maximum number of rows of a batch
@@ -121,9 +109,7 @@ class LinearModel:
         self.constant = constant
         self.rounds = PredtronRounds(mirror_map, learning_rate, sums)
 
-    def copy(self):
-        """Return a copy."""
-        return deepcopy(self)
+    copy = deepcopy
 
     def play(self, X, rows, starts, task, scores=None):
         """Play rounds, and write the scores of each sample before its round into `scores`.
@@ -339,9 +325,8 @@ class BaseSamplePredtron(BasePredtron):
             must be converted by :class:`sklearn.preprocessing.MultiLabelBinarizer`.
         sample_weight : array-like of shape (n_samples,), default=None
             Number of rounds of each sample in a pass: the model is that of the repeated samples. A
-            fraction is the probability of one more round, drawn for each pass. If the mean of the
-            positive weights is below 1, they are scaled to the mean 1. If None, each sample has one
-            round.
+            fraction is the probability of one more round. If the mean of the positive weights is
+            below 1, they are scaled to the mean 1. If None, each sample has one round.
 
         {returns_fitted}
         """
@@ -379,9 +364,9 @@ class BaseSamplePredtron(BasePredtron):
         """Score each sample, then learn from it (progressive, or prequential, validation).
 
         {progressive}
-        The scores are computed with the current weights, even if `average` is True. If two classes
-        share one score, the score of the first class is 0, and the score of the second class is the
-        one that `decision_function` returns.
+        The scores are those of the current weights, even if `average` is True. If two classes share
+        one score, that of the first class is 0, and that of the second is as `decision_function`
+        returns.
 
         Parameters
         ----------

@@ -57,10 +57,9 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
               \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle.
 
     The step moves the scores away from the loss-augmented prediction :math:`\tilde\sigma` and
-    towards the correct prediction :math:`\sigma_y`, which has the greatest similarity among the
-    predictions without loss. With two classes and the zero-one loss, this method is the classic
-    perceptron with steps of twice the learning rate. With more classes, it is the multiclass
-    perceptron.
+    towards the correct prediction :math:`\sigma_y`, which has the greatest similarity among those
+    without loss. With two classes and the zero-one loss, this is the classic perceptron with steps
+    of twice the learning rate; with more classes, it is the multiclass perceptron.
 
     Parameters
     ----------
@@ -75,11 +74,11 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         "entropy", or with "loss-augmented" steps of a loss that has more than two values.
     representation : str, array-like or callable, default="one_hot"
         Unit vectors :math:`rep(\sigma)` of the predictions if `y` holds class labels, see Notes. A
-        step for a mistake among two predictions is shorter if their vectors are closer.
+        step for a mistake is shorter if the vectors of the two predictions are closer.
     reject_cost : float, array-like of shape (n_classes,) or None, default=None
-        Cost of rejecting a sample, at least 0: one number, or one for each class. Then REJECT is a
-        further prediction with these losses, in training and in prediction ([1]_, Section 3 and
-        Appendix C.1), see Notes. It should not be tuned by `score`, which depends on it.
+        Cost of rejecting a sample, at least 0, one number or one for each class. Then REJECT is a
+        further prediction with these losses ([1]_, Section 3 and Appendix C.1), see Notes. It
+        should not be tuned by `score`, which depends on it.
     {average}
     {kernel}
     {fit_intercept}
@@ -89,17 +88,17 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     ----------
     classes_ : ndarray of shape (n_classes,)
         Class labels, sorted, or in the order of an ordered Categorical of pandas or an Enum of
-        polars if `loss` or `representation` depends on it. If `y` is an indicator matrix, the names
-        of its columns, which are 0, ..., n_labels - 1 unless `y` is a data frame with names or
-        `classes` was passed.
+        polars if `loss` or `representation` depends on it. For an indicator matrix, the names of
+        its columns, 0, ..., n_labels - 1 unless it is a data frame with names or `classes` was
+        passed.
     {weights}
     predictions_ : ndarray of shape (n_predictions,)
         Values that `predict` returns if `y` holds class labels: the classes, or the indices of the
         rows of `representation`, followed by `reject_label_` if `reject_cost` is given.
     reject_label_ : object
-        Label that `predict` returns for a rejected sample, or None if `reject_cost` is None. It is
-        "reject" for classes that are strings, and -1 for numbers. If this is a class, it is a
-        longer string, or an integer below all classes.
+        Label that `predict` returns for a rejected sample, or None if `reject_cost` is None:
+        "reject" for classes that are strings, and -1 for numbers; if this is a class, a longer
+        string, or an integer below all classes.
     {fitted}
 
     See Also
@@ -127,12 +126,12 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     callable             sets     ``f(tp, fp, fn, tn)`` of integer arrays of counts
     ===================  =======  ========================================================
 
-    The sets are the rows of an indicator matrix. Ordinal classes should be numbers, or an ordered
+    The sets are the rows of an indicator matrix. Ordinal classes should be numbers or an ordered
     Categorical, since strings are sorted alphabetically. Costs that depend on the true class only,
-    such as those of two classes, have an effect with ``update="loss-driven"`` only, where they are
-    the lengths of steps. The empty
-    set and the set of all labels have no "error_set_size", so that the model may learn to predict
-    one of them. For classes, the names of the other losses of sets mean "zero_one".
+    such as those of two classes, have an effect only as lengths of steps, with
+    ``update="loss-driven"``. The empty set and the set of all labels have no "error_set_size", so
+    that the model may learn to predict one of them. For classes, the names of the other losses of
+    sets mean "zero_one".
 
     {maps}
     For two classes, which share one score, and "entropy" or "positive", no feature can be evidence
@@ -155,12 +154,12 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
 
     If there is a score for each class, later calls may add classes, and `drop_classes` removes
     some. If there are not as many predictions as classes, `predict` returns indices of rows, and
-    `loss` must be a table of the shape (n_classes, n_predictions), or ``cost(true_class, index)``.
+    `loss` is a table (n_classes, n_predictions), or ``cost(true_class, index)``.
 
     The vector of REJECT is the sum of the others, divided by its norm. With "positive" and
     "entropy", the model rejects often. With "euclidean", steps between classes keep the sum of the
     scores at zero, so that REJECT, at a cost below that of all mistakes, is predicted only in ties.
-    Hard voting in :class:`sklearn.ensemble.VotingClassifier` fails on the label of rejections.
+    Hard voting in :class:`sklearn.ensemble.VotingClassifier` fails on rejections.
 
     {as_published}
     For more accurate predictions, ``average=True, max_iter=10`` and features of similar scale are
@@ -251,10 +250,9 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
-            Scores of the classes or labels, in the order of `classes_`. For two classes, the
-            difference between the scores of the second and the first class. The score of a class is
-            the similarity of its vector. If other predictions are represented, they have the
-            columns.
+            Scores of the classes or labels, in the order of `classes_`; for two classes, that of
+            the second minus that of the first. The score of a class is the similarity of its
+            vector. If other predictions are represented, they have the columns.
         """
         scores = self._label_scores_of(self._scores(X))
         return scores if self._has_label_columns else two_class_difference(scores)
@@ -296,8 +294,8 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         -------
         float
             The accuracy if all predictions are classes or label sets. Otherwise, 1 minus the mean
-            cost of the predictions, including rejections. If the true class of a sample is unknown
-            to the model, the cost of its prediction is the greatest cost for any class.
+            cost of the predictions, including rejections; for a class unknown to the model, the
+            greatest cost for any class.
         """
         check_is_fitted(self, "classes_")
         if self._has_label_columns:

@@ -201,26 +201,11 @@ SUBSET_LOSSES = {
 
 
 class SubsetLosses:
-    """Tables of a subset loss, one for each number of relevant labels.
+    """Tables of a subset loss, one for each number of relevant labels, which `cover` creates.
 
-    The loss is a function of the numbers of true positives (tp), false positives (fp), false
-    negatives (fn) and true negatives (tn) among the labels. Tables are created by `cover`.
-
-    Parameters
-    ----------
-    loss : str or callable
-        Key of `SUBSET_LOSSES`, or a function like its entries.
-    n_labels : int
-        Number of labels.
-
-    Attributes
-    ----------
-    offsets : ndarray of shape (n_labels + 1,)
-        Index in `values` at which the table for 0, 1, ... relevant labels starts, or -1 if there is
-        no such table yet.
-    values : ndarray of shape (n_values,)
-        Concatenated tables. The table for r relevant labels has the shape (r + 1, n_labels - r + 1)
-        and holds the losses by tp (row) and fp (column).
+    The loss is a key of `SUBSET_LOSSES`, or a function like its entries. The table for r relevant
+    labels starts at `values[offsets[r]]`, unless this is -1. It has the shape (r + 1, n_labels - r
+    + 1) and holds the losses by tp (row) and fp (column).
     """
 
     def __init__(self, loss, n_labels):

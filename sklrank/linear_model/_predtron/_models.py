@@ -23,19 +23,8 @@ from sklrank.linear_model._predtron._rounds import (
 class KernelModel:
     """Dual coefficients of the support vectors, in the order of their first steps.
 
-    It has the methods of `LinearModel`, which states what they do.
-
-    Parameters
-    ----------
-    n_scores : int
-        Number of scores of a sample.
-    kernel : str or callable
-        Name of a kernel of scikit-learn, or a function that returns the kernel values `(n, m)` of
-        two sets of points.
-    constant : float
-        Number whose square is added to the kernel values, which has the effect of an intercept.
-    learning_rate, average : float and bool
-        See `LinearModel`.
+    It has the methods of `LinearModel`, which states what they do. The square of the `constant` is
+    added to the kernel values, which has the effect of an intercept.
     """
 
     # Maximum number of rows of a batch. Their kernel values with all support vectors are held in

@@ -61,17 +61,16 @@ if TYPE_CHECKING:
 # Texts that the docstrings of the two rankers share.
 RANKING_TEXTS = TEXTS | {
     "idea": r"""
-The step moves the scores away from the loss-augmented ranking :math:`\tilde\sigma`, which is found
-by solving a linear assignment problem ([1]_, Lemma 3). It moves them towards the correct ranking
-:math:`\sigma_y`, which has the greatest inner product with the scores among the rankings without
-loss.
+The step moves the scores away from the loss-augmented ranking :math:`\tilde\sigma`, the solution of
+a linear assignment problem ([1]_, Lemma 3), and towards the correct ranking :math:`\sigma_y`, which
+has the greatest inner product with the scores among those without loss.
 """,
     "ranking_loss": LOSS_TEXT,
     "of_object": OBJECT_TEXT,
     "mirror_map": r"""
 mirror_map : str, default="euclidean"
-    Map from the sum of the steps to the weights, one of those of :class:`PredtronClassifier`. For
-    one vector of weights, "group-norm" is identical to "p-norm", and "schatten" to "euclidean".
+    Map from the sum of the steps to the weights, as in :class:`PredtronClassifier`. For one vector
+    of weights, "group-norm" is identical to "p-norm", and "schatten" to "euclidean".
 learning_rate : float, default=1.0
     Learning rate :math:`\eta` that multiplies each step. The rates of the loss bounds of [1]_
     (Theorems 1, 14 and 15) are usually small; see :class:`PredtronClassifier`.
@@ -136,8 +135,8 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     Attributes
     ----------
     classes_ : ndarray of shape (n_labels,)
-        Labels, which are the names of the columns of `y`. They are 0, ..., n_labels - 1 unless `y`
-        is a data frame with column names or `classes` was passed.
+        Names of the columns of `y`: 0, ..., n_labels - 1 unless `y` is a data frame with column
+        names or `classes` was passed.
     {weights}
     {fitted}
 
@@ -156,9 +155,8 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     A sample whose labels have equal relevance does not change the model.
 
     :func:`sklearn.model_selection.cross_val_predict` with ``method="decision_function"`` replaces
-    the grades of each column by their indices among the sorted grades of that column. So the model
-    is trained on other grades, without a warning. ``method="predict"`` does not change the grades.
-    `cross_val_score` and `GridSearchCV` are not affected.
+    the grades of each column by their indices among its sorted grades, and so trains on other
+    grades without a warning. ``method="predict"``, `cross_val_score` and `GridSearchCV` do not.
 
     {as_published}
     For more accurate predictions, ``average=True, max_iter=10`` and features of similar scale are
@@ -272,7 +270,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
             Mean NDCG at `k`, from 0 to 1; see :func:`sklrank.metrics.ndcg_score`. Rankers of
             different k have different metrics: a search over k needs a scorer with a k of its own,
             ``scoring=clone(ndcg_scorer).set_params(k=10)``. The gain is exponential; if `y` has
-            grades above 31, the gain of a label is the number of distinct lower grades in `y`.
+            grades above 31, it is the number of distinct lower grades in `y`.
 
         Raises
         ------
@@ -462,13 +460,12 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         y : array-like of shape (n_samples,)
             Relevance of the documents, at least 0.
         qid : array-like of shape (n_samples,), default=None
-            Query of each document, in any order. If None, all documents belong to one query, which
-            is slow for thousands of documents. The order of the queries is that of their first
-            documents.
+            Query of each document, in any order; queries are in the order of their first documents.
+            If None, all documents belong to one query, which is slow for thousands of documents.
         query_weight : array-like of shape (n_samples,), default=None
             Number of rounds of the query of each document in a pass, the same for all documents of
-            a query; fractions are as in :meth:`PredtronClassifier.fit`. If None, each query has one
-            round.
+            a query; fractions are as in :meth:`PredtronClassifier.fit`. If None, each query has
+            one.
 
         Returns
         -------
@@ -478,8 +475,8 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         Raises
         ------
         ValueError
-            If the data are malformed, or if parameters are not compatible with each other or with
-            the data. In this case, a fitted model does not change.
+            If the data are malformed, or parameters do not go with each other or the data. Then a
+            fitted model does not change.
         """
         return self._fit_from_scratch(X, y, qid, weights=query_weight)
 
@@ -492,10 +489,10 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, qid: ArrayLike | None = None) -> Self:
         """Continue training with each query in order.
 
-        All documents of a query must be passed in one call: a query id that occurs again in another
-        call is treated as a new query. Without a kernel, passing the queries in one call or in
-        several calls gives bit-identical models. With a kernel, the models are equal up to rounding
-        errors of the kernel values. Pickling the model between calls does not change the result.
+        All documents of a query must be passed in one call: a query id that occurs again is a new
+        query. Passing the queries in one call or in several calls gives bit-identical models, or
+        with a kernel models that are equal up to rounding errors of kernel values. Pickling the
+        model between calls does not change the result.
 
         A call that is interrupted by Ctrl-C (KeyboardInterrupt) or by a lack of memory
         (MemoryError) has learned all samples or none.

@@ -49,33 +49,25 @@ loss : {"ndcg", "precision"} or object, default="ndcg"
     `k`, divided by its greatest possible value, where items with :math:`y > 0` are relevant. See
     Notes for an object.
 k : int or None, default=None
-    Number of top-ranked items to include in the loss, and in the NDCG that `score` returns. If
-    None, all items are included. `k` must be given for "precision", and must be None if `loss` is
-    an object.
+    Number of top-ranked items to include in the loss, and in the NDCG that `score` returns; if
+    None, all. Required for "precision", and None if `loss` is an object.
 representation : {"power", "linear", "reciprocal"} or callable, default="power"
-    The strictly decreasing function :math:`f`. It is :math:`-j^{power}` for "power", :math:`-j` for
-    "linear" and :math:`1 / j` for "reciprocal". A callable maps an array of positions to the values
-    of :math:`f`. At positions where :math:`f` decreases faster, smaller differences between the
-    scores suffice ([1]_, Lemma 4).
+    The strictly decreasing function :math:`f`: :math:`-j^{power}`, :math:`-j` or :math:`1 / j`. A
+    callable maps an array of positions to the values of :math:`f`. At positions where it decreases
+    faster, smaller differences between the scores suffice ([1]_, Lemma 4).
 power : float, default=1.1
     Exponent of the "power" representation. It is ignored for other representations.
 """
 OBJECT_TEXT = """
 An object `loss` defines 1 minus a sum of gains times discounts, divided by its greatest possible
-value. Its method ``gains(relevance)`` returns the gains for an array of relevance values of shape
-(n_rankings, n_items). Its method ``discounts(n)`` returns the discounts at the positions 1 to n,
-which must be nonnegative and nonincreasing and must not depend on n.
+value. Its ``gains(relevance)`` returns the gains of relevance values of shape (n_rankings,
+n_items), and ``discounts(n)`` the discounts at the positions 1 to n, which must be nonnegative and
+nonincreasing and must not depend on n.
 """
 
 
 class NamedRankingLoss:
-    """Base class of the losses that have names.
-
-    Parameters
-    ----------
-    k : int, default=None
-        Number of top-ranked items to include. If None, all items are included.
-    """
+    """Base class of the losses that have names, of the `k` top-ranked items, or all if None."""
 
     task = RankingTask
 
@@ -114,11 +106,6 @@ class PrecisionLoss(NamedRankingLoss):
     An item is relevant and has the gain 1 if its relevance is above 0. Positions up to k have the
     discount 1. All other gains and discounts are 0. If h of r relevant items are at the positions
     up to k, the loss is :math:`1 - h / \min(k, r)`.
-
-    Parameters
-    ----------
-    k : int
-        Number of top-ranked items to include.
     """
 
     def __init__(self, k):

@@ -81,21 +81,9 @@ cdef class Assigner
 cdef class RankingTask(Task):
     """Task whose rounds have one list of items each.
 
-    Parameters
-    ----------
-    gains : ndarray of shape (n_items,)
-        Nonnegative gains of the items of all rounds.
-    starts : ndarray of shape (n_rounds + 1,)
-        Index of the first item of each round. Round i has the items `starts[i]:starts[i + 1]`.
-    discounts : ndarray of shape (n_positions,)
-        Nonnegative and nonincreasing values of D at the positions 1, 2, ... There must be at least
-        as many positions as items in the longest list.
-    representation : ndarray of shape (n_positions,)
-        Strictly decreasing values of f at the positions 1, 2, ...
-    loss_driven : bool
-        Whether to use the steps of Predtron.LD.
-    max_states : float
-        Maximum number of states in the table of `Assigner`.
+    Round i has the items `starts[i]:starts[i + 1]`. Gains and discounts are not negative, discounts
+    do not increase, and the values f of the `representation` decrease strictly. There are at least
+    as many positions as items in the longest list.
     """
 
     cdef const double[::1] gains            # of the items of all lists
@@ -240,17 +228,9 @@ cdef class RankingTask(Task):
 
 @cython.final
 cdef class Assigner:
-    """Solver of the assignment problem, which uses dynamic programming or SciPy's solver.
+    """Solver of the assignment problem, which uses dynamic programming or SciPy's solver."""
 
-    Parameters
-    ----------
-    max_items : int
-        Maximum number of items.
-    max_states : float
-        Maximum number of states in the table of the dynamic programming.
-    """
-
-    cdef double max_states
+    cdef double max_states                  # greatest size of the table of dynamic programming
     cdef double[::1] values                 # scratch: best value of each state
     cdef Py_ssize_t[::1] starts             # scratch: index of the first item of each group
     cdef Py_ssize_t[::1] sizes              # scratch: number of items of each group

@@ -295,19 +295,10 @@ cdef class PredtronRounds(Persistent):
 
 
 cdef class KernelRows(Rows):
-    """Kernel values between rows and points, where each row is one of the points.
+    """Kernel values `(n_rows, n_points)` between rows and points; each row is one of the points.
 
-    A row has only the values of the support vectors, in the order in which they were inserted. So
-    the order of a sum over them does not depend on the other points.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows, n_points)
-        Kernel values, C-contiguous.
-    own_point : ndarray of intp, shape (n_rows,)
-        Index of the point that is the row itself.
-    n_supports : int
-        Number of support vectors, which are the first points.
+    A row has only the values of the support vectors, at first `n_supports` points, in the order in
+    which they were inserted. So the order of a sum over them does not depend on the other points.
     """
 
     cdef const Py_ssize_t[::1] own_point    # (n_rows,) the point that is the row itself

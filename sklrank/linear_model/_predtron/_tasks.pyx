@@ -101,17 +101,8 @@ cdef class Task:
 cdef class ClassTask(Task):
     """Task whose rounds have one class each: binary, multiclass or ordinal classification.
 
-    Parameters
-    ----------
-    costs : ndarray of shape (n_classes, n_predictions)
-        Nonnegative loss of each prediction (column) for each class (row), with a zero in each row.
-    codes : ndarray of shape (n_codes, n_scores)
-        Unit vectors that represent the last `n_codes` predictions. The other predictions, none or
-        `n_scores`, are represented by the standard basis.
-    labels : ndarray of shape (n_rounds,)
-        Index of the class of each round.
-    loss_driven : bool
-        Whether to use the steps of Predtron.LD.
+    Costs are not negative, with a zero in each row. The last `n_codes` predictions have `codes`,
+    which are unit vectors; the others, none or `n_scores`, have the standard basis.
     """
 
     cdef const double[:, ::1] costs         # (n_classes, n_predictions)
@@ -206,22 +197,13 @@ cdef struct LabelGroup:
 cdef class SubsetTask(Task):
     """Task whose rounds have one set of labels each, for losses that are functions of counts.
 
-    Parameters
-    ----------
-    indptr, labels : ndarrays of shape (n_rounds + 1,) and (n_relevant,)
-        Relevant labels of each round in increasing order, stored as in a CSR matrix.
-    n_labels : int
-        Number of labels.
-    offsets, losses : ndarrays of shape (n_labels + 1,) and (n_losses,)
-        The table for rounds with r relevant labels starts at `losses[offsets[r]]`. It has the shape
-        (r + 1, n_labels - r + 1) and holds the losses by a (row) and b (column), with a zero at
-        (r, 0). The offset may be -1 if no round has r relevant labels.
-    loss_driven : bool
-        Whether to use the steps of Predtron.LD.
+    The table for rounds with r relevant labels starts at `losses[offsets[r]]`. It has the shape
+    (r + 1, n_labels - r + 1) and holds the losses by a (row) and b (column), with a zero at (r, 0).
+    The offset may be -1 if no round has r relevant labels.
     """
 
-    cdef const Py_ssize_t[::1] indptr       # relevant labels of each round, as in a CSR matrix
-    cdef const Py_ssize_t[::1] labels
+    cdef const Py_ssize_t[::1] indptr       # relevant labels of each round, as in a CSR matrix,
+    cdef const Py_ssize_t[::1] labels       # in increasing order
     cdef Py_ssize_t n_labels
     cdef const Py_ssize_t[::1] offsets      # (n_labels + 1,) start of the table for each |Y|
     cdef const double[::1] losses           # concatenated tables

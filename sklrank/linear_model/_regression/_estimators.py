@@ -44,31 +44,26 @@ standardize : bool, default=True
     samples. Features with few nonzero entries are only scaled, see Notes.
 """,
     sparse="""
-If at most an eighth of all entries so far are nonzero, features of which at most an eighth of the
-entries are nonzero are not centered, but divided by their root mean square. A feature, or all
-features, that are centered remain so until the share is less than a sixteenth. An array and a
-sparse matrix of the same samples give the same model.
+If at most an eighth of all entries so far are nonzero, features of which this holds are not
+centered, but divided by their root mean square. Features that are centered remain so until the
+share is less than a sixteenth. An array and a sparse matrix of the same samples give the same
+model.
 """,
     coef="""
 classes_ : ndarray of shape (n_classes,)
     Class labels.
 coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
-    Weights of the features in their original units: the scores are
-    ``X @ coef_.T + intercept_``. For two classes, the difference between the weights of the second
-    and the first class.
+    Weights of the features in their original units: the scores are ``X @ coef_.T + intercept_``.
+    For two classes, the difference between the weights of the second and the first class.
 """,
     scaling="""
 mean_, scale_ : ndarray of shape (n_features,)
-    Means and standard deviations of the features over the samples learned so far. The next sample
-    is standardized by them. The scale of constant features is 1. If `standardize` is False, the
-    means are 0 and the scales are 1. For features that are not centered, they are 0 and the root
-    mean square.
+    Means and standard deviations of the features over the samples learned so far, by which the next
+    one is standardized; 0 and 1 if `standardize` is False. The scale of constant features is 1. For
+    features that are not centered, they are 0 and the root mean square.
 n_rounds_ : int
     Number of samples learned, without those of weight zero.
-n_features_in_ : int
-    Number of features.
-feature_names_in_ : ndarray of shape (n_features,)
-    Names of the features. Defined only if `X` has feature names that are all strings.
+{n_features_in}
 """,
 )
 
@@ -178,26 +173,24 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     """Online logistic regression with adaptive gradient steps and running standardization.
 
     Each sample is standardized by the means and standard deviations of the previous samples, and
-    scaled to a norm of about one. Then the weights are updated by an adaptive gradient step
-    (AdaGrad [1]_), ``w -= learning_rate * g / sqrt(1 + sum of g**2)``, with the gradient g and the
-    sum over all steps so far. The model does not depend on the units of the features.
+    scaled to a norm of about one. Then the weights take an adaptive gradient step (AdaGrad [1]_),
+    ``w -= learning_rate * g / sqrt(1 + sum of g**2)``, with the gradient g and the sum over all
+    steps so far. The model does not depend on the units of the features.
 
     Parameters
     ----------
     multi_class : {"multinomial", "ovr"}, default="multinomial"
-        With "multinomial", the model is a softmax regression over all classes. With "ovr", it
-        consists of one binary model for each class.
+        A softmax regression over all classes, or one binary model for each class.
     learning_rate : float or array-like of floats, default=1.0
         Learning rate that multiplies each step. Short streams and rare features require larger
-        values. If several values are given, a model is learned with each of them, see Notes.
+        values. If several are given, a model is learned with each of them, see Notes.
     {standardize}
     normalize : {"l2"} or None, default=None
         If "l2", each sample is scaled to the norm one after it is standardized. If None, it is
         divided by the square root of the number of features. Without `standardize`, samples are
         then not scaled, and their entries must not exceed 1e60.
     intercept_scaling : float, default=1.0
-        Value of the constant feature whose weight determines the intercept. With smaller values,
-        the steps of the intercept are shorter.
+        Value of the constant feature of the intercept, whose steps are shorter with smaller values.
     {shuffle}
     {seed_of_order}
 
@@ -205,8 +198,8 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     ----------
     {coef}
     intercept_ : ndarray of shape (n_classes,) or (1,)
-        Intercepts. Like `coef_`, not defined with ``normalize="l2"``, where scores are not linear
-        in the features. Values beyond ten standard deviations count as these.
+        Intercepts. Like `coef_`, not defined with ``normalize="l2"``, where scores are not linear.
+        Values beyond ten standard deviations count as these.
     model_shares_ : ndarray of shape (n_learning_rates,)
         Shares of the models with each `learning_rate` in the prediction, which sum to one.
     {scaling}
@@ -219,22 +212,21 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
 
     Notes
     -----
-    For sparse features, use ``normalize="l2"`` and a small `intercept_scaling`. Otherwise their
+    For sparse features, use ``normalize="l2"`` and a small `intercept_scaling`: otherwise their
     samples are much shorter than one, and the intercepts outweigh the features. A sparse sample
     takes time only for its nonzero features, and the model stores weights only of features that
-    were nonzero in a sample. With ``normalize="l2"`` and more than 4 million weights, these are in
-    single precision.
+    were nonzero; with ``normalize="l2"`` and more than 4 million weights in single precision.
 
     {sparse}
 
-    The prediction of models with several learning rates is the mean of their scores, in which the
-    share of a model is proportional to its likelihood: exp of minus the sum of its log losses so
-    far, each before the sample was learned.
+    With several learning rates, the prediction is the mean of the scores, in which the share of a
+    model is proportional to its likelihood: exp of minus the sum of its log losses so far, each
+    before the sample was learned.
 
     As a weak learner of a booster, the model learns from the known labels of each sample: only from
-    the relevant ones if it is multinomial, from all of them with "ovr". If not all labels are
-    shown, the losses of the shares are rank losses of those shown. In a :class:`SemiBanditRanker`,
-    the model always learns one-versus-rest.
+    the relevant ones if it is multinomial. If not all labels are shown, the losses of the shares
+    are rank losses of those shown. In a :class:`SemiBanditRanker`, it always learns
+    one-versus-rest.
 
     References
     ----------
@@ -303,22 +295,20 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     """Online ridge classifier, which solves a least squares problem exactly after every sample.
 
     Each sample is standardized by the means and standard deviations of the previous samples.
-    Recursive least squares then computes the weights that minimize the sum of two terms: the sum of
-    the squared errors over all samples so far, and ``alpha`` times the squared norm of the weights.
-    The cost per sample is quadratic in the number of features, which `sketch_size` limits. The
-    probabilities are the predictions of the regression, clipped at zero and normalized to the sum
-    one.
+    Recursive least squares then minimizes the sum of the squared errors over all samples so far,
+    plus ``alpha`` times the squared norm of the weights. The cost per sample is quadratic in the
+    number of features, which `sketch_size` limits. The probabilities are the predictions of the
+    regression, clipped at zero and normalized to the sum one.
 
     Parameters
     ----------
     kernel : {"linear", "rbf"}, default="linear"
-        Features of the regression. With "linear", they are the standardized features of the
-        samples. With "rbf", they are random Fourier features, which approximate a Gaussian kernel
-        [1]_.
+        The standardized features of the samples, or random Fourier features of these, which
+        approximate a Gaussian kernel [1]_.
     alpha : float or array-like of floats, default=1.0
-        Strength of the L2 penalty, at least 1e-10. The penalty on the intercept is the smaller of
-        `alpha` and 1. Sample weights must not exceed 1e10 times `alpha`. If several values are
-        given, a model is learned with each of them, see Notes.
+        Strength of the L2 penalty, at least 1e-10; that on the intercept is at most 1. Sample
+        weights must not exceed 1e10 times `alpha`. If several values are given, a model is learned
+        with each of them, see Notes.
     n_components : int, default=100
         Number of random features for the "rbf" kernel.
     gamma : float, default=0.5
@@ -327,28 +317,27 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         corresponds to ``gamma="scale"`` in scikit-learn.
     drift_threshold : float or None, default=25.0
         Threshold of the test for concept drift, see Notes. The losses are rank losses: the
-        proportion of classes whose score is larger than that of the true class. If None, there is
-        no test, nor is there one if the model learns from the costs of a booster.
+        proportion of classes whose score is larger than that of the true class. If None, or if the
+        model learns from the costs of a booster, there is no test.
     {standardize}
     normalize : {"l2"} or None, default=None
-        If "l2", each sample is scaled to the norm one, after the standardization. If None and
-        `standardize` is False, the entries of samples must not exceed 1e60.
+        If "l2", each standardized sample is scaled to the norm one. If None and `standardize` is
+        False, the entries of samples must not exceed 1e60.
     sketch_size : int or None, default=None
         Maximum number of features of the regression, or of the "rbf" kernel. The first ones that
         are nonzero in a sample have an entry of their own; values of others are added to, or
         subtracted from, a random entry (count sketch [2]_). If None, all features are used.
     {shuffle}
     random_state : int, RandomState instance or None, default=0
-        Controls the order of the samples in `fit`, the random entries of a sketch, and the random
-        Fourier features. If None, each fit draws others.
+        Controls the order of the samples in `fit`, the entries of a sketch, and the random Fourier
+        features. If None, each fit draws others.
 
     Attributes
     ----------
     {coef}
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts. Like `coef_`, defined only with ``kernel="linear"``, ``standardize=False`` and
-        ``normalize=None``: else, scores are not linear in the features, since standardized values
-        are clipped at plus and minus 3.
+        ``normalize=None``: else, scores are not linear, since standardized values are clipped at 3.
     model_shares_ : ndarray of shape (n_alphas,)
         Shares of the models with each `alpha` in the prediction, which sum to one.
     n_drifts_ : int
@@ -367,22 +356,20 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
 
     {drift}
 
-    The prediction of models with several penalties is the mean of their predictions, in which the
-    share of a model is proportional to its likelihood, ``E ** (-n_samples / 2)``. Here `E` is the
-    sum of its squared errors on the samples so far, each before it was learned.
+    With several penalties, the prediction is the mean of the predictions, in which the share of a
+    model is proportional to its likelihood, ``E ** (-n_samples / 2)``. Here `E` is the sum of its
+    squared errors on the samples so far, each before it was learned.
 
-    As a weak learner of a booster, the model is a regression of the negative costs of all labels,
-    which corresponds to a second-order step of gradient boosting for every sample. In a
-    :class:`SemiBanditRanker`, it is a regression of the relevance of the labels shown.
+    As a weak learner of a booster, the model is a regression of the negative costs of all labels, a
+    second-order step of gradient boosting for every sample. In a :class:`SemiBanditRanker`, it is a
+    regression of the relevance of the labels shown.
 
     References
     ----------
-    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines",
-       NIPS 2007.
+    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007.
     .. [2] M. Charikar, K. Chen and M. Farach-Colton, "Finding frequent items in data streams",
        ICALP 2002.
-    .. [3] E. S. Page, "Continuous inspection schemes",
-       Biometrika 41, 1954.
+    .. [3] E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954.
 
     Examples
     --------

@@ -68,7 +68,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         Class labels.
     n_rounds_ : int
         Number of samples learned, without those of weight zero.
-    {features_seen}
+    {n_features_in}
     feature_importances_ : ndarray of shape (n_features,)
         Sum of the gains of the splits on each feature, times the weights of the samples in their
         nodes, normalized to sum to 1.

@@ -74,7 +74,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         Number of samples learned. Each sample of positive weight counts in each pass.
     n_iter_ : int
         Number of passes of `fit`. Defined only after `fit`.
-    {features_seen}
+    {n_features_in}
 
     See Also
     --------
