@@ -30,7 +30,8 @@ import numpy as np
 
 from sklrank._compiled.rows cimport Row, Rows
 from sklrank._online.learner cimport LabelFeedback, OnlineLearner
-from sklrank.feedback cimport TopKSampler, check_mask, mask_of
+from sklrank._online.shown cimport ShownLabels
+from sklrank.feedback cimport mask_of
 from sklrank.online_boosting._costs cimport LabelPairs, know_labels_of_pairs
 
 from sklrank._online import check_lists
@@ -56,15 +57,7 @@ cdef class PairFeedback:
 
 
 cdef class FullInformation(PairFeedback):
-    """Full information, where the relevance of all labels becomes known.
-
-    Parameters
-    ----------
-    indptr, labels : ndarrays of shape (n_samples + 1,) and (n_relevant,)
-        Relevant labels of each sample, as in a CSR matrix.
-    n_labels : int
-        Number of labels.
-    """
+    """Full information, where the relevance of all labels becomes known."""
 
     cdef const Py_ssize_t[::1] indptr       # relevant labels of each sample, as in a CSR matrix
     cdef const Py_ssize_t[::1] labels
@@ -114,61 +107,34 @@ cdef class FullInformation(PairFeedback):
 cdef class TopKFeedback(PairFeedback):
     """Top-k feedback, where only the relevance of the labels shown becomes known.
 
-    Parameters
-    ----------
-    actions, propensities, rewards : ndarrays of shape (n_samples, k), (n_samples, k, k) and \
-(n_samples, k)
-        Labels shown, the probability for each two of them that both were shown, and the relevance
-        of the labels shown: 0, 1, or NaN if it is not known.
-    n_labels : int
-        Number of labels.
-    min_propensity, max_propensity : float
-        Bounds to which propensities are clipped.
-    estimate : {"pairs", "labels", "doubly-robust"}, default="pairs"
-        Estimate of the pairs.
-    direct_model : OnlineLearner, default=None
-        One-versus-rest model of the relevance of labels, which learns from the labels shown.
-        Required if `estimate` is "doubly-robust".
-    X : ndarray or CSR matrix of shape (n_samples, n_features), default=None
-        Samples for this model.
-
-    The method `restrict` excludes pairs of labels that are not available.
+    Propensities are clipped to the bounds. The direct model of the doubly robust estimate is a
+    one-versus-rest model of the relevance, which learns the samples `X` from the labels shown.
     """
 
-    cdef readonly Py_ssize_t k
-    cdef const Py_ssize_t[:, ::1] actions       # (n_samples, k)
-    cdef const double[:, :, ::1] propensities   # (n_samples, k, k)
-    cdef const double[:, ::1] rewards           # (n_samples, k)
+    cdef ShownLabels shown
+    cdef Py_ssize_t k
     cdef double min_propensity, max_propensity
     # Working memory: the relevant and the irrelevant labels shown, the positions of the irrelevant
-    # labels in `actions`, and the weights (k * k,) of the pairs.
+    # labels in `actions`, and the weights of the pairs.
     cdef Py_ssize_t[::1] relevant
     cdef Py_ssize_t[::1] irrelevant
     cdef Py_ssize_t[::1] irrelevant_positions
     cdef double[::1] weights
     # The estimate of the pairs: `PAIRS`, `LABELS` or `DOUBLY_ROBUST`.
-    cdef readonly int estimate
+    cdef int estimate
     cdef OnlineLearner direct_model             # model of the relevance, if doubly robust
     cdef double[::1] label_weights              # (n_labels,) ones, for this model
     cdef Rows rows                              # samples for this model
     cdef Py_ssize_t[::1] all_labels             # 0, 1, ..., unless `PAIRS`
     cdef double[::1] chances                    # working memory: (n_labels,) Pr[l is relevant]
-    cdef const char[:, :] available             # (n_samples, n_labels) mask, or None for all labels
 
     def __init__(
-        self, actions, propensities, rewards, Py_ssize_t n_labels, double min_propensity,
-        double max_propensity, str estimate="pairs", OnlineLearner direct_model=None, X=None,
+        self, ShownLabels shown not None, double min_propensity, double max_propensity,
+        str estimate="pairs", OnlineLearner direct_model=None, X=None,
     ):
-        cdef Py_ssize_t n = actions.shape[0], k = actions.shape[1], i, j
-        if rewards.shape != (n, k) or propensities.shape != (n, k, k):
-            raise ValueError("actions, propensities and rewards differ in shape")
-        self.n_samples, self.k, self.n_labels = n, k, n_labels
-        self.actions, self.propensities, self.rewards = actions, propensities, rewards
-        for i in range(n):
-            for j in range(k):
-                if not 0 <= self.actions[i, j] < n_labels:
-                    raise ValueError(f"actions are outside the {n_labels} labels")
-        self.known = {"shown": (actions, rewards, propensities.diagonal(axis1=1, axis2=2))}
+        cdef Py_ssize_t k = shown.k, n_labels = shown.n_labels
+        self.shown, self.known = shown, {"shown": shown.record}
+        self.n_samples, self.k, self.n_labels = shown.n_samples, k, n_labels
         self.min_propensity, self.max_propensity = min_propensity, max_propensity
         self.relevant, self.irrelevant, self.irrelevant_positions = np.empty((3, k), dtype=np.intp)
         self.estimate = ESTIMATES[estimate]
@@ -180,25 +146,21 @@ cdef class TopKFeedback(PairFeedback):
             if direct_model is None or X is None:
                 raise ValueError("the doubly robust estimate needs direct_model and X")
             self.direct_model, self.rows = direct_model, direct_model.rows_of(X)
-            if direct_model.n_classes != n_labels or self.rows.n_rows != n:
+            if direct_model.n_classes != n_labels or self.rows.n_rows != self.n_samples:
                 raise ValueError("direct_model or X does not match the labels or samples")
             self.label_weights = np.ones(n_labels)
-
-    def restrict(self, const char[:, :] available):
-        """Set the mask `(n_samples, n_labels)` of the labels that are available."""
-        check_mask(available, self.n_samples, self.n_labels)
-        self.available = available
 
     cdef int reveal(
         self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
     ) except -1 nogil:
         cdef Py_ssize_t i, j, n_relevant = 0, n_irrelevant = 0
+        self.shown.show(t, scores)
         for i in range(self.k):
-            if self.rewards[t, i] == 1:
-                self.relevant[n_relevant] = self.actions[t, i]
+            if self.shown.rewards[t, i] == 1:
+                self.relevant[n_relevant] = self.shown.actions[t, i]
                 n_relevant += 1
-            elif self.rewards[t, i] == 0:
-                self.irrelevant[n_irrelevant] = self.actions[t, i]
+            elif self.shown.rewards[t, i] == 0:
+                self.irrelevant[n_irrelevant] = self.shown.actions[t, i]
                 self.irrelevant_positions[n_irrelevant] = i
                 n_irrelevant += 1
         pairs.relevant, pairs.n_relevant = &self.relevant[0], n_relevant
@@ -215,7 +177,7 @@ cdef class TopKFeedback(PairFeedback):
             return True
         n_relevant = 0
         for i in range(self.k):
-            if self.rewards[t, i] != 1:
+            if self.shown.rewards[t, i] != 1:
                 continue
             for j in range(n_irrelevant):
                 self.weights[n_relevant * n_irrelevant + j] = (
@@ -228,19 +190,19 @@ cdef class TopKFeedback(PairFeedback):
 
     cdef double propensity(self, Py_ssize_t t, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
         # Return that of the labels at two positions, within the bounds.
-        return min(max(self.propensities[t, i, j], self.min_propensity), self.max_propensity)
+        return min(max(self.shown.propensities[t, i, j], self.min_propensity), self.max_propensity)
 
     cdef void estimate_from_labels(
         self, Py_ssize_t t, double weight, LabelPairs* pairs
     ) noexcept nogil:
-        cdef const char* mask = mask_of(self.available, t)
+        cdef const char* mask = mask_of(self.shown.available, t)
         cdef Py_ssize_t i, a, b, n = 0
         cdef double* weights = &self.weights[0]
         cdef double of_label
         for i in range(self.k):
-            if self.rewards[t, i] != 1:
+            if self.shown.rewards[t, i] != 1:
                 continue
-            a = self.actions[t, i]
+            a = self.shown.actions[t, i]
             of_label = weight / self.propensity(t, i, i)
             for b in range(self.n_labels):
                 weights[n] = 0.0 if a == b or (mask != NULL and not mask[b]) else of_label
@@ -253,7 +215,7 @@ cdef class TopKFeedback(PairFeedback):
         cdef Py_ssize_t i, j, a, b, m = self.n_labels
         cdef double* weights = &self.weights[0]
         cdef double* q = &self.chances[0]
-        cdef const char* mask = mask_of(self.available, t)
+        cdef const char* mask = mask_of(self.shown.available, t)
         cdef bint is_pair
         cdef LabelFeedback feedback
         cdef Row x
@@ -263,11 +225,11 @@ cdef class TopKFeedback(PairFeedback):
             for b in range(m):
                 weights[a * m + b] = 0.0 if a == b else q[a] * (1.0 - q[b])
         for i in range(self.k):
-            a = self.actions[t, i]
+            a = self.shown.actions[t, i]
             for j in range(self.k):
-                b = self.actions[t, j]
-                if i != j and not isnan(self.rewards[t, i] + self.rewards[t, j]):
-                    is_pair = self.rewards[t, i] == 1 and self.rewards[t, j] == 0
+                b = self.shown.actions[t, j]
+                if i != j and not isnan(self.shown.rewards[t, i] + self.shown.rewards[t, j]):
+                    is_pair = self.shown.rewards[t, i] == 1 and self.shown.rewards[t, j] == 0
                     weights[a * m + b] += (
                         (1.0 if is_pair else 0.0) - q[a] * (1.0 - q[b])
                     ) / self.propensity(t, i, j)
@@ -285,85 +247,3 @@ cdef class TopKFeedback(PairFeedback):
         pairs.relevant = pairs.irrelevant = &self.all_labels[0]
         pairs.n_relevant = pairs.n_irrelevant = m
         return 0
-
-
-cdef class SimulatedTopKFeedback(TopKFeedback):
-    """Simulated top-k feedback on samples whose labels are known.
-
-    Only the relevance of the labels shown is passed on to the learners.
-
-    Parameters
-    ----------
-    sampler : TopKSampler
-        Draws the labels to show.
-    uniforms : ndarray of shape (n_samples, sampler.n_uniforms)
-        Random numbers in [0, 1).
-    rates : ndarray of shape (n_samples,)
-        Amount of exploration for each sample.
-    indptr, labels : ndarrays of shape (n_samples + 1,) and (n_relevant,)
-        Relevant labels of each sample, as in a CSR matrix with sorted indices.
-    min_propensity, max_propensity, *args
-        Other arguments of `TopKFeedback`.
-    """
-
-    cdef TopKSampler sampler
-    cdef const double[:, ::1] uniforms         # (n_samples, sampler.n_uniforms)
-    cdef const double[::1] rates               # (n_samples,) amounts of exploration
-    # The same arrays as above, which `reveal` fills.
-    cdef Py_ssize_t[:, ::1] drawn_actions
-    cdef double[:, :, ::1] drawn_propensities
-    cdef double[:, ::1] drawn_rewards
-    cdef const Py_ssize_t[::1] indptr
-    cdef const Py_ssize_t[::1] labels
-
-    def __init__(
-        self, TopKSampler sampler not None, const double[:, ::1] uniforms not None,
-        const double[::1] rates not None, const Py_ssize_t[::1] indptr not None,
-        const Py_ssize_t[::1] labels not None, double min_propensity, double max_propensity, *args,
-    ):
-        cdef Py_ssize_t n = indptr.shape[0] - 1, k = sampler.k
-        sampler.require_ready()
-        check_lists(indptr, labels, n, sampler.n_labels)
-        if (uniforms.shape[0], uniforms.shape[1]) != (n, sampler.n_uniforms):
-            raise ValueError("uniforms do not match the samples")
-        if rates.shape[0] != n:
-            raise ValueError("rates do not match the samples")
-        self.drawn_actions = actions = np.zeros((n, k), dtype=np.intp)
-        self.drawn_propensities = propensities = np.ones((n, k, k))
-        self.drawn_rewards = rewards = np.zeros((n, k))
-        super().__init__(
-            actions, propensities, rewards, sampler.n_labels, min_propensity, max_propensity, *args
-        )
-        self.sampler, self.uniforms, self.rates = sampler, uniforms, rates
-        self.indptr, self.labels = indptr, labels
-
-    cdef int reveal(
-        self, Py_ssize_t t, const double* scores, double weight, LabelPairs* pairs
-    ) except -1 nogil:
-        cdef Py_ssize_t i
-        self.sampler.set_exploration(self.rates[t])
-        self.sampler.draw_labels(
-            scores, NULL, mask_of(self.available, t), &self.uniforms[t, 0],
-            &self.drawn_actions[t, 0], &self.drawn_propensities[t, 0, 0],
-        )
-        for i in range(self.k):
-            self.drawn_rewards[t, i] = contains(
-                self.labels, self.indptr[t], self.indptr[t + 1], self.drawn_actions[t, i]
-            )
-        return TopKFeedback.reveal(self, t, scores, weight, pairs)
-
-
-cdef bint contains(
-    const Py_ssize_t[::1] labels, Py_ssize_t first, Py_ssize_t last, Py_ssize_t label
-) noexcept nogil:
-    # Return True if labels[first:last], which must be sorted, contains the label.
-    cdef Py_ssize_t middle
-    while first < last:
-        middle = (first + last) // 2
-        if labels[middle] == label:
-            return True
-        if labels[middle] < label:
-            first = middle + 1
-        else:
-            last = middle
-    return False

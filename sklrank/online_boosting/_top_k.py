@@ -10,6 +10,8 @@ import numpy as np
 from sklrank._estimators import Interval, StrOptions
 from sklrank._online import (
     ExploringMixin,
+    ShownLabels,
+    SimulatedLabels,
     lists_of_rows,
     mask_rows,
     of_exploring,
@@ -21,11 +23,7 @@ from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES
 from sklrank.online_boosting._online_booster import OnlineBooster, of_boosters
-from sklrank.online_boosting._pair_feedback import (
-    ESTIMATES,
-    SimulatedTopKFeedback,
-    TopKFeedback,
-)
+from sklrank.online_boosting._pair_feedback import ESTIMATES, TopKFeedback
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,8 +70,8 @@ class TopKBooster(ExploringMixin, OnlineBooster):
     def _learn_shown(self, X, actions, propensities, rewards, weights, available):
         def reveal(rows, chosen, batch):
             record = actions[batch], propensities[batch], rewards[batch]
-            feedback = TopKFeedback(*record, len(self.classes_), *self._estimate(rows))
-            feedback.restrict(mask_rows(available, batch))
+            shown = ShownLabels(*record, len(self.classes_), mask_rows(available, batch))
+            feedback = TopKFeedback(shown, *self._estimate(rows))
             return feedback, None, feedback.known
 
         self._play_rounds(X, weights, reveal)
@@ -87,10 +85,9 @@ class TopKBooster(ExploringMixin, OnlineBooster):
         def reveal(rows, chosen, batch):
             lists = lists_of_rows(indptr, labels, chosen)
             draws, uniforms = self._draw_numbers(sampler, rows.shape[0], self._random_state)
-            feedback = SimulatedTopKFeedback(
-                sampler, uniforms, rates[batch], *lists, *self._estimate(rows)
-            )
-            feedback.restrict(mask_rows(available, chosen))
+            masks = mask_rows(available, chosen)
+            shown = SimulatedLabels(sampler, uniforms, rates[batch], *lists, masks)
+            feedback = TopKFeedback(shown, *self._estimate(rows))
             return feedback, draws, dict(zip(("indptr", "labels"), lists))
 
         sampler = self._memory.take("sampler", self._make_sampler)
@@ -167,9 +164,8 @@ class TopKBBM(TopKBooster):
     Notes
     -----
     The experiments of [1]_ correspond to ``estimator="trees"``, ``cost_estimate="pairs"`` and
-    ``propensity_clip=0.005``, with the values of `n_estimators`
-    (20 to 50), `exploration` (0.02 to 0.04) and `max_iter` (10 or 20) in its Table 5, and with the
-    best of four edges.
+    ``propensity_clip=0.005``, with the values of `n_estimators` (20 to 50), `exploration` (0.02 to
+    0.04) and `max_iter` (10 or 20) in its Table 5, and with the best of four edges.
 
     {notes}
 
@@ -285,9 +281,8 @@ class TopKAdaptive(TopKBooster):
     Notes
     -----
     The experiments of [1]_ correspond to ``estimator="trees"``, ``cost_estimate="pairs"`` and
-    ``propensity_clip=0.005``, with the values of `n_estimators`
-    (50 or 60), `exploration` (0.02 to 0.06) and `max_iter` (10 or 20) in its Table 5. The bounds of
-    [1]_ hold for the logistic loss.
+    ``propensity_clip=0.005``, with the values of `n_estimators` (50 or 60), `exploration` (0.02 to
+    0.06) and `max_iter` (10 or 20) in its Table 5. The bounds of [1]_ hold for the logistic loss.
 
     {notes}
 

@@ -16,6 +16,8 @@ from sklrank._online import (
     ExploringMixin,
     LabelSetRanker,
     LabelSets,
+    ShownLabels,
+    SimulatedLabels,
     VotingLearner,
     WorkingMemory,
     in_order,
@@ -26,7 +28,7 @@ from sklrank._online import (
     of_online,
     timed_slices,
 )
-from sklrank.linear_model._bandit._shown_labels import learn_rounds, play_rounds
+from sklrank.linear_model._bandit._shown_labels import learn_rounds
 from sklrank.linear_model._regression._estimators import (
     OnlineLogisticRegression,
     OnlineRidgeClassifier,
@@ -166,38 +168,41 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
         return sampler.draw_rows(votes, uniforms, available)
 
     def _learn_shown(self, X, actions, propensities, rewards, weights, available):
-        chances = np.diagonal(propensities, axis1=1, axis2=2)
-        with ExclusiveCalls([self._learner, self._label_sets]):
-            for batch in timed_slices(self._track(self._blocks(X), "batch")):
-                shown = actions[batch], rewards[batch], chances[batch]
-                scores = np.empty((len(shown[0]), len(self.classes_)))
-                of_sets = {"shown": shown, "threshold": self._threshold}
-                learn_sets = partial(self._label_sets.play, scores, weights[batch], **of_sets)
-                record = *shown[:2], weights[batch]
-                learn_rounds(self._learner, X[batch], *record, scores, learn_sets)
+        def show(batch, chosen):
+            record = actions[batch], propensities[batch], rewards[batch]
+            return ShownLabels(*record, len(self.classes_))
+
+        self._play_rounds(X, weights, show)
 
     def _learn_rounds(
         self, X, indptr, labels, weights, *, order=None, scores=None, outputs=None, available=None
     ):
-        """Show labels of each sample and learn from their rewards."""
         # Functions of the user may fail, so they are called before the first round.
         rates = self._exploration_rates(weights if order is None else weights[order])
-        batches = self._track(self._blocks(X), "batch", may_stop=scores is None)
+
+        def show(batch, chosen):
+            size = batch.stop - batch.start, sampler.n_uniforms
+            drawn = sampler, self._random_state.random_sample(size), rates[batch]
+            lists = lists_of_rows(indptr, labels, chosen)
+            return SimulatedLabels(*drawn, *lists, mask_rows(available, batch))
+
         sampler = self._memory.take("sampler", self._make_sampler)
+        self._play_rounds(X, weights, show, order, scores, outputs)
+        self._memory.give("sampler", sampler)
+
+    def _play_rounds(self, X, weights, show, order=None, scores=None, outputs=None):
+        """Learn each batch from the labels that `show(batch, chosen)` shows for its samples."""
+        batches = self._track(self._blocks(X), "batch", may_stop=scores is None)
         with ExclusiveCalls([self._learner, self._label_sets]):
             for batch in timed_slices(batches):
                 chosen = in_order(batch, order)
-                rows, of_rows = X[chosen], weights[chosen]
-                uniforms = self._random_state.random_sample((len(of_rows), sampler.n_uniforms))
+                of_rows, shown = weights[chosen], show(batch, chosen)
                 before = np.empty((len(of_rows), len(self.classes_)))
                 before = before if scores is None else scores[batch]
                 of_sets = {name: array[batch] for name, array in (outputs or {}).items()}
-                of_sets["threshold"] = self._threshold
+                of_sets |= {"threshold": self._threshold, "shown": shown.record}
                 learn_sets = partial(self._label_sets.play, before, of_rows, **of_sets)
-                drawn = sampler, uniforms, rates[batch], *lists_of_rows(indptr, labels, chosen)
-                masks = mask_rows(available, batch)
-                play_rounds(self._learner, rows, *drawn, of_rows, before, learn_sets, masks)
-        self._memory.give("sampler", sampler)
+                learn_rounds(self._learner, X[chosen], shown, of_rows, before, learn_sets)
 
     @property
     def n_rounds_(self) -> int:
