@@ -87,7 +87,6 @@ cdef class LockedModel:
         self.n_turns = max(self.n_turns - 1, 0)
 
     cdef object try_shared(self, unsigned long thread, bint waited):
-        cdef bint blocks_itself = False
         wait = None
         with cython.critical_section(self):
             self.enter()
@@ -95,7 +94,7 @@ cdef class LockedModel:
                 # Nothing else runs, so a single count is enough. See `end_shared`.
                 self.n_exclusive += 1
             elif self.n_exclusive > 0 and self.runs_in_callers(thread):
-                blocks_itself = True
+                self.raise_blocked()
             elif self.n_exclusive > 0 or (
                 self.n_learners > 0
                 and self.n_turns == 0
@@ -108,8 +107,6 @@ cdef class LockedModel:
                 self.readers[thread] = self.readers.get(thread, 0) + 1
                 if waited:
                     self.leave_queue()
-        if blocks_itself:
-            self.raise_blocked()
         return wait
 
     cdef bint runs_in_callers(self, unsigned long thread) except -1:
@@ -145,7 +142,6 @@ cdef class LockedModel:
         return 0
 
     cdef object try_exclusive(self, unsigned long thread):
-        cdef bint reads = False, blocks_itself = False
         wait = None
         with cython.critical_section(self):
             self.enter()
@@ -154,17 +150,15 @@ cdef class LockedModel:
             elif self.n_exclusive == 0 and not self.readers and self.n_turns == 0:
                 self.owner = thread
                 self.n_exclusive = 1
+            elif self.n_exclusive == 0 and thread in self.readers:
+                raise RuntimeError(
+                    f"this {type(self).__name__} cannot learn inside of its own call that predicts "
+                    "or is pickled, which runs in the same thread: let it learn after this call"
+                )
+            elif self.runs_in_callers(thread):
+                self.raise_blocked()
             else:
-                reads = self.n_exclusive == 0 and thread in self.readers
-                blocks_itself = self.runs_in_callers(thread)
                 wait = self.new_wait()
-        if reads:
-            raise RuntimeError(
-                f"this {type(self).__name__} cannot learn inside of its own call that predicts or "
-                "is pickled, which runs in the same thread: let it learn after this call"
-            )
-        if blocks_itself:
-            self.raise_blocked()
         return wait
 
     cdef object new_wait(self):

@@ -66,6 +66,7 @@ import numpy as np
 
 from sklrank import __version__
 from sklrank._compiled.label_axes import LabelAxis
+from sklrank._compiled.model_lock import shared_call
 
 # Number of the format in which states are saved. Increase it whenever a state changes such that
 # files of previous versions cannot be loaded.
@@ -303,27 +304,20 @@ cdef class Persistent(LockedModel):
         receiver.exchange(Archive(self, entries, False, copies, memo))
         return entries
 
+    @shared_call
     def __deepcopy__(self, memo):
         cdef Persistent other = type(self).__new__(type(self))
         self.require_ready()
-        self.begin_shared()
-        try:
-            entries = self.save(True, memo)
-        finally:
-            self.end_shared()
-        other.start(entries)
+        other.start(self.save(True, memo))
         return other
 
     def __reduce__(self):
         return __newobj__, (type(self),), self.__getstate__()
 
+    @shared_call
     def __getstate__(self):
         self.require_ready()
-        self.begin_shared()
-        try:
-            return with_format(self.save(True))
-        finally:
-            self.end_shared()
+        return with_format(self.save(True))
 
     def __setstate__(self, state):
         entries = without_format(state, type(self).__name__)
