@@ -56,6 +56,7 @@ def with_names(method: Method) -> Method:
     return call  # type: ignore[return-value]
 
 
+@of_labels
 class LabelRankerMixin:
     """Mixin for estimators that rank labels by scores.
 
@@ -118,14 +119,12 @@ class LabelRankerMixin:
 
     @with_names
     @shared_call
-    @of_labels
     def predict_ranks(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict the position of each label.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         {available}
 
         Returns
@@ -144,7 +143,6 @@ class LabelRankerMixin:
         return strict_positions(only_available(scores, available)).astype(np.intp)
 
     @shared_call
-    @of_labels
     def predict_topk(
         self, X: ArrayLike, k: int, *, available: ArrayLike | None = None
     ) -> np.ndarray:
@@ -152,8 +150,7 @@ class LabelRankerMixin:
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         k : int
             Number of labels to return, from 1 to `n_labels`.
         {available}
@@ -175,6 +172,7 @@ class LabelRankerMixin:
         return self.classes_[np.argsort(-scores, axis=1, kind="stable")[:, :k]]
 
 
+@of_labels
 class ClassScoresMixin:
     """Mixin with `decision_function` and `predict` for classifiers that score their classes.
 
@@ -188,8 +186,7 @@ class ClassScoresMixin:
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -200,14 +197,12 @@ class ClassScoresMixin:
         return two_class_difference(self._class_scores(X))
 
     @shared_call
-    @of_labels
     def predict(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict the class with the largest score.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         {available}
 
         Returns

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import TYPE_CHECKING
+from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._estimators import available_if
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    import numpy as np
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
-
-    from sklrank.feedback import Exploration
+from sklrank._typing import Self
+from sklrank.feedback import Exploration
 
 __all__ = ["OnlinePipeline"]
 

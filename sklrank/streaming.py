@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -13,12 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._checks import is_integer
 from sklrank._estimators import print_progress
 from sklrank.boosting._hist_gradient_boosting import fit_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
-    from numpy.typing import ArrayLike
 
 __all__ = ["fit_batches", "fit_blocks", "iter_batches"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 from functools import cache
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -36,9 +36,7 @@ from sklrank._estimators import (
     BaseEstimator,
     failed_weight_checks,
 )
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
+from sklrank._typing import Self
 
 
 class BaseOnline(LockedModel, BaseEstimator):

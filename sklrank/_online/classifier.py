@@ -12,9 +12,9 @@ import warnings
 from abc import abstractmethod
 from contextlib import nullcontext
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -40,14 +40,10 @@ from sklrank._estimators import (
     shares_text,
     unchanged_on_error,
 )
-from sklrank.metrics import rank_loss
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
-
 from sklrank._online.base import BaseOnline
 from sklrank._online.batches import BATCH, in_order, lists_of_rows, slices, timed_slices
+from sklrank._typing import Self
+from sklrank.metrics import rank_loss
 
 # Texts that the docstrings of online estimators share.
 of_online = shares_text(
@@ -155,6 +151,7 @@ class WorkingMemory:
         self._free[key] = thing
 
 
+@of_online
 class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
     """Base class of the online classifiers and boosters, with their training methods.
 
@@ -176,7 +173,6 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         """
 
     @_fit_context(prefer_skip_nested_validation=True)
-    @of_online
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch, learning one sample after the other.
 
@@ -194,7 +190,6 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
-    @of_online
     def partial_fit(
         self,
         X: ArrayLike,
@@ -226,7 +221,6 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
-    @of_online
     def progressive_fit(
         self,
         X: ArrayLike,
@@ -257,8 +251,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             Relevance of the labels, or class labels.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -376,6 +369,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         return tags
 
 
+@of_online
 class CompiledClassifier(BaseOnlineClassifier):
     """Base class of classifiers that consist of one compiled learner.
 
@@ -426,8 +420,7 @@ class CompiledClassifier(BaseOnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -441,8 +434,7 @@ class CompiledClassifier(BaseOnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -459,8 +451,7 @@ class CompiledClassifier(BaseOnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------

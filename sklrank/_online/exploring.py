@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import ABCMeta, abstractmethod
 from numbers import Integral, Real
 from reprlib import repr as shortened
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import (
@@ -31,6 +31,7 @@ from sklrank._estimators import (
 from sklrank._online.batches import SMALL_BATCH, slices, timed_slices
 from sklrank._online.classifier import mask_rows
 from sklrank._online.label_sets import FULL_INFORMATION
+from sklrank._typing import RandomSource, Self
 from sklrank.feedback import Exploration
 from sklrank.feedback._protocol import (
     DECAYS,
@@ -41,12 +42,6 @@ from sklrank.feedback._protocol import (
     exploration_rates,
     make_sampler,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
-
-    from sklrank._typing import RandomSource
 
 # Texts that docstrings share.
 of_exploring = shares_text(
@@ -113,6 +108,8 @@ NotFittedError
 )
 
 
+@of_labels
+@of_exploring
 class ExploringMixin(metaclass=ABCMeta):
     """Mixin of online classifiers that show labels and learn from the rewards of these labels.
 
@@ -138,7 +135,6 @@ class ExploringMixin(metaclass=ABCMeta):
     def _learn_shown(self, X, actions, propensities, rewards, weights, available):
         """Learn from the labels shown for each sample, and from their rewards."""
 
-    @of_labels
     def explore(
         self,
         X: ArrayLike,
@@ -154,8 +150,7 @@ class ExploringMixin(metaclass=ABCMeta):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         classes : array-like of shape (n_labels,), default=None
             Names of the labels, which become `classes_`. They are required if there is no model.
             Later, they may have new labels. Classifiers that show a single class require sorted
@@ -204,14 +199,12 @@ class ExploringMixin(metaclass=ABCMeta):
         return Exploration(*shown, self.classes_)
 
     @shared_call
-    @of_labels
     def propensities(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Compute the probabilities that labels, and pairs of labels, are shown by `explore`.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         {available}
 
         Returns
@@ -240,7 +233,6 @@ class ExploringMixin(metaclass=ABCMeta):
     # a sample. They are checked when the model starts.
     @exclusive_call
     @with_task_tree
-    @of_exploring
     def partial_fit_feedback(
         self,
         X: ArrayLike,

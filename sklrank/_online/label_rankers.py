@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, overload
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklrank._checks import check_available, only_available
 from sklrank._compiled import shared_call
@@ -13,12 +14,6 @@ from sklrank._estimators import Interval, StrOptions, _fit_context, of_labels, s
 from sklrank._online.classifier import BaseOnlineClassifier, WorkingMemory, of_online
 from sklrank._online.label_sets import THRESHOLDS
 from sklrank._rankers import LabelRankerMixin, two_class_difference, with_names
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from numpy.typing import ArrayLike
-
 
 _METHODS = ["decision_function", "predict", "predict_proba"]
 
@@ -44,6 +39,13 @@ threshold : str or float, default="auto"
 
     All rules but a float are learned from past samples ("Label sets" in the notes).
 """,
+    rounds_of_fit="""
+n_rounds_ : int
+    Number of rounds. Each sample of positive weight is one round in each pass.
+n_iter_ : int
+    Number of passes over the samples in the last call of `fit`.
+{n_features_in}
+""",
     label_sets="""
 *Calibration.* Scores are converted to probabilities by Platt scaling (Platt 1999, "Probabilistic
 outputs for support vector machines") with an intercept for each label. Its inputs are the score,
@@ -63,6 +65,8 @@ the numbers of relevant labels are weighted by the inverse of the propensities o
 )
 
 
+@of_labels
+@of_online
 class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
     """Base class of online rankers whose learners vote for labels.
 
@@ -87,8 +91,7 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -101,14 +104,12 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
 
     @with_names
     @shared_call
-    @of_labels
     def predict(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict class labels, or sets of labels by the parameter `threshold`.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         {available}
 
         Returns
@@ -140,8 +141,7 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -164,8 +164,6 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
         self, X: ArrayLike, y: ArrayLike, *arguments: Any, method: list[str], **others: Any
     ) -> list[np.ndarray]: ...
     @_fit_context(prefer_skip_nested_validation=True)
-    @of_labels
-    @of_online
     def progressive_fit(
         self,
         X: ArrayLike,

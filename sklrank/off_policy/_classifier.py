@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,13 +29,11 @@ from sklrank._estimators import (
     _safe_indexing,
     fit_weighted,
 )
+from sklrank._typing import Self
 from sklrank.feedback import Exploration
 from sklrank.off_policy._log import check_log
 from sklrank.off_policy._methods import cross_fitted
 from sklrank.off_policy._values import policy_value
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 
 class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from sklrank._estimators import Interval, StrOptions
 from sklrank._online import of_label_sets, of_online
+from sklrank._typing import MaxFeatures, Threshold
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES
 from sklrank.online_boosting._online_booster import OnlineBooster, of_boosters
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
-
-    from sklrank._typing import MaxFeatures, Threshold
 
 
 @of_online
@@ -36,11 +33,8 @@ class OnlineBMR(OnlineBooster):
     Parameters
     ----------
     {weak_learners}
-    edge : float, default=0.1
-        Assumed edge of the weak learners, in (0, 1). The edge is the expected difference between a
-        learner's vote for a relevant label and its vote for an irrelevant label. For a sample with
-        more than ``1 / edge`` relevant labels, the inverse of their number is used instead. The
-        edge should be tuned; small values are suitable if there are many labels.
+    {edge}
+        For a sample with more than ``1 / edge`` relevant labels, it is the inverse of their number.
     {potential_loss}
     {training}
     {equal_weights}

@@ -111,6 +111,12 @@ estimators_ : list of estimators
 estimators_features_ : list of ndarray of shape (n_features_i,)
     Indices of the features used by each weak learner.
 """,
+    edge="""
+edge : float, default=0.1
+    Assumed edge of the weak learners, in (0, 1). The edge is the expected difference between a
+    learner's vote for a relevant label and its vote for an irrelevant label. It should be tuned;
+    small values are suitable if there are many labels.
+""",
     potential_loss="""
 loss : str or callable, default="hinge"
     Loss of a pair of labels, whose expectation is the potential, as a function of the score z of
@@ -201,11 +207,7 @@ empirical_edges_ : ndarray of shape (n_estimators,)
     all rounds: ``sum(mean(c) - c @ h)`` divided by the sum of ``mean(c) - c[l]`` over the relevant
     labels l that are known. Random votes with an edge gamma towards these labels have the empirical
     edge gamma. If the costs sum to zero, this is Eq. 10 of Jung & Tewari (Eq. 5 of Raman et al.).
-n_rounds_ : int
-    Number of rounds. Each sample of positive weight is one round in each pass.
-n_iter_ : int
-    Number of passes over the samples in the last call of `fit`.
-{n_features_in}
+{rounds_of_fit}
 """,
 )
 

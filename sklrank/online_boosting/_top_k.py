@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,17 +19,13 @@ from sklrank._online import (
     of_label_sets,
     of_online,
 )
+from sklrank._typing import MaxFeatures, Threshold
 from sklrank.feedback._protocol import exploration_rates
 from sklrank.linear_model import OnlineLogisticRegression
 from sklrank.online_boosting._costs import gradient_costs, potential_costs
 from sklrank.online_boosting._losses import LOSSES, SLOPED_LOSSES
 from sklrank.online_boosting._online_booster import OnlineBooster, of_boosters
 from sklrank.online_boosting._pair_feedback import ESTIMATES, TopKFeedback
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from sklrank._typing import MaxFeatures, Threshold
 
 
 class TopKBooster(ExploringMixin, OnlineBooster):
@@ -145,10 +142,7 @@ class TopKBBM(TopKBooster):
     Parameters
     ----------
     {weak_learners}
-    edge : float, default=0.1
-        Assumed edge of the weak learners, in (0, 1). The edge is the expected difference between a
-        learner's vote for a relevant label and its vote for an irrelevant label. The edge should be
-        tuned; small values are suitable if there are many labels.
+    {edge}
     {potential_loss}
     {shown}
     {estimates}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
@@ -16,11 +16,8 @@ from sklrank._boosters import Booster, make_classifier_learner
 from sklrank._checks import check_rows, input_tags_of
 from sklrank._estimators import _fit_context, failed_weight_checks, shares_text
 from sklrank._rankers import ClassScoresMixin
+from sklrank._typing import Self
 from sklrank.semi_supervised._labels import PartlyLabeledMixin, of_partly_labeled
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 # Texts that the docstrings of the boosted classifiers share.
 of_classifiers = shares_text(
@@ -49,6 +46,7 @@ other scorers treat -1 as a class. If `y` contains both strings and -1, pass a
 )
 
 
+@of_partly_labeled
 class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
     """Base class of boosted classifiers that are fitted to labeled and unlabeled samples.
 
@@ -64,7 +62,6 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
         """Return the objective; `labels` are indices into `classes_`, or -1."""
 
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_partly_labeled
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the ensemble to labeled and unlabeled samples.
 
@@ -101,8 +98,7 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -117,8 +113,7 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from numbers import Real
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
@@ -16,9 +16,6 @@ from sklearn.utils.validation import check_consistent_length
 
 from sklrank._checks import as_names, check_rows, check_weights, is_missing, sorted_labels
 from sklrank._estimators import _safe_indexing, shares_text, unchanged_on_error
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 of_partly_labeled = shares_text(
     partly_labeled="""
@@ -38,6 +35,7 @@ MARKS = {"", "-1", "?", "n/a", "na", "nan", "none", "null", "unknown", "unlabele
 MAX_DENSE_ENTRIES = 2**24
 
 
+@of_partly_labeled
 class PartlyLabeledMixin(ClassifierMixin):
     """Base class of classifiers that are fitted to labeled and unlabeled samples."""
 
@@ -52,8 +50,7 @@ class PartlyLabeledMixin(ClassifierMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         y : array-like of shape (n_samples,)
             Classes. Samples with the label -1, None or NaN are ignored.
         sample_weight : array-like of shape (n_samples,), default=None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import numpy as np
 from sklearn.tree import ExtraTreeClassifier
 
 from sklrank._boosters import of_boosters
@@ -16,11 +18,6 @@ from sklrank.semi_supervised._similarity import (
     labeled_affinities,
     make_similarity,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import numpy as np
 
 
 @of_boosters

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
@@ -26,6 +26,7 @@ from sklrank._estimators import (
     fit_weighted,
     one_blas_thread,
 )
+from sklrank._typing import Self
 from sklrank.semi_supervised._labels import PartlyLabeledMixin, of_partly_labeled
 from sklrank.semi_supervised._similarity import (
     neighbor_graph,
@@ -33,10 +34,6 @@ from sklrank.semi_supervised._similarity import (
     spread_labels,
     standardized,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 
 @of_partly_labeled
@@ -140,7 +137,6 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=False)
-    @of_partly_labeled
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the pool and the forest to labeled and unlabeled samples.
 
@@ -210,8 +206,7 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -226,8 +221,7 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------

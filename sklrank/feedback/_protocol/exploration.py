@@ -9,13 +9,13 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sklrank._checks import indices_of, is_missing, names_of, plain
 from sklrank.feedback._protocol.sampler import find_fault
 
 if TYPE_CHECKING:
     import pandas as pd
-    from numpy.typing import ArrayLike, NDArray
 
 # Tolerated differences between propensities that should be equal or ordered, and between sums of
 # propensities. Rounding to three decimals, as in a log, keeps the order, but it changes the sum of

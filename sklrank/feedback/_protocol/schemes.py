@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from sklrank._checks import check_available, check_k, check_random_state, is_number, look_up
@@ -17,9 +16,6 @@ from sklrank.feedback._protocol.sampler import (
     TopKSampler,
     UniformSampler,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
 # The names of the schemes, which all estimators accept. A scheme is a sampler and an entry here;
 # `TopKSampler` states what a sampler overrides, and what must hold.

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from sklrank._checks import MAX_FACTOR
 from sklrank._estimators import Interval, StrOptions, shares_text
 from sklrank._online import of_exploring, of_online
+from sklrank._typing import ExplorationRate, MirrorMap
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._kernel_map import KernelMap
 from sklrank.linear_model._bandit._model import MirrorDescent
 from sklrank.linear_model._mirror import CONSTRAINTS, MAPS_TEXT, MIRROR_MAPS
-
-if TYPE_CHECKING:
-    from sklrank._typing import ExplorationRate, MirrorMap
 
 # Factor of the learning rate of Eq. 5.12 in the experiments of Valizadegan (2010), section 5.4.
 SMALL_FACTOR = 1e-5

@@ -5,9 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from sklrank._checks import is_number, only_available
@@ -27,14 +27,10 @@ from sklrank._online import (
     to_dense,
 )
 from sklrank._rankers import ClassScoresMixin, two_class_weights
+from sklrank._typing import Self
 from sklrank.feedback import Exploration, SelfTunedExploration
 from sklrank.feedback._protocol import RANDOMIZATIONS, SCHEDULES, exploration_rates, make_schedule
 from sklrank.linear_model._bandit._rounds import BanditRounds
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
-
 
 # Texts that the docstrings of the classifiers share.
 TEXTS = {
@@ -69,6 +65,9 @@ Classes may be added by the argument `classes` of the methods that learn or expl
 }
 
 
+@of_labels
+@of_exploring
+@of_online
 class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifier):
     """Base class of linear classifiers that learn from bandit feedback.
 
@@ -99,7 +98,6 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
     def _make_model(self, classes, random_state):
         """Return an untrained :class:`~sklrank.linear_model._bandit._model.BanditModel`."""
 
-    @of_online
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fit the model from scratch in `max_iter` passes, with one round for each sample.
 
@@ -113,7 +111,6 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         """
         return super().fit(X, y)
 
-    @of_online
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Update the model with one round for each sample, in the order of the samples.
 
@@ -130,8 +127,6 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         return super().partial_fit(X, y, classes)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    @of_labels
-    @of_online
     def progressive_fit(
         self,
         X: ArrayLike,
@@ -161,7 +156,6 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
             self._learn_rounds(*data, scores=scores, available=available)
         return only_available(scores, available)
 
-    @of_exploring
     def partial_fit_feedback(
         self,
         X: ArrayLike,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from sklrank._estimators import (
     unchanged_on_error,
 )
 from sklrank._online import of_exploring, of_online
+from sklrank._typing import ExplorationRate
 from sklrank.feedback import DecayingExploration, SelfTunedExploration
 from sklrank.feedback._protocol import SCHEDULES
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
@@ -26,11 +28,6 @@ from sklrank.linear_model._bandit._linucb_matrices import (
     SharedLinUCB,
 )
 from sklrank.linear_model._regression._estimators import DRIFT_TEXT
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from sklrank._typing import ExplorationRate
 
 # The compiled model for each value of `covariance`.
 COVARIANCES = {"full": FullLinUCB, "diagonal": DiagonalLinUCB}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import Literal
 
 import numpy as np
 from sklearn.base import clone
@@ -28,17 +29,12 @@ from sklrank._online import (
     of_online,
     timed_slices,
 )
+from sklrank._typing import Threshold
 from sklrank.linear_model._bandit._shown_labels import learn_rounds
 from sklrank.linear_model._regression._estimators import (
     OnlineLogisticRegression,
     OnlineRidgeClassifier,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Literal
-
-    from sklrank._typing import Threshold
 
 
 @of_online
@@ -91,11 +87,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
         Learners of the vote. Their classes are 0, ..., n_labels - 1, the indices into `classes_`.
     estimator_weights_ : ndarray of shape (n_estimators,)
         Weights of the learners in the vote, which sum to one.
-    n_rounds_ : int
-        Number of rounds. Each sample of positive weight is one round in each pass.
-    n_iter_ : int
-        Number of passes over the samples in the last call of `fit`.
-    {n_features_in}
+    {rounds_of_fit}
 
     See Also
     --------

@@ -9,22 +9,20 @@ from __future__ import annotations
 from copy import deepcopy
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 
 from sklrank._checks import MAX_FACTOR, check_weights
 from sklrank._compiled import Rows, shared_call
 from sklrank._estimators import Interval, StrOptions, _fit_context, unchanged_on_error
 from sklrank._online import BATCH, BaseOnline, in_order, lists_of, of_online, slices, timed_slices
+from sklrank._typing import Self
 from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS
 from sklrank.linear_model._predtron._models import KernelModel
 from sklrank.linear_model._predtron._rounds import PredtronRounds, linear_scores, make_sums
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 # Largest number of rounds of a pass with weights, the order of which takes 8 GB.
 MAX_ROUNDS = 10**9
@@ -305,20 +303,19 @@ def repeat_rounds(weights, random):
     return np.repeat(np.arange(len(weights)), whole.astype(np.intp))
 
 
+@of_online
 class BaseSamplePredtron(BasePredtron):
     """Base of the Predtrons whose rounds have one sample each."""
 
     _needs_small_means = True
 
     @_fit_context(prefer_skip_nested_validation=True)
-    @of_online
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch with `max_iter` passes over the samples.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Targets. For a classifier, class labels or an indicator matrix. For a label ranker, the
             relevance of the labels, at least 0: grades, or an indicator matrix. Lists of labels
@@ -333,7 +330,6 @@ class BaseSamplePredtron(BasePredtron):
         return self._fit_from_scratch(X, y, None, weights=sample_weight)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    @of_online
     def partial_fit(self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Continue training with each sample in order.
 
@@ -345,8 +341,7 @@ class BaseSamplePredtron(BasePredtron):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Targets, see `fit`.
         {classes}
@@ -357,7 +352,6 @@ class BaseSamplePredtron(BasePredtron):
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
-    @of_online
     def progressive_fit(
         self, X: ArrayLike, y: ArrayLike, classes: ArrayLike | None = None
     ) -> np.ndarray:
@@ -370,8 +364,7 @@ class BaseSamplePredtron(BasePredtron):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Targets, see `fit`.
         {classes}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from numbers import Real
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
@@ -22,6 +24,7 @@ from sklrank._compiled import Rows, shared_call
 from sklrank._estimators import Interval, StrOptions, shares_text, unchanged_on_error
 from sklrank._online import BaseOnlineClassifier, of_online
 from sklrank._rankers import two_class_difference
+from sklrank._typing import MirrorMap
 from sklrank.linear_model._mirror import MAPS_TEXT
 from sklrank.linear_model._predtron._base import TEXTS, BaseSamplePredtron
 from sklrank.linear_model._predtron._losses import (
@@ -34,13 +37,6 @@ from sklrank.linear_model._predtron._losses import (
 )
 from sklrank.linear_model._predtron._rounds import linear_scores
 from sklrank.linear_model._predtron._tasks import ClassTask, SubsetTask
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
-
-    from sklrank._typing import MirrorMap
 
 
 @of_online
@@ -244,8 +240,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -263,8 +258,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -282,8 +276,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or an indicator matrix. For an indicator matrix, the subset accuracy is
             returned.

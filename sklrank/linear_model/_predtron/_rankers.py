@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sklrank._checks import (
     Queries,
@@ -31,6 +33,7 @@ from sklrank._estimators import (
 )
 from sklrank._online import BaseOnlineClassifier, lists_of, of_online
 from sklrank._rankers import DocumentRankerMixin, LabelRankerMixin, mean_ndcg, with_names
+from sklrank._typing import MirrorMap, RankingLoss, Self
 from sklrank.linear_model._predtron._base import (
     TEXTS,
     BasePredtron,
@@ -42,21 +45,14 @@ from sklrank.linear_model._predtron._ranking_losses import (
     RANKING_LOSSES,
     REPRESENTATIONS,
     NDCGLoss,
+    RankingLossName,
+    RepresentationName,
     discounts_of,
     gains_of,
     make_ranking_loss,
     position_values,
     task_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
-
-    from sklrank._typing import MirrorMap, RankingLoss
-    from sklrank.linear_model._predtron._ranking_losses import RankingLossName, RepresentationName
 
 # Texts that the docstrings of the two rankers share.
 RANKING_TEXTS = TEXTS | {
@@ -226,8 +222,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -242,8 +237,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -257,8 +251,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
             Relevance of the labels, at least 0.
         sample_weight : array-like of shape (n_samples,), default=None

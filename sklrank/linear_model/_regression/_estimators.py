@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -15,10 +16,6 @@ from sklrank._rankers import ClassScoresMixin, two_class_weights
 from sklrank.linear_model._regression._feature_map import FeatureMap
 from sklrank.linear_model._regression._logistic import LogisticLearner
 from sklrank.linear_model._regression._ridge import RidgeLearner
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _CONSTRAINTS = {
     **CompiledClassifier._parameter_constraints,
