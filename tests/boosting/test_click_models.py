@@ -167,17 +167,27 @@ def make_log(n_queries=60, size=8, n_sessions=30, seed=0, **options):
 
 
 RANKER = HistGradientBoostingRanker(max_iter=40, max_leaf_nodes=8, init=None, random_state=0)
+QUICK = HistGradientBoostingRanker(max_iter=3, max_leaf_nodes=8, init=None, random_state=0)
+
+
+@pytest.fixture
+def few_rounds(monkeypatch):
+    """Fit models of the user in three rounds, for tests that do not look at the estimates."""
+    monkeypatch.setattr(click_models.fit_click_model, "__defaults__", (3, 1))
+    monkeypatch.setattr(click_models, "N_FOLD_ROUNDS", 2)
 
 
 def test_propensities_of_positions():
-    log, *_ = make_log()
+    log, *_ = make_log(40, n_sessions=20)
     ranker = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=log.position)
     assert ranker.click_model_ == "position"
     assert ranker.position_propensities_.shape == (8,)
     assert_allclose(ranker.position_propensities_, 1 / np.arange(1, 9), atol=0.2)
 
 
-@pytest.mark.parametrize("shown_by", ["nothing", "a good ranker"])
+@pytest.mark.parametrize(
+    "shown_by", [pytest.param("nothing", marks=pytest.mark.slow), "a good ranker"]
+)
 def test_propensities_of_documents_that_are_shown_once(shown_by):
     """Lists at random, where counting clicks is unbiased, and lists in the order of relevance."""
     random = np.random.RandomState(0)
@@ -222,7 +232,7 @@ def test_the_smooth_model_is_at_a_maximum():
 
 
 def test_cascade_is_recognized():
-    log, *_ = make_log(model="cascade", continuation=0.8, noise=0.05)
+    log, *_ = make_log(40, n_sessions=20, model="cascade", continuation=0.8, noise=0.05)
     ranker = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=log.position)
     assert ranker.click_model_ == "cascade"
     assert (np.diff(ranker.position_propensities_) < 0).all()
@@ -232,22 +242,20 @@ def test_cascade_is_recognized():
     "model", ["trust", "cascade", pytest.param("position", marks=pytest.mark.slow)]
 )
 def test_positions_help(model):
-    gains = []
-    for seed in (1, 3):
-        log, *_ = make_log(model=model, seed=seed)
-        _, X, y, qid = make_log(seed=seed + 1)
-        naive = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid)
-        ranker = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=log.position)
-        ours, theirs = (ndcg_score(y, one.predict(X), qid=qid, k=5) for one in (ranker, naive))
-        gains.append(ours - theirs)
-    assert np.mean(gains) > 0.005
+    log, *_ = make_log(40, n_sessions=20, model=model, seed=1)
+    _, X, y, qid = make_log(n_sessions=1, seed=2)
+    naive = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid)
+    ranker = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=log.position)
+    ours, theirs = (ndcg_score(y, one.predict(X), qid=qid, k=5) for one in (ranker, naive))
+    assert ours - theirs > 0.005
 
 
+@pytest.mark.usefixtures("few_rounds")
 def test_order_and_names_of_the_rows_do_not_matter():
     log, X, *_ = make_log(30, 5, 4)
-    first = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=log.position)
+    first = sklearn.clone(QUICK).fit(log.X, log.y, qid=log.qid, position=log.position)
     names = np.array([f"s{i}" for i in range(log.qid.max() + 1)])[log.qid]
-    second = sklearn.clone(RANKER).fit(
+    second = sklearn.clone(QUICK).fit(
         log.X.tolist(), log.y.tolist(), qid=names, position=log.position.astype(float).tolist()
     )
     # Sessions named otherwise are in another order.
@@ -257,36 +265,39 @@ def test_order_and_names_of_the_rows_do_not_matter():
     assert not hasattr(first, "position_propensities_") and not hasattr(first, "click_model_")
 
 
+@pytest.mark.usefixtures("few_rounds")
 def test_positions_that_do_not_occur_have_no_propensity():
     log, *_ = make_log(30, 5, 4)
     position = np.where(log.position > 2, log.position + 1, log.position)
-    ranker = sklearn.clone(RANKER).fit(log.X, log.y, qid=log.qid, position=position)
+    ranker = sklearn.clone(QUICK).fit(log.X, log.y, qid=log.qid, position=position)
     assert_array_equal(np.isnan(ranker.position_propensities_), np.arange(6) == 2)
 
 
+@pytest.mark.usefixtures("few_rounds")
 def test_early_stopping_holds_out_lists():
     log, X, y, qid = make_log(30, 5, 4)
     options = {"qid": log.qid, "position": log.position}
-    ranker = sklearn.clone(RANKER).set_params(early_stopping=True).fit(log.X, log.y, **options)
+    ranker = sklearn.clone(QUICK).set_params(early_stopping=True).fit(log.X, log.y, **options)
     assert len(ranker.validation_loss_curve_) > 1
     # The relevance of validation documents needs no positions.
     ranker.fit(log.X, log.y, **options, X_val=X, y_val=y, qid_val=qid)
     assert len(ranker.validation_loss_curve_) > 1
 
 
+@pytest.mark.usefixtures("few_rounds")
 def test_search_passes_positions():
     log, *_ = make_log(30, 5, 4)
     with sklearn.config_context(enable_metadata_routing=True):
         search = GridSearchCV(
-            sklearn.clone(RANKER).set_params(max_iter=3),
+            sklearn.clone(QUICK),
             {"max_leaf_nodes": [2]},
             cv=GroupKFold(2).set_split_request(groups="qid"),
         ).fit(log.X, log.y, qid=log.qid, position=log.position)
     assert len(search.best_estimator_.position_propensities_) == 5
 
 
-@pytest.fixture(scope="module")
-def two_sessions():
+@pytest.fixture
+def two_sessions(few_rounds):
     """Return a ranker that has learned two sessions, and these."""
     arguments = {
         "X": np.arange(16.0).reshape(8, 2),
@@ -294,7 +305,7 @@ def two_sessions():
         "qid": ["x"] * 4 + ["y"] * 4,
         "position": [1, 2, 3, 4, 1, 2, 3, 4],
     }
-    return sklearn.clone(RANKER).set_params(max_iter=2).fit(**arguments), arguments
+    return sklearn.clone(QUICK).fit(**arguments), arguments
 
 
 @pytest.mark.parametrize(
