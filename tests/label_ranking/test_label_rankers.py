@@ -408,22 +408,16 @@ def test_rankings_agree_with_the_scores(ranker):
         assert [order.index(l) + 1 for l in range(5)] == ranks[row].tolist()
 
 
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")
 def test_samples_are_independent_and_models_reproducible(ranker):
     first, second = clone(ranker).fit(X, Y), clone(ranker).fit(X, Y)
     scores = first.decision_function(X)
     assert_array_equal(scores, second.decision_function(X))
     assert_allclose(first.decision_function(X[5:6])[0], scores[5], atol=1e-12)
     assert_array_equal(pickle.loads(pickle.dumps(first)).decision_function(X), scores)
-
-
-@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB")
-@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
-def test_parallel_fits_change_nothing(ranker, backend):
-    """It takes seconds to start processes."""
-    expected = clone(ranker).fit(X[:40], Y[:40]).decision_function(X)
-    with joblib.parallel_config(backend):
-        parallel = clone(ranker).set_params(n_jobs=2).fit(X[:40], Y[:40])
-        assert_array_equal(parallel.decision_function(X), expected)
+    with joblib.parallel_config("threading"):  # it takes seconds to start processes
+        parallel = clone(ranker).set_params(n_jobs=2).fit(X, Y)
+        assert_array_equal(parallel.decision_function(X), scores)
 
 
 @pytest.mark.parametrize("make", [LabelwiseRanker, PairwiseRanker])

@@ -313,11 +313,6 @@ GRADES = np.arange(30) % 3
 ORDERS = np.argsort(X[:, :3], axis=1) + 1.0
 SHOWN = Exploration(np.full((30, 2), 7), np.full((30, 2, 2), 0.5))
 REFUSED_LATE = {
-    "exploration of TopKBBM": (
-        TopKBBM(k=2),
-        "partial_fit_feedback",
-        (X, SHOWN, np.ones((30, 2)), range(3)),
-    ),
     "exploration of TopKAdaptive": (
         TopKAdaptive(k=2),
         "partial_fit_feedback",
