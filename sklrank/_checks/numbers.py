@@ -12,9 +12,8 @@ from sklrank._checks.samples import DATES, aligned, plain
 MAX_WEIGHT = 1e150
 
 
-# Booleans are instances of `Integral` and `Real`, but no parameter of the package takes them as
-# numbers: the constraint `Interval` in `_estimators/sklearn.py`, `is_integer`, `is_number` and
-# `check_scalar` do not accept them.
+# Booleans are instances of `Integral` and `Real`, but no parameter takes them as numbers: the
+# functions below, and `Interval` in `_estimators/sklearn.py`, do not accept them.
 
 
 def is_integer(x) -> bool:
@@ -56,9 +55,9 @@ def check_random_state(random_state):
 
 
 def check_weights(sample_weight, n_samples: int, *, positive: bool, name="sample_weight"):
-    """Return the sample weights `(n_samples,)` as float64 after a check that none is negative.
+    """Return the sample weights `(n_samples,)`, called `name`, as float64; none is negative.
 
-    If `positive` is True, raise if all weights are zero. Errors call the weights `name`.
+    If `positive` is True, raise if all are zero.
     """
     if sample_weight is None:
         return np.ones(n_samples)
@@ -93,10 +92,7 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool, name="sample
 
 
 def check_finite(values, name, what, remedy, dtype=np.float64):
-    """Return an argument of a metric as an array of one or two dimensions with finite entries.
-
-    Errors call it `name`, say that it must hold `what`, and end with the `remedy`.
-    """
+    """Return an argument of a metric, which is `what`, as an array of one or two dimensions."""
     try:
         array = check_array(
             plain(values),
@@ -139,20 +135,14 @@ def check_exact(ids, name):
 
 
 def look_up(name, table, choice, also=""):
-    """Return ``table[choice]``, where `choice` is the value of the parameter called `name`.
-
-    An error lists the keys of the table after `also`, such as "callable or ".
-    """
+    """Return ``table[choice]``, where `choice` is the value of the parameter called `name`."""
     if not isinstance(choice, str) or choice not in table:
         raise ValueError(f"{name} must be {also}one of {sorted(table)}, got {choice!r}.")
     return table[choice]
 
 
 def as_numbers(values, name, what="numbers"):
-    """Convert values to a float64 array.
-
-    If they are not numbers, raise an error in which they are called `name`.
-    """
+    """Return values, called `name`, which must be `what`, as a float64 array."""
     try:
         values = plain(values)
         array = np.asarray(values)

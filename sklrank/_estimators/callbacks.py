@@ -133,7 +133,7 @@ def with_task_tree(method: Method) -> Method:
 
     @wraps(method)
     def tracked(estimator, *args, **kwargs):
-        # The attribute exists only if callbacks are set. A training method may call another one.
+        # Only if callbacks are set. A training method may call another one.
         if "_skl_callbacks" in estimator.__dict__ and estimator._task_tree is None:
             return _call_with_task_tree(estimator, method, args, kwargs)
         return method(estimator, *args, **kwargs)

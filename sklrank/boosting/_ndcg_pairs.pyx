@@ -4,9 +4,8 @@
 With scores F, document j is ranked before document i with probability
 p_ij = 1 / (1 + e^(F_i - F_j)) (Equation 3.8). Its derivative with respect to F_j is
 gamma_ij = p_ij (1 - p_ij) (Equation 3.14). Both follow from the reciprocal of e^F_i + e^F_j. Only
-pairs with at least one relevant document, which has a gain, contribute to the sums. The documents
-of a query are sorted by their gains, the largest first; the first `n_relevant` of them are
-relevant.
+pairs with a relevant document, which has a gain, contribute. The documents of a query are sorted by
+their gains, the largest first; the first `n_relevant` of them are relevant.
 
 The division dominates the cost of a pair. Two relevant documents a and b share one division for
 their pairs with the same third document j: 1 / s_a = s_b / (s_a s_b) and 1 / s_b = s_a / (s_a s_b),
@@ -130,10 +129,9 @@ cdef inline double add_irrelevant_pairs(
     double[::1] negative_gradient,
     double[::1] hessians,
 ) noexcept nogil:
-    """Add the pairs of the relevant documents `a` and `b` with the irrelevant ones.
+    """Add the pairs of the relevant documents `a` and `b`, once if `b` equals `a`, with the others.
 
-    If `b` equals `a`, its pairs are added once. The irrelevant documents are those from `start` to
-    `stop`.
+    The irrelevant documents are those from `start` to `stop`.
     """
     cdef Py_ssize_t j
     cdef double exp_a = exp_scores[a], exp_b = exp_scores[b]
@@ -209,10 +207,7 @@ cdef inline double weighted_gammas(
     const double[:, ::1] others,
     Py_ssize_t n_others,
 ) noexcept nogil:
-    """Return the sum of gain times gamma over the pairs of `a` and `a + 1` with the `others`.
-
-    If `a + 1` is not relevant, its pairs are not added.
-    """
+    """Return the sum of gain times gamma over the pairs of `a` and `a + 1`, if it is relevant."""
     cdef Py_ssize_t j, b = a + 1 if a + 1 < n_relevant else a
     cdef double exp_a = documents[0, a], exp_b = documents[0, b]
     cdef double sum_a, sum_b, reciprocal, reciprocal_a, reciprocal_b
@@ -270,10 +265,7 @@ def logistic_loss(
     const Py_ssize_t[::1] starts,
     const Py_ssize_t[::1] n_relevant,
 ):
-    """Return the logistic objective.
-
-    The ratio of two `exp_scores` of a query must be at most e^600.
-    """
+    """Return the logistic objective, for ratios of two `exp_scores` of at most e^600."""
     cdef Py_ssize_t q, i, start
     cdef double loss = 0.0, weight
     cdef bint is_weighted = False
@@ -402,10 +394,9 @@ def sums_over_grid(
 ):
     """Write for each document i the sum of |g_i - g_j| w_j table[i, j] over documents j.
 
-    These are the documents of smaller gains if `of_lower` is True, else those of larger gains. The
-    documents of a query are sorted by their gains, the largest first, and `ends` contains for each
-    of them the index of the first one with a smaller gain. The table has the values at the points
-    of a grid. A document has the `share` of its weight at the point `right`, the rest at `left`.
+    These are those of smaller gains if `of_lower` is True, else those of larger ones. The table has
+    the values at the points of a grid. A document has the `share` of its weight at the point
+    `right`, the rest at `left`. `ends` are those of `logistic_pair_weights`.
     """
     cdef Py_ssize_t n_points = table.shape[0], n_samples = left.shape[0]
     cdef Py_ssize_t start = n_samples if of_lower else 0, stop, i, point

@@ -52,13 +52,10 @@ def positions_from_orderings(
 
     Examples
     --------
-    In the ranking a > f > b > c > d > e, the position of f is 2. If the labels are numbered from 0,
-    the second entry of the ordering is 5, the number of f.
+    In the ranking a > f > b > c > d > e, the position of f is 2.
 
     >>> from sklrank.label_ranking import positions_from_orderings
     >>> positions_from_orderings([["a", "f", "b", "c", "d", "e"]])
-    array([[1., 3., 4., 5., 6., 2.]])
-    >>> positions_from_orderings([[0, 5, 1, 2, 3, 4]])
     array([[1., 3., 4., 5., 6., 2.]])
 
     The first row ranks only the two best of four labels, and the second row a single label:

@@ -247,14 +247,9 @@ def progressive_reward_score(
     >>> from sklrank.linear_model import SemiBanditRanker
     >>> from sklrank.model_selection import progressive_reward_score
     >>> X, Y = make_multilabel_ranking_stream(600, n_labels=10, random_state=0)
-    >>> first, others = range(100), range(100, 600)
-    >>> search = GridSearchCV(
-    ...     SemiBanditRanker(random_state=0),
-    ...     {"exploration": [0.05, 1.0]},
-    ...     scoring=progressive_reward_score,
-    ...     cv=[(first, others)],
-    ... )
-    >>> search.fit(X, Y).best_params_
+    >>> options = {"scoring": progressive_reward_score, "cv": [(range(100), range(100, 600))]}
+    >>> ranker, values = SemiBanditRanker(random_state=0), {"exploration": [0.05, 1.0]}
+    >>> GridSearchCV(ranker, values, **options).fit(X, Y).best_params_
     {'exploration': 0.05}
     """
     for method in ("explore", "partial_fit_feedback"):

@@ -2,12 +2,9 @@
 
 A :class:`Part` has the documents of some queries: the codes of their features, their objective and
 their scores. It computes derivatives, and histograms of the nodes of a tree. The process that
-boosts adds up the histograms, and chooses the splits (see `tree/_histogram/grower.pyx`). All sums
-on which a tree depends are exact, so that the trees are those of one process with all documents in
-memory.
-
-Bins, race and linear start use samples of the documents, drawn by row number, hence the same as in
-`fit`.
+boosts adds up the histograms, and chooses the splits (see `tree/_histogram/grower.pyx`). Its sums
+are exact, and bins, race and linear start use samples drawn by row number, as in `fit`: the trees
+are those of one process with all documents in memory.
 
 A *source* has the documents, in rows that are numbered: :class:`Blocks` on disk, or the partitions
 of `dask/_trees.py`. Its methods are

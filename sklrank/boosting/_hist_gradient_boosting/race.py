@@ -51,22 +51,19 @@ SCORERS = {
 # five sets of the benchmark on which rules were chosen, trees of 31 leaves that are not symmetric
 # ranked worse by .007 +- .006; the depths 1, 4 and 6 no better.)
 LEAF_NUMBERS = (2, 8, 64)
-# The queries are divided into this number of folds. So many of them are held out in turn as have up
-# to `RACE_SAMPLES` samples with those to learn from: small data sets, where the race is fast and
-# least certain, need all. So many samples at most race, and have linear scores fitted to them,
-# which bounds the time in large data sets. (With 30,000, the default ranked no better on three
-# generated sets of 40,000 documents; with two folds of 9,000 documents instead of one, no better on
-# the 13 sets of `benchmarks/document_ranking.py` and 12 others.)
+# Folds of the queries. So many are held out in turn as have up to `RACE_SAMPLES` samples with those
+# to learn from: small sets, where the race is fast and least certain, need all. So many samples at
+# most race, and have linear scores fitted to them. (With 30,000, the default ranked no better on
+# three generated sets of 40,000 documents; with two folds of 9,000 instead of one, no better on the
+# 13 sets of `benchmarks/document_ranking.py` and 12 others.)
 N_FOLDS, RACE_SAMPLES = 5, 15_000
 # Trees that race have so many bins, which takes a third of the time; on the same sets, the
 # winners ranked as well. (Fewer bins of the trees that are used cost .014 on products of features.)
 RACE_BINS = 63
-# A candidate leaves the race if its objective has not decreased for this number of rounds, the
-# default of early stopping in scikit-learn.
+# Rounds without a decrease after which a candidate leaves the race: scikit-learn's default.
 PATIENCE = 10
 # After these fractions of the rounds, at least five, a candidate must have these fractions of the
-# decrease of the best one. On the five sets of the benchmark on which rules were chosen, no later
-# winner is dropped.
+# decrease of the best one, which drops no later winner of the same five sets.
 TRIALS = {0.05: 0.5, 0.25: 0.9}
 # Factor of the squared weights of standardized features and of the objective at scores of 0. A
 # choice of 0.1, 0.01 or 0.001 by held-out queries ranked no better beyond noise, on 16 sets of

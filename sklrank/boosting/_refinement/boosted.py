@@ -95,11 +95,8 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     choice of a weak learner. One function is learned for all queries; the dissertation, and users
     whose judgements of one query carry no information about another, fit one to each.
 
-    The defaults are settings for few judgements of a query. Those printed in [1]_ are ::
-
-        RankingRefiner(
-            noise=0.5, learning_rate=1.0, response_method="predict"
-        )
+    The defaults are settings for few judgements of a query. Those printed in [1]_ are
+    ``noise=0.5, learning_rate=1.0, response_method="predict"``.
 
     Parameters
     ----------

@@ -15,9 +15,8 @@ probability. With ties,
   approximation of Cox's partial likelihood;
 - "davidson": a set C of the labels that are left is chosen next. The probability of k labels is
   proportional to :math:`\delta_k \exp(\sum_{l \in C} s_l / k)`. Here :math:`\delta_1` is 1, and
-  :math:`\delta_k`, the prevalence of ties of k labels, is a parameter. The sum over all sets of k
-  labels is the elementary symmetric polynomial of degree k of the numbers :math:`\exp(s_l / k)`,
-  which a recursion computes.
+  :math:`\delta_k`, the prevalence of ties of k labels, a parameter. The sum over all such sets is
+  the elementary symmetric polynomial of degree k of :math:`\exp(s_l / k)`, by a recursion.
 
 Sums are computed from logarithms where the differences between scores are large, so that none
 overflows. `PenalizedLikelihood` is the likelihood of linear scores as a function of their weights.

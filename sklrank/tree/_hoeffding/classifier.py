@@ -104,14 +104,6 @@ class HoeffdingTreeClassifier(CompiledClassifier):
     >>> bool(tree.score(X[4000:], y[4000:]) > 0.85)
     True
 
-    Predict each sample before it is learned:
-
-    >>> tree = HoeffdingTreeClassifier()
-    >>> probabilities = tree.progressive_fit(X, y)
-    >>> correct = tree.classes_[probabilities.argmax(axis=1)] == y
-    >>> bool(correct.mean() > 0.85)
-    True
-
     Detect that the classes change their places:
 
     >>> tree = HoeffdingTreeClassifier(drift_threshold=25).partial_fit(X, y)

@@ -126,8 +126,7 @@ cdef class HoeffdingTree(OnlineLearner):
         return self.row_at(row) + self.row_length - 1
 
     cdef Py_ssize_t child_of(self, Py_ssize_t index, const double* x) noexcept nogil:
-        # Return the child of an inner node to which the sample goes. If its value is NaN, the
-        # sample goes to the heavier child.
+        # Return the child of an inner node to which the sample goes; the heavier one for NaN.
         cdef const Node* node = self.node_at(index)
         cdef double value = x[node.feature]
         if value <= node.threshold:
@@ -146,8 +145,7 @@ cdef class HoeffdingTree(OnlineLearner):
         return 0
 
     cdef int learn(self, const Row* row, const LabelFeedback* feedback) except -1 nogil:
-        # All labels of a sample are learned together, so that the result does not depend on their
-        # order.
+        # All labels of a sample are learned together: their order does not matter.
         cdef const double* x = row.values
         cdef Py_ssize_t index = 0, leaf, i
         cdef double weight = 0.0
@@ -193,8 +191,7 @@ cdef class HoeffdingTree(OnlineLearner):
                 votes[c] = 1.0 / self.n_classes
 
     cdef bint majority_votes(self, Py_ssize_t leaf, double* votes) noexcept nogil:
-        # Write the proportions of the classes in the leaf into `votes`. Return False if all class
-        # weights are 0.
+        # Write the proportions of the classes into `votes`. Return False if all weights are 0.
         cdef const double* counts = self.leaf_at(leaf) + COUNTS
         cdef double total = 0.0
         cdef Py_ssize_t c
@@ -208,9 +205,8 @@ cdef class HoeffdingTree(OnlineLearner):
 
     cdef bint bayes_votes(self, Py_ssize_t leaf, const double* x, double* votes) noexcept nogil:
         # Write the class probabilities of naive Bayes into `votes`: the normalized products of
-        # prior and Gaussian likelihood. If the leaf has inherited weight of a class but has not
-        # observed the class, the pooled mean and variance are used for it. Return False if the leaf
-        # has not observed any sample yet.
+        # prior and Gaussian likelihood, with the pooled mean and variance for a class that the leaf
+        # has not observed. Return False if it has not observed any sample yet.
         cdef const double* counts = self.leaf_at(leaf) + COUNTS
         cdef Py_ssize_t pooled = self.observers_at(leaf)[self.n_classes]
         cdef double best = -INFINITY, total = 0.0
@@ -238,8 +234,7 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef void compare_predictions(
         self, Py_ssize_t leaf, const double* x, const LabelFeedback* feedback
     ) noexcept nogil:
-        # Evaluate the predictions of the majority class and of naive Bayes for the sample before it
-        # is learned.
+        # Evaluate the predictions of both for the sample before it is learned.
         cdef double* votes = self.votes
         if self.majority_votes(leaf, votes):
             self.leaf_at(leaf)[MAJORITY_CORRECT] += self.correct_weight(votes, feedback)
@@ -249,8 +244,7 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef double correct_weight(
         self, const double* votes, const LabelFeedback* feedback
     ) noexcept nogil:
-        # Return the weight that the feedback gives to the class with the largest vote (the first
-        # one in case of ties).
+        # Return the weight of the (first) class with the largest vote in the feedback.
         cdef Py_ssize_t best = 0, i
         for i in range(1, self.n_classes):
             if votes[i] > votes[best]:
@@ -341,8 +335,7 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef void distribute_counts(
         self, Py_ssize_t left, Py_ssize_t right, Py_ssize_t j, double threshold
     ) noexcept nogil:
-        # Distribute the class weights that the leaf `left` has observed between the leaves `left`
-        # and `right`, and release the observer rows.
+        # Distribute the class weights of a leaf between two, and release its observer rows.
         cdef double* missing = self.votes
         cdef double known, share, difference = 0.0
         cdef Py_ssize_t heavier, c, row
@@ -360,8 +353,7 @@ cdef class HoeffdingTree(OnlineLearner):
                 difference += self.leaf_at(left)[COUNTS + c] - self.leaf_at(right)[COUNTS + c]
             if row != NONE:
                 self.release_row(row)
-        # The weights of samples with a missing value are added to the heavier leaf, to which
-        # `child_of` assigns later samples with a missing value.
+        # Those of samples with a missing value are added to the heavier leaf, as in `child_of`.
         heavier = left if difference >= 0.0 else right
         for c in range(self.n_classes):
             self.leaf_at(heavier)[COUNTS + c] += missing[c]
@@ -516,8 +508,7 @@ cdef class HoeffdingTree(OnlineLearner):
     cdef int set_blocks(
         self, Py_ssize_t n_features, Py_ssize_t n_classes, nodes, leaves, observers, stats
     ) except -1:
-        # Replace all blocks of memory by blocks with these arrays. The old blocks are freed only
-        # after all new ones have been allocated.
+        # Replace all blocks of memory, which are freed after the new ones have been allocated.
         cdef void* blocks[5]
         cdef Py_ssize_t i
         for i in range(5):
