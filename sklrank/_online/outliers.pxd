@@ -8,14 +8,14 @@ cdef enum:
     # than one in 900 values differs from the others, have smaller deviations.
     MAX_DEVIATIONS = 30
     # Values after which they are bounded. The variance of fewer ones can be small by chance.
-    MIN_VALUES = 30
+    UNBOUNDED_VALUES = 30
 
 
 cdef inline bint is_outlier(double deviation, double m2, double n) noexcept nogil:
     # Return whether a value, given its deviation from the mean of n values, is to be bounded. `m2`
     # is the sum of their squared deviations. No value is if all values so far are equal.
     return (
-        n >= MIN_VALUES and m2 > 0.0
+        n >= UNBOUNDED_VALUES and m2 > 0.0
         and deviation * deviation * n > MAX_DEVIATIONS * MAX_DEVIATIONS * m2
     )
 

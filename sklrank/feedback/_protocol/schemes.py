@@ -8,13 +8,11 @@ from sklearn.utils import check_array
 
 from sklrank._checks import check_available, check_k, check_random_state, is_number, look_up
 from sklrank.feedback._protocol.exploration import Exploration
-from sklrank.feedback._protocol.sampler import (
+from sklrank.feedback._protocol.sampler import SingleSwapSampler, TopKSampler, UniformSampler
+from sklrank.feedback._protocol.strengths import (
     InverseGapSampler,
     PlackettLuceSampler,
-    SingleSwapSampler,
     ThompsonSampler,
-    TopKSampler,
-    UniformSampler,
 )
 
 # The names of the schemes, which all estimators accept. A scheme is a sampler and an entry here;
