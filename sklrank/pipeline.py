@@ -12,7 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._estimators import available_if
+from sklrank._estimators import available_if, shares_text
 from sklrank._typing import Self
 from sklrank.feedback import Exploration
 
@@ -27,6 +27,20 @@ def _last_step_has(name):
     return check
 
 
+@shares_text(
+    samples_of_first_step="""
+Parameters
+----------
+X : array-like of shape (n_samples, n_features), or iterable of str
+    Samples, as the first step accepts them.
+""",
+    returns_pipeline="""
+Returns
+-------
+self : object
+    The pipeline.
+""",
+)
 class OnlinePipeline(Pipeline):
     """Pipeline that learns in parts, shows labels and learns from feedback.
 
@@ -99,19 +113,13 @@ class OnlinePipeline(Pipeline):
     def partial_fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Update the transformers and the last step.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or iterable of str
-            Samples, as the first step accepts them.
+        {samples_of_first_step}
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Target of the last step.
         **params : dict
             Arguments of the last step, such as `classes` and `sample_weight`.
 
-        Returns
-        -------
-        self : object
-            The pipeline.
+        {returns_pipeline}
 
         Raises
         ------
@@ -149,10 +157,7 @@ class OnlinePipeline(Pipeline):
     def explore(self, X: ArrayLike, **params: Any) -> Exploration:
         """Transform samples, and draw what to show for each of them.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or iterable of str
-            Samples, as the first step accepts them.
+        {samples_of_first_step}
         **params : dict
             Arguments of the last step, such as `classes`.
 
@@ -167,10 +172,7 @@ class OnlinePipeline(Pipeline):
     def propensities(self, X: ArrayLike, **params: Any) -> np.ndarray:
         """Transform samples, and return the probabilities of what `explore` shows.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or iterable of str
-            Samples, as the first step accepts them.
+        {samples_of_first_step}
         **params : dict
             Arguments of the last step, such as `available`.
 
@@ -187,10 +189,7 @@ class OnlinePipeline(Pipeline):
     ) -> Self:
         """Transform samples, and let the last step learn from feedback.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or iterable of str
-            Samples, as the first step accepts them.
+        {samples_of_first_step}
         exploration : Exploration
             What was shown.
         rewards : array-like of shape (n_samples,) or (n_samples, k)
@@ -198,10 +197,7 @@ class OnlinePipeline(Pipeline):
         **params : dict
             Arguments of the last step, such as `classes` and `sample_weight`.
 
-        Returns
-        -------
-        self : object
-            The pipeline.
+        {returns_pipeline}
         """
         transformed = self._transformed(X)
         self._final_estimator.partial_fit_feedback(transformed, exploration, rewards, **params)
@@ -211,10 +207,7 @@ class OnlinePipeline(Pipeline):
     def predict_topk(self, X: ArrayLike, k: int, **params: Any) -> np.ndarray:
         """Transform samples, and predict the `k` best labels of each of them.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or iterable of str
-            Samples, as the first step accepts them.
+        {samples_of_first_step}
         k : int
             Number of labels to return.
         **params : dict
@@ -231,10 +224,7 @@ class OnlinePipeline(Pipeline):
     def predict_ranks(self, X: ArrayLike, **params: Any) -> np.ndarray:
         """Transform samples, and predict the position of each label.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features), or iterable of str
-            Samples, as the first step accepts them.
+        {samples_of_first_step}
         **params : dict
             Arguments of the last step, such as `available`.
 
@@ -254,10 +244,7 @@ class OnlinePipeline(Pipeline):
         classes : array-like of shape (n_dropped,)
             Labels to drop.
 
-        Returns
-        -------
-        self : object
-            The pipeline.
+        {returns_pipeline}
         """
         self._final_estimator.drop_classes(classes)
         return self

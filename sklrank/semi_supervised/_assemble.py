@@ -10,19 +10,20 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from sklrank._boosters import of_boosters
 from sklrank._estimators import Interval, StrOptions
-from sklrank.semi_supervised._booster import SemiSupervisedBooster, of_classifiers
+from sklrank.semi_supervised._booster import SemiSupervisedBooster
+from sklrank.semi_supervised._labels import of_partly_labeled
 from sklrank.semi_supervised._objectives import AssembleObjective
 
 
 @of_boosters
-@of_classifiers
+@of_partly_labeled
 class AssembleClassifier(SemiSupervisedBooster):
     r"""ASSEMBLE classifier: AdaBoost with pseudo-labels for the unlabeled samples.
 
-    In each round, the pseudo-label of an unlabeled sample is the class that is predicted by the
-    weak learners of the preceding rounds. Its weight is that of AdaBoost ([1]_; [2]_, Algorithm 2),
-    so that samples that are predicted with a large margin have small weights. Before the first
-    round, the pseudo-label is the class of the nearest labeled sample.
+    In each round, the pseudo-label of an unlabeled sample is the class that the weak learners of
+    the preceding rounds predict; before the first round, that of the nearest labeled sample. Its
+    weight is that of AdaBoost ([1]_; [2]_, Algorithm 2), so that samples that are predicted with a
+    large margin have small weights.
 
     With more than two classes, the weights and steps are those of SAMME [3]_. The step is
     :math:`\alpha = \log \frac{1 - \epsilon}{\epsilon} + \log(K - 1)` for K classes and the weighted
@@ -56,7 +57,7 @@ class AssembleClassifier(SemiSupervisedBooster):
 
     Attributes
     ----------
-    {classes}
+    {boosted}
     {rounds}
     {n_features_in}
 
@@ -64,7 +65,9 @@ class AssembleClassifier(SemiSupervisedBooster):
     --------
     MCSSBClassifier : Semi-supervised boosting with similarities of samples.
 
-    {notes}
+    Notes
+    -----
+    {of_unlabeled}
 
     References
     ----------

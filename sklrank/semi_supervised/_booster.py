@@ -14,36 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from sklrank._boosters import Booster, make_classifier_learner
 from sklrank._checks import check_rows, input_tags_of
-from sklrank._estimators import _fit_context, failed_weight_checks, shares_text
+from sklrank._estimators import _fit_context, failed_weight_checks
 from sklrank._rankers import ClassScoresMixin
 from sklrank._typing import Self
 from sklrank.semi_supervised._labels import PartlyLabeledMixin, of_partly_labeled
-
-# Texts that the docstrings of the boosted classifiers share.
-of_classifiers = shares_text(
-    classes="""
-classes_ : ndarray of shape (n_classes,)
-    Distinct classes in `y`, without -1.
-estimators_ : list of classifiers
-    Weak learners. They predict indices into `classes_`.
-transduction_ : ndarray of shape (n_samples,)
-    Classes of the training samples: the given label of each labeled sample, and the predicted
-    class of each unlabeled sample.
-""",
-    notes="""
-Notes
------
-The label -1 marks unlabeled samples, but some tools of scikit-learn treat it as a class.
-`cross_val_predict` with ``method="predict_proba"`` or ``"decision_function"``,
-`StackingClassifier` and `VotingClassifier` encode `y` before they call `fit`: -1 becomes
-class 0, and all samples are labeled. To compute held-out scores, call `fit` in a loop over the
-folds. `cross_val_predict` with ``method="predict"`` does not change `y`. In a hyperparameter
-search, do not set `scoring`: the default, :meth:`score`, considers labeled samples only, while
-other scorers treat -1 as a class. If `y` contains both strings and -1, pass a
-:class:`~sklearn.model_selection.KFold` as `cv`, because stratified folds require entries of
-`y` that can be sorted.
-""",
-)
 
 
 @of_partly_labeled

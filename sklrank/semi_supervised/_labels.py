@@ -26,7 +26,25 @@ X : {array-like, sparse matrix} of shape (n_samples, n_features)
 y : array-like of shape (n_samples,)
     Classes; -1, None or NaN marks unlabeled samples. With -1 beside strings, `y` must be an array
     of objects.
-"""
+""",
+    boosted="""
+classes_ : ndarray of shape (n_classes,)
+    Distinct classes in `y`, without -1.
+estimators_ : list of classifiers
+    Weak learners. They predict indices into `classes_`.
+transduction_ : ndarray of shape (n_samples,)
+    Classes of the training samples: the given label of each labeled sample, and the predicted
+    class of each unlabeled sample.
+""",
+    of_unlabeled="""
+The label -1 marks unlabeled samples. Tools of scikit-learn that encode `y` before they call `fit`
+treat it as a class: `StackingClassifier`, `VotingClassifier`, and `cross_val_predict` with
+``method="predict_proba"`` or ``"decision_function"``, instead of which a loop over the folds
+computes held-out scores. In a hyperparameter search, do not set `scoring`: the default,
+:meth:`score`, considers labeled samples only. If `y` contains both strings and -1, pass a
+:class:`~sklearn.model_selection.KFold` as `cv`, because stratified folds require entries of `y`
+that can be sorted.
+""",
 )
 
 # Texts by which tables mark unlabeled samples.

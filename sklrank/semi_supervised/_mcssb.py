@@ -11,7 +11,8 @@ from sklearn.tree import ExtraTreeClassifier
 
 from sklrank._boosters import of_boosters
 from sklrank._estimators import Interval, StrOptions
-from sklrank.semi_supervised._booster import SemiSupervisedBooster, of_classifiers
+from sklrank.semi_supervised._booster import SemiSupervisedBooster
+from sklrank.semi_supervised._labels import of_partly_labeled
 from sklrank.semi_supervised._objectives import MCSSBObjective
 from sklrank.semi_supervised._similarity import (
     diffused_affinities,
@@ -21,7 +22,7 @@ from sklrank.semi_supervised._similarity import (
 
 
 @of_boosters
-@of_classifiers
+@of_partly_labeled
 class MCSSBClassifier(SemiSupervisedBooster):
     r"""MCSSB classifier: multi-class semi-supervised boosting for data with few labeled samples.
 
@@ -29,15 +30,14 @@ class MCSSBClassifier(SemiSupervisedBooster):
 
     .. math:: \sum_{ij} \frac{S_{ij}}{b_i^\top b_j} + C \sum_{jk} \frac{q_j^k}{b_j^k}.
 
-    Here :math:`S_{ij}` is the similarity of the samples i and j. The vector :math:`b_i` contains
-    the class probabilities of sample i, which are the softmax of its scores, and :math:`b_i^k` is
-    the probability of class k. The affinity of sample j to class k is :math:`q_j^k`. The first sum
-    is small if similar samples are in the same class. The second sum is small if samples are in the
-    classes to which they have affinities. The objective never increases.
+    Here :math:`S_{ij}` is the similarity of the samples i and j, :math:`b_i` are the class
+    probabilities of sample i, the softmax of its scores, and :math:`q_j^k` is the affinity of
+    sample j to class k. The sums are small if similar samples are in the same class, and samples in
+    the classes to which they have affinities. The objective never increases.
 
     In each round (Algorithm 3), every unlabeled sample is assigned to the class that decreases a
-    bound on the objective most. The weight of a sample is this decrease. A classifier is fitted to
-    these classes and weights.
+    bound on the objective most, and its weight is this decrease. A classifier is fitted to these
+    classes and weights.
 
     By default, the similarity is that of nearest neighbors, the affinities are computed by label
     spreading, weak learners are fitted to labeled samples, too, and the steps are twice those of
@@ -67,21 +67,19 @@ class MCSSBClassifier(SemiSupervisedBooster):
     similarity : {"diffusion", "rbf", "identity"} or callable, default="diffusion"
         Similarity S of the samples:
 
-        - "diffusion": the similarity of two samples is 1 if one of them is among the `n_neighbors`
-          nearest neighbors of the other, else 0. The features are divided by their standard
-          deviations before. The affinities are computed by label spreading on the graph of
-          neighbors, which is an extension of [1]_. Each class spreads weight from its labeled
-          samples. The total weight of a class is its estimated proportion (the proportion among the
-          labeled samples, shrunk towards equal proportions if these are few). An unlabeled sample j
-          has an affinity only to the class with the largest weight at j. This affinity is the
+        - "diffusion": 1 if one of two samples is among the `n_neighbors` nearest neighbors of the
+          other, else 0, of features divided by their standard deviations. The affinities are
+          computed by label spreading on this graph, which is an extension of [1]_. Each class
+          spreads weight from its labeled samples, whose total is its estimated proportion (that
+          among the labeled samples, shrunk towards equal proportions if these are few). An
+          unlabeled sample j has an affinity only to the class with the largest weight at j, the
           proportion of that class in the total weight at j.
-        - "rbf": the similarity is a Gaussian of the distance, whose width is 15 % of the range of
-          distances, as in [1]_, and 0 on the diagonal. One number is stored for each pair of
-          samples (800 MB for 10,000 samples). If the features have different units, scale them
-          before.
-        - "identity": the similarity is 1 for a sample and itself, else 0.
-        - a callable: it is called with `X` and returns the matrix of similarities, dense or sparse,
-          which must be symmetric without negative entries. For "MCSSB-Uniform" of [1]_, use
+        - "rbf": a Gaussian of the distance, whose width is 15 % of the range of distances, as in
+          [1]_, and 0 on the diagonal. One number is stored for each pair of samples (800 MB for
+          10,000 samples). If the features have different units, scale them before.
+        - "identity": 1 for a sample and itself, else 0.
+        - a callable: it returns the matrix of similarities of `X`, dense or sparse, symmetric and
+          without negative entries. For "MCSSB-Uniform" of [1]_, use
           ``lambda X: np.ones((len(X), len(X)))``.
 
         Except with "diffusion", :math:`q_j^k` is the sum of the similarities of sample j to the
@@ -96,14 +94,14 @@ class MCSSBClassifier(SemiSupervisedBooster):
         {weighting}
     train_on : {"all", "unlabeled"}, default="all"
         Samples to which the weak learners are fitted. In Algorithm 3 of [1]_, these are the
-        unlabeled samples; the labels have an effect through the objective only. If "all", a labeled
-        sample is assigned to its class, and its weight is the decrease of the bound that this
-        causes, or 0 if the bound would increase. If all samples are labeled, "all" is used.
+        unlabeled ones; the labels have an effect through the objective only. If "all", or if all
+        are labeled, a labeled sample is assigned to its class, and its weight is the decrease of
+        the bound that this causes, or 0 if the bound would increase.
     {random_state}
 
     Attributes
     ----------
-    {classes}
+    {boosted}
     {rounds}
     {n_features_in}
 
@@ -112,7 +110,9 @@ class MCSSBClassifier(SemiSupervisedBooster):
     PooledLabelSpreading : Graphs and classifiers, weighted by hidden labels.
     AssembleClassifier : Semi-supervised boosting with pseudo-labels.
 
-    {notes}
+    Notes
+    -----
+    {of_unlabeled}
 
     References
     ----------

@@ -92,9 +92,7 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     :math:`1 / (n + 2)`, the probability of a mistake after n labels without one by Laplace's rule
     of succession. Without it, one source could veto a class.
 
-    The label -1 marks unlabeled samples, but tools of scikit-learn that encode `y` before they call
-    `fit`, such as `StackingClassifier`, treat it as a class. In a hyperparameter search, do not set
-    `scoring`: the default, :meth:`score`, considers labeled samples only.
+    {of_unlabeled}
 
     References
     ----------
