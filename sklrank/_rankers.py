@@ -222,20 +222,12 @@ class ClassScoresMixin:
 
 
 def two_class_difference(scores: np.ndarray) -> np.ndarray:
-    """Return the scores `(n_samples, n_classes)` in the format of a `decision_function`.
-
-    For two classes, they are the scores of the second class minus those of the first, of shape
-    `(n_samples,)`. For more classes, the scores are returned unchanged.
-    """
+    """Return scores `(n_samples, n_classes)`, for two classes their difference `(n_samples,)`."""
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
 def two_class_weights(weights: np.ndarray) -> np.ndarray:
-    """Return the weights in the format of a `coef_` or `intercept_`, with one row per class.
-
-    For two classes, the result is a single row: the difference between the weights of the second
-    and the first class. For more classes, the weights are returned unchanged.
-    """
+    """Return a row of weights for each class, or for two classes one row, their difference."""
     return weights[1:] - weights[:1] if len(weights) == 2 else weights
 
 

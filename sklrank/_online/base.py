@@ -87,8 +87,8 @@ class BaseOnline(LockedModel, BaseEstimator):
         """Add what other models have learned from their samples.
 
         The result is that of one model that learned all samples: exactly, apart from rounding
-        errors, if what it learned does not depend on their order, and else approximately. The
-        guide to deployment states which.
+        errors, if what it learned does not depend on their order, and else approximately (see the
+        guide to deployment).
 
         Parameters
         ----------
@@ -96,9 +96,9 @@ class BaseOnline(LockedModel, BaseEstimator):
             Models of the same class and parameters, which learned other samples. They do not
             change. Parameters that may differ are `random_state`, `verbose` and `n_jobs`.
         base : estimator or None, default=None
-            Model of which this model and the others are copies that continued to learn, such as
-            the one that all servers loaded in the morning. What it has learned counts once. If
-            None, all models started untrained.
+            Model of which this model and the others are copies that continued to learn, such as the
+            one that all servers loaded in the morning. What it has learned counts once. If None,
+            all models started untrained.
 
         Returns
         -------
@@ -170,10 +170,12 @@ class BaseOnline(LockedModel, BaseEstimator):
         """Return the number of rounds learned, which is the weight of the model in means."""
         return getattr(self, "n_rounds_", int(hasattr(self, "classes_")))
 
-    def _check_fitted(self, attribute="classes_"):
+    def _fitted(self, attribute):
+        """Return an attribute of the fitted model."""
         # The function of scikit-learn takes longer than the prediction for one sample.
         if not hasattr(self, attribute):
             check_is_fitted(self, attribute)
+        return getattr(self, attribute)
 
     def _check_rows(self, X, *, reset):
         if not reset and self._is_valid(X):

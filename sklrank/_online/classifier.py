@@ -53,8 +53,8 @@ changes take effect in the next `fit`, but those of `random_state`, `n_jobs` and
 """,
     shuffle="""
 shuffle : bool, default=True
-    Whether `fit` learns the samples in a random order, another one in each pass. If False, it
-    learns them in the order of the rows, as `partial_fit` and `progressive_fit` always do.
+    Whether `fit` learns the samples in a random order, another one in each pass, or in the order of
+    the rows, as `partial_fit` and `progressive_fit` always do.
 """,
     seed_of_order="""
 random_state : int, RandomState instance or None, default=0
@@ -70,18 +70,18 @@ y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
     classes="""
 classes : array-like of shape (n_classes,), default=None
     All class labels, or the names of the columns of an indicator matrix, in any order. If None in
-    the first call, they are the class labels in `y`, or the column names of a data frame, or 0,
-    ..., n_labels - 1. In later calls, None stands for those of the model, and labels that the model
-    does not have are added to it. Nothing was learned from them.
+    the first call, they are those of `y`: class labels, column names of a data frame, or 0, ...,
+    n_labels - 1. In later calls, None stands for those of the model, and new ones are added to it,
+    of which nothing was learned.
 """,
     weights="""
 sample_weight : array-like of shape (n_samples,), default=None
-    Importance weights, which should be of the order of one. A sample of weight zero is not learned.
-    If None, all weights are one.
+    Importance weights, of the order of one; None stands for one. A sample of weight zero is not
+    learned.
 """,
     chunks="""
-Passing the samples in one call or in several calls gives bit-identical models. Pickling the model
-between calls does not change the result.
+Passing the samples in one call or in several calls, with the model pickled in between, gives
+bit-identical models.
 """,
     returns_fitted="""
 Returns
@@ -92,8 +92,8 @@ self : object
 Raises
 ------
 ValueError
-    If the data are invalid or have a single class, or if a parameter is invalid. In these cases, a
-    fitted model does not change.
+    If the data are invalid or have a single class, or if a parameter is invalid. Then a fitted
+    model does not change.
 """,
     returns_self="""
 Returns
@@ -105,20 +105,18 @@ Raises
 ------
 ValueError
     If the data are invalid or have labels that are not in `classes`, if `classes` lacks a label of
-    the model, or if a weak learner cannot learn new labels. In these cases, the model does not
-    change.
+    the model, or if a weak learner cannot learn new labels. Then the model does not change.
 """,
     progressive="""
-The resulting model is the same as that of `partial_fit`, if all labels are available. Each
-prediction uses all that was learned from the samples before.
+The resulting model is that of `partial_fit`, if all labels are available. Each prediction uses all
+that was learned from the samples before.
 """,
     scores_before="""
 Returns
 -------
 ndarray of shape (n_samples, n_classes)
-    Scores of each sample before it is learned, with columns in the order of `classes_`; minus
-    infinity for labels that are not available. They are class probabilities if the estimator has
-    no `decision_function`.
+    Scores of each sample before it is learned, in the order of `classes_`; minus infinity for
+    labels that are not available. Class probabilities if the estimator has no `decision_function`.
 
 Raises
 ------
@@ -201,12 +199,11 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
 
         {chunks}
 
-        If the call is interrupted by Ctrl-C (KeyboardInterrupt), or fails since memory runs out or
-        a weak learner of another package raises an error, the model keeps what it has learned
-        before. After a first call, there is no model in these cases. If some of the weak learners
-        of a booster had then learned a sample that others had not, the booster still predicts, but
-        methods that learn raise `NotFittedError` until `fit` is called. A call that adds labels and
-        fails leaves the model as it was before.
+        If Ctrl-C (KeyboardInterrupt) interrupts the call, or it fails since memory runs out or a
+        weak learner of another package raises an error, the model keeps what it has learned before;
+        a first call leaves no model. If some weak learners of a booster had then learned a sample
+        that others had not, it still predicts, but methods that learn raise `NotFittedError` until
+        `fit` is called. A call that adds labels and fails leaves the model as it was before.
 
         Parameters
         ----------
@@ -260,9 +257,8 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         Returns
         -------
         float
-            If the model was fitted with an indicator matrix, one minus the rank loss, which is the
-            mean fraction of label pairs in the correct order. If it was fitted with class labels,
-            the accuracy.
+            One minus the rank loss, the mean fraction of label pairs in the correct order, if the
+            model was fitted with an indicator matrix; the accuracy for class labels.
         """
         if self._has_label_columns:
             check_columns(column_names(y), self.classes_)
@@ -274,8 +270,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         """Remove labels from the model.
 
         What was learned of the other labels does not change. A label that the argument `classes` of
-        another method adds again is a new one. Rewards of labels that were dropped, which arrive
-        later, are refused.
+        another method adds again is a new one. Later rewards of dropped labels are refused.
 
         Parameters
         ----------
@@ -290,8 +285,8 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         Raises
         ------
         ValueError
-            If `classes` has other entries, if fewer than two labels would remain, or if a weak
-            learner cannot change its labels. Then the model does not change.
+            If `classes` has other entries, fewer than two labels would remain, or a weak learner
+            cannot change its labels. Then the model does not change.
         NotFittedError
             If the model has no labels yet.
         """
@@ -439,8 +434,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            Logarithms of the class probabilities, which are minus infinity if the probability is 0.
-            The columns are in the order of `classes_`.
+            Logarithms of the class probabilities, minus infinity for 0, in the order of `classes_`.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
@@ -462,8 +456,7 @@ class CompiledClassifier(BaseOnlineClassifier):
         return self.classes_[best]
 
     def _predict_proba(self, X):
-        self._check_fitted()
-        return self._learner.predict_rows(self._check_rows(X, reset=False))
+        return self._fitted("_learner").predict_rows(self._check_rows(X, reset=False))
 
 
 def warn_of_lists(names):

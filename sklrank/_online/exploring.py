@@ -53,22 +53,19 @@ labels, and use only the relevance of the labels shown.
     exploration="""
 exploration : float, str or callable, default=0.05
     Amount of exploration, in (0, 1]. With "uniform" and "single-swap", it is the probability that a
-    sample explores instead of showing the k labels of largest score. Values from 0.05 to 0.1 are
-    suitable if users see the labels, since exploration shows them less relevant labels. Larger
-    values such as 0.5 are suitable if many labels are rare and showing irrelevant labels does no
-    harm; they require many samples or passes. `score` evaluates the ranking without exploration, so
-    a parameter search that maximizes it ignores the cost of showing less relevant labels; with
-    ``scoring=progressive_reward_score`` (:mod:`sklrank.model_selection`) it counts them. "decay"
-    is ``t ** -0.25`` in round t = 1, 2, ..., for which the bounds of Raman et al. (2020) decrease
-    fastest, and "ag0" is ``t ** (-1 / 3) / 2``. A callable, such as a
-    :class:`~sklrank.feedback.DecayingExploration`, maps t to the amount. `explore` uses the amount
-    of the next round for all samples.
+     sample explores instead of showing the k labels of largest score. Values from 0.05 to 0.1 are
+     suitable if users see the labels; larger ones such as 0.5 if many labels are rare and showing
+     irrelevant labels does no harm, which requires many samples or passes. `score` ignores the cost
+     of exploration, which a search with ``scoring=progressive_reward_score``
+     (:mod:`sklrank.model_selection`) counts. "decay" is ``t ** -0.25`` in round t = 1, 2, ..., for
+     which the bounds of Raman et al. (2020) decrease fastest, and "ag0" is ``t ** (-1 / 3) / 2``. A
+     callable, such as a :class:`~sklrank.feedback.DecayingExploration`, maps t to the amount.
+     `explore` uses the amount of the next round for all samples.
 """,
     feedback="""
 The labels may have been shown by this model or by another policy, in any order and at any earlier
 time, since the record has the propensities with which they were drawn. Passing the samples in one
-call or in several calls gives bit-identical models. Pickling the model between calls does not
-change the result.
+call or in several calls, with the model pickled in between, gives bit-identical models.
 """,
     record="""
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
@@ -78,16 +75,16 @@ exploration : Exploration
     policy. The number of labels may differ from `k`.
 rewards : array-like of shape (n_samples, k) or (n_samples,)
     1 for each label shown that is relevant, 0 for each that is not, and NaN if this is not known:
-    nothing is learned about the label, which is unbiased if relevance and knowledge do not depend
-    on each other. `SemiBanditRanker` and `LinUCBClassifier` accept all numbers from 0 to 1.
+    nothing is learned about the label, which is unbiased if relevance and knowledge are
+    independent. `SemiBanditRanker` and `LinUCBClassifier` accept all numbers from 0 to 1.
 classes : array-like of shape (n_labels,), default=None
     Names of the labels, as in `explore`.
 """,
     could_be_shown="""
 available : array-like, default=None
-    Labels that could be shown, as in `explore`. It matters for the boosters, which learn about no
-    pair with another label, and for Banditron and schedules that depend on the feedback, which
-    learn about the best class that was available.
+    Labels that could be shown, as in `explore`. The boosters learn about no pair with another
+    label; Banditron and schedules that depend on the feedback, about the best class that was
+    available.
 """,
     learned="""
 Returns
@@ -99,9 +96,8 @@ Raises
 ------
 ValueError
     If the data are invalid: labels outside of `classes_`, that were not available or that were
-    dropped since, propensities that are missing or not in (0, 1], or rewards that are not in
-    [0, 1], or, where numbers are refused, neither 0 nor 1. In these cases, the model does not
-    change.
+    dropped since, propensities that are missing or not in (0, 1], or rewards that are not in [0,
+    1], or, where numbers are refused, not 0 or 1. Then the model does not change.
 NotFittedError
     If there is no model yet and `classes` is None.
 """,
@@ -152,23 +148,22 @@ class ExploringMixin(metaclass=ABCMeta):
         ----------
         {samples}
         classes : array-like of shape (n_labels,), default=None
-            Names of the labels, which become `classes_`. They are required if there is no model.
-            Later, they may have new labels. Classifiers that show a single class require sorted
-            classes; for rankers, new labels follow those of the model.
+            Names of the labels, which become `classes_`, required if there is no model. Later, they
+            may have new labels, for rankers after those of the model. Classifiers that show a
+            single class require sorted classes.
         {available}
         random_state : int, sequence of int, SeedSequence or RandomState instance, default=None
             Source of the random draws of this call, which then does not change the model. If None,
             it is the model's own generator, which the parameter `random_state` initializes. A
-            sequence is the entropy of a :class:`numpy.random.SeedSequence`, for example the numbers
-            of a server and of a request. Other numbers draw independently of these.
+            sequence is the entropy of a :class:`numpy.random.SeedSequence`, such as the numbers of
+            a server and of a request; other numbers draw independently.
 
         Returns
         -------
         Exploration
-            The labels shown, as indices into `classes_`, with their propensities and the names
-            `classes_`: `k` labels of each sample, in the order in which the exploration scheme
-            (parameter `randomization`) shows them, or a single class. Pass the record to
-            `partial_fit_feedback` when the rewards are known.
+            The labels shown, `k` of each sample in the order in which the scheme (`randomization`)
+            shows them, or a single class, as indices into `classes_`, with their propensities and
+            the names. Pass the record to `partial_fit_feedback` when the rewards are known.
 
         Raises
         ------
@@ -210,9 +205,9 @@ class ExploringMixin(metaclass=ABCMeta):
         Returns
         -------
         ndarray of shape (n_samples, n_labels, n_labels) or (n_samples, n_classes)
-            Exact probability in the next call of `explore` that both labels are shown. The diagonal
-            has the probabilities that each label is shown. For classifiers that show a single
-            class, the probability of each class. Labels that are not available have 0.
+            Exact probability in the next call of `explore` that both labels are shown, on the
+            diagonal that each is shown, or of each class for classifiers that show a single one.
+            Labels that are not available have 0.
 
         Raises
         ------

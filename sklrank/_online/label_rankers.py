@@ -48,19 +48,18 @@ n_iter_ : int
 """,
     label_sets="""
 *Calibration.* Scores are converted to probabilities by Platt scaling (Platt 1999, "Probabilistic
-outputs for support vector machines") with an intercept for each label. Its inputs are the score,
-the standardized score, the logarithm of the share of the vote, and the largest score of the sample.
-After each sample, the coefficients are updated by a Newton step on the log loss of its scores from
-before it was learned. For class labels, the probabilities are the softmax of the scores times a
-coefficient that is learned in the same way (Guo et al. 2017, "On calibration of modern neural
-networks").
+outputs for support vector machines") with an intercept for each label, of the score, the
+standardized score, the logarithm of the share of the vote, and the largest score of the sample.
+After each sample, the coefficients take a Newton step on the log loss of its scores from before it
+was learned. For class labels, the probabilities are the softmax of the scores times a coefficient
+that is learned in the same way (Guo et al. 2017, "On calibration of modern neural networks").
 
 *Label sets.* There are four rules: the labels of a probability above 1/2; the same with the most
 probable label instead of an empty set; the labels of a probability above half of the micro-F1 of
 the past sets of this rule (Busa-Fekete et al. 2015, "Online F-measure optimization"); and the most
 probable labels, whose number is the sum of all probabilities, rounded. `threshold` selects one of
-them, or the rule whose past sets were the best. If only the relevance of the labels shown is known,
-the numbers of relevant labels are weighted by the inverse of the propensities of these labels.
+them, or the rule whose past sets were the best. If only the relevance of labels shown is known,
+numbers of relevant labels are weighted by the inverse of the propensities.
 """,
 )
 

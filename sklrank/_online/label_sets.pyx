@@ -182,15 +182,9 @@ cdef class LabelSets(Persistent):
         return self.n_labels, self.multilabel
 
     def play(
-        self,
-        const double[:, ::1] scores not None,
-        const double[::1] sample_weight=None,
-        const Py_ssize_t[::1] indptr=None,
-        const Py_ssize_t[::1] labels=None,
-        shown=None,
-        double[:, ::1] chances=None,
-        Py_ssize_t[:, ::1] sets=None,
-        threshold="auto",
+        self, const double[:, ::1] scores not None, const double[::1] sample_weight=None,
+        const Py_ssize_t[::1] indptr=None, const Py_ssize_t[::1] labels=None, shown=None,
+        double[:, ::1] chances=None, Py_ssize_t[:, ::1] sets=None, threshold="auto",
         n_samples=None,
     ):
         """Predict each sample, then learn from it.

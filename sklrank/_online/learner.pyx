@@ -111,11 +111,8 @@ cdef class OnlineLearner:
 
     @exclusive_call
     def play_rows(
-        self,
-        X not None,
-        const Py_ssize_t[::1] indptr not None,
-        const Py_ssize_t[::1] labels not None,
-        const double[::1] weights not None,
+        self, X not None, const Py_ssize_t[::1] indptr not None,
+        const Py_ssize_t[::1] labels not None, const double[::1] weights not None,
         double[:, ::1] votes=None,
     ):
         """Learn from the samples of an array or CSR matrix, one after the other.

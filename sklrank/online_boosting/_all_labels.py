@@ -23,12 +23,11 @@ class OnlineBMR(OnlineBooster):
     """Online boost-by-majority for multilabel ranking (OnlineBMR).
 
     Labels are ranked by the sum of the votes of weak learners, where a vote is a distribution over
-    the labels. In each round, the costs of learner i are potentials ([1]_, Eqs. 1 and 2). A
-    potential is the expected loss if the learners after learner i vote at random with the given
-    edge. Thus learner i learns most from samples whose loss depends on its vote. If the weak
-    learners have this edge, the number of learners that a given loss requires is optimal
-    (Theorem 4). The potentials are exact: they are computed from tables of the distribution of a
-    random walk, with one table for each number of relevant labels.
+    the labels. In each round, the costs of learner i are potentials ([1]_, Eqs. 1 and 2), the
+    expected loss if the learners after learner i vote at random with the given edge. Thus learner i
+    learns most from samples whose loss depends on its vote. If the weak learners have this edge,
+    the number of learners that a given loss requires is optimal (Theorem 4). The potentials are
+    exact: they are computed from tables of a random walk, one for each number of relevant labels.
 
     Parameters
     ----------
@@ -112,11 +111,11 @@ class AdaOLMR(OnlineBooster):
     Labels are ranked by the weighted votes of weak learners, where a vote is a distribution over
     the labels. In each round, learner i learns from the gradient c of the logistic rank loss at the
     scores given by the learners before it ([1]_, Eq. 8): each relevant label l has the importance
-    weight ``max(c) - c[l]``. The weight alpha_i of learner i is in [-2, 2]. In round t it is
-    updated by a gradient step of size ``1 / sqrt(t)`` on the same loss. Expert i is the weighted
-    sum of the votes of the first i learners. Hedge weights the experts by their rank losses
-    (Algorithm 3). `predict` and `decision_function` use the expert with the largest weight;
-    `progressive_fit` draws an expert in each round, as in the paper.
+    weight ``max(c) - c[l]``. The weight alpha_i of learner i is in [-2, 2]. In round t, it takes a
+    gradient step of size ``1 / sqrt(t)`` on the same loss. Expert i is the weighted sum of the
+    votes of the first i learners. Hedge weights the experts by their rank losses (Algorithm 3).
+    `predict` and `decision_function` use the expert with the largest weight; `progressive_fit`
+    draws an expert in each round, as in the paper.
 
     The algorithm adapts to weak learners of unknown edge. The default learners need no tuning.
 
@@ -142,16 +141,16 @@ class AdaOLMR(OnlineBooster):
     parameters and 20 random features each. The default learners usually rank better and are faster.
 
     Unless the loss is "logistic", the gradients are clipped to [-1, 1] in the steps of the weights.
-    The bound on the rank loss (Theorem 5 of [1]_) holds for the logistic loss. Of another loss f
-    of the difference z, its proof needs that f is convex, that its slope has a positive lower bound
-    for z >= 0 (so that each pair in the wrong order has a weight), that its slope is bounded (so
-    that the steps of the weights have a regret of order sqrt(T)), and that
-    ``f(z + a) - f(z) <= f'(z) (exp(a) - 1)`` (so that a learner with an edge decreases the loss in
-    proportion to its edge). The exponential loss has equality in the last condition, and its slope
-    is bounded because the weights are. The hinge loss does not satisfy it. If Hedge uses `loss`,
-    whose largest value for a sample is B after the division, the losses of the experts drawn have
-    an expected sum of at most ``B / (1 - exp(-B)) * (L + log(n_estimators))``, where L is the sum
-    of the losses of the best expert, for any loss that is not negative.
+    The bound on the rank loss (Theorem 5 of [1]_) holds for the logistic loss. Of another loss f of
+    the difference z, its proof needs that f is convex, with a slope that is bounded (so that the
+    regret of the weights is of order sqrt(T)) and, for z >= 0, has a positive lower bound (so that
+    each pair in the wrong order has a weight), and that ``f(z + a) - f(z) <= f'(z) (exp(a) - 1)``
+    (so that a learner with an edge decreases the loss in proportion to it). The exponential loss
+    has equality there, and its slope is bounded because the weights are; the hinge loss does not
+    satisfy it. If Hedge uses `loss`, whose largest value for a sample is B after the division, the
+    losses of the experts drawn have an expected sum of at most
+    ``B / (1 - exp(-B)) * (L + log(n_estimators))``, where L is that of the best expert, for any
+    loss that is not negative.
 
     {notes}
 

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.sparse import csr_array
+from scipy.special import softmax
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
@@ -56,47 +57,43 @@ estimator : estimator, list of estimators, "trees" or None, default=None
 
     - If None, the models of :func:`recommended_learners` are used: linear and kernel models, in
       :class:`AdaOLMR` with 1-d `y` also trees.
-    - If "trees", Hoeffding trees are used. Their parameters are drawn at random so that they
-      split early. Each tree has at most 256 leaves.
+    - If "trees", Hoeffding trees of at most 256 leaves, whose parameters are drawn at random so
+      that they split early.
     - If a classifier with ``partial_fit(X, y, classes, sample_weight)``, clones of it are used.
     - If a list of such classifiers, learner i is a clone of entry i modulo the length of the list.
 
-    A classifier without ``predict_proba`` votes for the label that it predicts. If its
-    ``predict`` returns rows of an indicator matrix, each represents a set of labels, among
-    which the vote is divided equally; if the set is empty, among all labels. Other weak
-    learners are possible too, such as classifiers of two classes, classifiers of indicator
-    matrices, rankers, and learners of costs: see :mod:`sklrank.online_boosting`.
+    A classifier without ``predict_proba`` votes for the label that it predicts. If its ``predict``
+    returns rows of an indicator matrix, the labels of the set share the vote, or all labels if it
+    is empty. Other weak learners are possible too, such as classifiers of two classes, classifiers
+    of indicator matrices, rankers, and learners of costs: see :mod:`sklrank.online_boosting`.
 
     :class:`~sklrank.linear_model.OnlineLogisticRegression`,
     :class:`~sklrank.linear_model.OnlineRidgeClassifier` and
     :class:`~sklrank.tree.HoeffdingTreeClassifier` run in compiled code. Missing values (NaN)
     are accepted if all weak learners accept them, as trees do.
 n_estimators : int or "auto", default="auto"
-    Number of weak learners. If "auto", the number is 100 for trees or clones of one classifier,
-    and the length of the list if `estimator` is a list or None.
+    Number of weak learners. If "auto", 100 trees or clones of one classifier, or the length of the
+    list if `estimator` is a list or None.
 """,
     training="""
 max_features : int, float, {"auto", "sqrt", "log2"} or None, default="auto"
-    Number of features that each weak learner uses: an int, a fraction of the features, "sqrt",
-    "log2", or None for all features. An int larger than the number of features selects all of
-    them. If "auto", trees use 20 features and other weak learners use all features. The
-    features of a learner are drawn at random once.
+    Number of features that each weak learner uses, drawn at random once: an int, a fraction of the
+    features, "sqrt", "log2", or None for all features, as is an int larger than their number. If
+    "auto", trees use 20 features and other weak learners all.
 max_iter : int, default=1
     Number of passes over the samples in `fit`.
 {shuffle}
 {threshold}
 random_state : int, RandomState instance or None, default=None
     Controls all random choices: the features, the parameters of trees, the seeds of the weak
-    learners, the order of the samples and, if the algorithm draws them, the experts and the labels
-    shown. Pass an int for reproducible results.
+    learners, the order of the samples and, if drawn, the experts and the labels shown.
 verbose : int, default=0
     If positive, `fit` and the other methods that learn print the mean rank loss so far, of samples
     before they are learned, and the number of rounds, after each batch of up to 1000 samples.
 n_jobs : int or None, default=None
-    Number of threads; -1 means all processors. They work on the weak learners in parallel
-    during training, and on the samples during prediction. Training becomes faster only if a
-    round takes at least some hundred microseconds, that is, with many learners or labels. The
-    model does not depend on `n_jobs`.
+    Number of threads; -1 means all processors. They work on the weak learners in parallel during
+    training, and on the samples during prediction. Training becomes faster only if a round takes
+    some hundred microseconds, with many learners or labels. The model does not depend on `n_jobs`.
 
 Attributes
 ----------
@@ -127,9 +124,9 @@ loss : str or callable, default="hinge"
     + """
     The tables of the potentials take about ``16 * n_estimators**2`` bytes for each number of
     relevant labels if the loss is linear between integers, such as "hinge", 200 instead of 16 if it
-    is smooth, and up to 16 times as much if it is less smooth than the logistic loss. If the loss
-    is not convex, such as "rank", each learner votes for a single label: its whole vote is given to
-    the label with the largest vote ([1]_, Theorem 2 for OnlineBMR).
+    is smooth, and up to 16 times as much if it is less smooth than the logistic loss. If it is not
+    convex, such as "rank", a learner's whole vote is given to the label with the largest vote
+    ([1]_, Theorem 2 for OnlineBMR).
 """,
     sloped_loss="""
 loss : str or callable, default="logistic"
@@ -171,14 +168,13 @@ the probability of the steps in potentials. What was learned with another m rema
     shown="""
 k : int, default=3
     Number of labels to show, from 2 to the number of labels, or from 1 with
-    ``cost_estimate="labels"``. A record of a single label forms no pair: with "pairs" its reward
-    does not change the scores, with "doubly-robust" the direct model learns it. If the target
-    consists of class labels and there are fewer than `k` classes, all classes are shown.
+    ``cost_estimate="labels"``; all of fewer than `k` classes. A record of a single label forms no
+    pair: with "pairs" its reward does not change the scores, with "doubly-robust" the direct model
+    learns it.
 {exploration}
 randomization : str, default="uniform"
-    Scheme of :func:`sklrank.feedback.explore` that draws several labels, such as "uniform" (a
-    sample that explores shows k random labels) or "single-swap" (it shows the k best labels
-    after up to two of them were swapped with random others).
+    Scheme of :func:`sklrank.feedback.explore` that draws several labels, such as "uniform" or
+    "single-swap".
 """,
     estimates="""
 cost_estimate : {"pairs", "labels", "doubly-robust"}, default="doubly-robust"
@@ -187,19 +183,19 @@ cost_estimate : {"pairs", "labels", "doubly-robust"}, default="doubly-robust"
     - "pairs" : sum over the pairs of a relevant and an irrelevant label that are both shown,
       each divided by the probability that both are shown ([1]_, Eq. 1).
     - "labels" : sum over the relevant labels shown, each divided by the probability that it is
-      shown. Each is compared with all other labels. This estimates a bound on the positions of
-      the relevant labels, on which DCG and precision depend. It allows ``k=1``.
-    - "doubly-robust" : sum over all pairs by a direct model of the relevance, plus "pairs" of
-      its errors. The direct model is an online logistic regression for each label, which learns
-      from the labels shown. The variance is much smaller, and so is the bias due to
-      `propensity_clip`. The time is proportional to the square of the number of labels.
-      Missing values are refused, since the direct model is linear.
+      shown, and compared with all other labels. This estimates a bound on the positions of the
+      relevant labels, on which DCG and precision depend. It allows ``k=1``.
+    - "doubly-robust" : sum over all pairs by a direct model of the relevance, an online logistic
+      regression for each label that learns from the labels shown, plus "pairs" of its errors. The
+      variance is much smaller, and so is the bias due to `propensity_clip`. The time is
+      proportional to the square of the number of labels. Missing values are refused, since the
+      model is linear.
 
 propensity_clip : float, default=0.2
-    Propensities are clipped to the interval from this number to one minus this number before
-    weights are divided by them. It is from 0 to 0.5. A larger value decreases the variance of
-    the estimates and increases their bias, which is that of the direct model if the estimate
-    is doubly robust. With 0, the estimates are unbiased.
+    Propensities are clipped to the interval from this number, 0 to 0.5, to one minus this number
+    before weights are divided by them. A larger value decreases the variance of the estimates and
+    increases their bias, that of the direct model if the estimate is doubly robust. With 0, they
+    are unbiased.
 """,
     rounds="""
 empirical_edges_ : ndarray of shape (n_estimators,)
@@ -252,9 +248,8 @@ class OnlineBooster(LabelSetRanker):
         """Return the :class:`~sklrank.online_boosting._costs.CostRule` of this algorithm."""
 
     def _label_scores(self, X):
-        self._check_fitted()
+        logs = self._fitted("_log_expert_weights")
         X = self._check_rows(X, reset=False)
-        logs = self._log_expert_weights
         n_used = len(self.estimators_) if logs is None else 1 + int(np.argmax(logs))
         blocks = slices(X.shape[0], SMALL_BATCH)
 
@@ -274,24 +269,21 @@ class OnlineBooster(LabelSetRanker):
     @property
     def n_rounds_(self) -> int:
         """Number of rounds."""
-        self._check_fitted()
-        return self._counter.n_rounds
+        return self._fitted("_counter").n_rounds
 
     @property
     def expert_weights_(self) -> np.ndarray:
         """Weights of the experts, which sum to one."""
-        self._check_fitted()
-        if self._log_expert_weights is None:
+        logs = self._fitted("_log_expert_weights")
+        if logs is None:
             n_experts = len(self.estimators_)
             return np.eye(1, n_experts, n_experts - 1)[0]
-        weights = np.exp(self._log_expert_weights - self._log_expert_weights.max())
-        return weights / weights.sum()
+        return softmax(logs)
 
     @property
     def empirical_edges_(self) -> np.ndarray:
         """Empirical edges of the weak learners, from all rounds."""
-        self._check_fitted()
-        gains, weights = self._edge_sums
+        gains, weights = self._fitted("_edge_sums")
         return np.divide(gains, weights, out=np.zeros(len(gains)), where=weights > 0.0)
 
     def __setstate__(self, state):

@@ -159,17 +159,10 @@ cdef class Rounds(ThreadTeam):
         return np.asarray(out)
 
     def play(
-        self,
-        X not None,
-        PairFeedback pair_feedback not None,
-        const double[::1] sample_weight not None,
-        double[::1] weights not None,
-        double[::1] log_expert_weights,
-        const double[::1] draws=None,
-        double[:, ::1] out=None,
-        double[:, ::1] edge_sums=None,
-        double[:, ::1] best_out=None,
-        learn_sets=None,
+        self, X not None, PairFeedback pair_feedback not None,
+        const double[::1] sample_weight not None, double[::1] weights not None,
+        double[::1] log_expert_weights, const double[::1] draws=None, double[:, ::1] out=None,
+        double[:, ::1] edge_sums=None, double[:, ::1] best_out=None, learn_sets=None,
     ):
         """Play one round for each sample.
 
@@ -200,12 +193,11 @@ cdef class Rounds(ThreadTeam):
             raise ValueError("pair_feedback does not match X or the labels")
         if sample_weight.shape[0] != n_samples:
             raise ValueError("sample_weight does not match X")
-        if out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels):
-            raise ValueError("out does not match X or the labels")
-        if best_out is not None and (best_out.shape[0], best_out.shape[1]) != (
-            n_samples, self.n_labels
+        if (out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels)) or (
+            best_out is not None
+            and (best_out.shape[0], best_out.shape[1]) != (n_samples, self.n_labels)
         ):
-            raise ValueError("best_out does not match X or the labels")
+            raise ValueError("out or best_out does not match X or the labels")
         if edge_sums is None:
             edge_sums = np.zeros((2, self.n_learners))
         elif (edge_sums.shape[0], edge_sums.shape[1]) != (2, self.n_learners):

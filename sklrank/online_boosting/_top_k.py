@@ -131,11 +131,11 @@ class TopKBooster(ExploringMixin, OnlineBooster):
 class TopKBBM(TopKBooster):
     """Boost-by-majority for multilabel ranking from top-k feedback (Top-k BBM).
 
-    The ranker shows `k` labels of each sample and learns only from the relevance of these labels.
-    The costs are unbiased estimates of the costs of :class:`OnlineBMR`. Each pair of a relevant and
-    an irrelevant label that are both shown has the weight ``1 / Pr[both shown]`` ([1]_, Eqs. 1 and
-    3, Algorithm 2). The number of relevant labels is unknown. Therefore losses are not normalized,
-    and the potential of a pair assumes that learners have an edge only towards its relevant label.
+    The ranker shows `k` labels of each sample and learns only from their relevance. The costs are
+    unbiased estimates of those of :class:`OnlineBMR`: each pair of a relevant and an irrelevant
+    label that are both shown has the weight ``1 / Pr[both shown]`` ([1]_, Eqs. 1 and 3, Algorithm
+    2). As the number of relevant labels is unknown, losses are not normalized, and the potential of
+    a pair assumes that learners have an edge only towards its relevant label.
 
     {protocol}
 
@@ -239,11 +239,11 @@ class TopKBBM(TopKBooster):
 class TopKAdaptive(TopKBooster):
     """Adaptive online boosting from top-k feedback (Top-k Adaptive).
 
-    The ranker shows `k` labels of each sample and learns only from the relevance of these labels.
-    The costs, gradients and losses are unbiased estimates of the costs, gradients and losses of
-    :class:`AdaOLMR`. Each pair of a relevant and an irrelevant label that are both shown has the
-    weight ``1 / Pr[both shown]`` ([1]_, Eqs. 1 and 4, Algorithm 3). The estimates are not
-    normalized by the number of pairs, which is unknown.
+    The ranker shows `k` labels of each sample and learns only from their relevance. The costs,
+    gradients and losses are unbiased estimates of those of :class:`AdaOLMR`: each pair of a
+    relevant and an irrelevant label that are both shown has the weight ``1 / Pr[both shown]``
+    ([1]_, Eqs. 1 and 4, Algorithm 3). They are not normalized by the number of pairs, which is
+    unknown.
 
     {protocol}
 
@@ -253,15 +253,15 @@ class TopKAdaptive(TopKBooster):
     {shown}
     {sloped_loss}
     learning_rate : float or "theory", default=1.0
-        Learning rate of the weights of the learners. In round t, the step size is the learning rate
-        divided by the square root of t. If "theory", the learning rate is
-        ``8 sqrt(2) rho / n_labels**2``, where rho is `exploration`, that of the first round if it
-        changes (line 13 of Algorithm 3). The bound on the loss in [1]_ is proved for this value and
-        a constant rho. With this value, the weights hardly change in streams of a few thousand
-        samples; since they start at 0, their signs are then those of the first steps.
+        Learning rate of the weights of the learners; in round t, the step size is divided by the
+        square root of t. "theory" is ``8 sqrt(2) rho / n_labels**2``, where rho is `exploration`,
+        that of the first round if it changes (line 13 of Algorithm 3). The bound on the loss in
+        [1]_ is proved for this value and a constant rho. With it, the weights hardly change in
+        streams of a few thousand samples; since they start at 0, their signs are then those of the
+        first steps.
     gradient_clip : float or None, default=1.0
-        Bound to which the absolute values of the gradients are clipped in the steps of the weights
-        of the learners, as in the experiments of [1]_. If None, the gradients are not clipped.
+        Bound of the absolute values of the gradients in the steps of the weights of the learners,
+        as in the experiments of [1]_. If None, the gradients are not clipped.
     {estimates}
     {training}
     {learned_weights}

@@ -213,6 +213,6 @@ class BanditronClassifier(BaseBanditClassifier):
         return MirrorDescent(n_features, mirror_map, learning_rate, is_factor)
 
     def _weights(self, name):
-        if isinstance(self._fitted_rounds().model.mirror_map, KernelMap):
+        if isinstance(self._fitted("_rounds").model.mirror_map, KernelMap):
             raise AttributeError(f"{name} is not available for models with a kernel")
         return super()._weights(name)

@@ -185,7 +185,7 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         return self._rounds.explore(self._rows(rows), sampler, draws, available)
 
     def _propensities(self, X, available):
-        rounds = self._fitted_rounds()
+        rounds = self._fitted("_rounds")
         X, shown = self._check_rows(X, reset=False), []
         available = self._check_available(available, X.shape[0])
         sampler = self._make_sampler()
@@ -219,29 +219,25 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
     @property
     def exploration_(self) -> float:
         """Exploration rate of the next round."""
-        return self._fitted_rounds().schedule.rate
+        return self._fitted("_rounds").schedule.rate
 
     @property
     def error_rate_(self) -> float:
         """Mean of one minus the reward: the fraction of rounds in which the class was wrong."""
-        rounds = self._fitted_rounds()
+        rounds = self._fitted("_rounds")
         return rounds.n_mistakes / rounds.n_rounds if rounds.n_rounds else np.nan
 
     @property
     def n_rounds_(self) -> int:
         """Number of rounds."""
-        return self._fitted_rounds().n_rounds
-
-    def _fitted_rounds(self):
-        self._check_fitted()
-        return self._rounds
+        return self._fitted("_rounds").n_rounds
 
     def _weights(self, name):
         """Return the weights of the features and the constant, for the attribute `name`."""
-        return self._fitted_rounds().model.weights
+        return self._fitted("_rounds").model.weights
 
     def _class_scores(self, X):
-        rounds = self._fitted_rounds()
+        rounds = self._fitted("_rounds")
         X = self._check_rows(X, reset=False)
         scores = np.empty((X.shape[0], len(self.classes_)))
         for block in timed_slices(self._blocks(X)):

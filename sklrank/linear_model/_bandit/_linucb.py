@@ -369,10 +369,10 @@ class LinUCBClassifier(BaseBanditClassifier):
     @property
     def n_drifts_(self) -> int:
         """Number of concept drifts detected."""
-        return self._fitted_rounds().model.drift_test.n_drifts
+        return self._fitted("_rounds").model.drift_test.n_drifts
 
     def _weights(self, name):
-        if self._fitted_rounds().model.n_components:
+        if self._fitted("_rounds").model.n_components:
             raise AttributeError(
                 f"{name} is not available for models with the kernel 'rbf', whose weights are "
                 "those of random features: use kernel='linear'"

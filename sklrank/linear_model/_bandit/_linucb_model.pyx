@@ -27,11 +27,10 @@ of the classes shown, so that the test is valid for classes that another policy 
 
 If `clip` is above zero, each feature is centered by its mean, clipped at plus and minus `clip`
 standard deviations, and divided by its range, which is the range of the values clipped in the same
-way. The results therefore do not depend on the units of the features. Division by the range keeps
-the variance of pixels that are rarely lit small, and clipping is necessary for heavy tails. All
-samples are then divided by their root mean squared norm, so that `alpha` and `bonus` have the same
-meaning for any number of features. This norm does not include the constant of the intercept, which
-has a fixed value.
+way. Division by the range keeps the variance of pixels that are rarely lit small, and clipping is
+necessary for heavy tails. All samples are then divided by their root mean squared norm, so that
+`alpha` and `bonus` have the same meaning for any number of features. This norm does not include the
+constant of the intercept, which has a fixed value.
 
 If there are `frequencies`, the features of a sample are its standardized values, divided by their
 root mean squared norm, and random Fourier features

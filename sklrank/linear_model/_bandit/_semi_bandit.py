@@ -199,19 +199,15 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
     @property
     def n_rounds_(self) -> int:
         """Number of samples learned, without those of weight zero."""
-        self._check_fitted()
-        return self._label_sets.n_learned
+        return self._fitted("_label_sets").n_learned
 
     @property
     def estimator_weights_(self) -> np.ndarray:
         """Weights of the learners in the vote."""
-        self._check_fitted()
-        return self._learner.copy_weights()
+        return self._fitted("_learner").copy_weights()
 
     def _label_scores(self, X):
-        self._check_fitted()
-        X = self._check_rows(X, reset=False)
-        return self._learner.predict_rows(X)
+        return self._fitted("_learner").predict_rows(self._check_rows(X, reset=False))
 
     def _start_model(self, classes):
         self.classes_ = classes

@@ -219,15 +219,11 @@ class BasePredtron(BaseOnline):
     @shared_call
     def _scores(self, X):
         """Return the scores of the samples, `(n_samples, n_scores)`."""
-        return self._fitted_model().score(self._check_rows(X, reset=False))
-
-    def _fitted_model(self):
-        self._check_fitted("_model")
-        return self._model
+        return self._fitted("_model").score(self._check_rows(X, reset=False))
 
     def _weights_of(self, kind, name):
         """Return the weights of a model of a kind, which has the attribute `name`."""
-        model = self._fitted_model()
+        model = self._fitted("_model")
         if not isinstance(model, kind):
             with_kernel = "no kernel" if kind is LinearModel else "a kernel"
             raise AttributeError(f"{name} is an attribute of models with {with_kernel}")
@@ -261,17 +257,17 @@ class BasePredtron(BaseOnline):
     @property
     def n_rounds_(self) -> int:
         """Number of rounds that the model has been trained on."""
-        return self._fitted_model().rounds.n_rounds
+        return self._fitted("_model").rounds.n_rounds
 
     @property
     def n_mistakes_(self) -> int:
         """Number of training rounds in which the loss of the prediction was not zero."""
-        return self._fitted_model().rounds.n_mistakes
+        return self._fitted("_model").rounds.n_mistakes
 
     @property
     def mean_loss_(self) -> float:
         """Mean loss of the predictions in the training rounds, or NaN before the first round."""
-        rounds = self._fitted_model().rounds
+        rounds = self._fitted("_model").rounds
         return rounds.total_loss / rounds.n_rounds if rounds.n_rounds else np.nan
 
 

@@ -178,25 +178,13 @@ def class_problem(loss, representation, classes, reject_cost):
     return costs, np.ascontiguousarray(without_basis(codes)), predictions
 
 
-def _any_error(tp, fp, fn, tn):
-    return fp + fn > 0
-
-
-def _errors(tp, fp, fn, tn):
-    return fp + fn
-
-
-def _pairs_in_error(tp, fp, fn, tn):
-    return fp * fn
-
-
 # The functions return the losses for counts. In Section 3 of the paper, the values 0 and 1 of
 # "subset_zero_one" are swapped.
 SUBSET_LOSSES = {
-    "error_set_size": _pairs_in_error,
-    "hamming": _errors,
-    "subset_zero_one": _any_error,
-    "zero_one": _any_error,
+    "error_set_size": lambda tp, fp, fn, tn: fp * fn,
+    "hamming": lambda tp, fp, fn, tn: fp + fn,
+    "subset_zero_one": lambda tp, fp, fn, tn: fp + fn > 0,
+    "zero_one": lambda tp, fp, fn, tn: fp + fn > 0,
 }
 
 
@@ -209,14 +197,14 @@ class SubsetLosses:
     """
 
     def __init__(self, loss, n_labels):
-        self._function = loss if callable(loss) else SUBSET_LOSSES[loss]
+        self._loss = loss
         self.n_labels = n_labels
         self.offsets = np.full(n_labels + 1, -1, dtype=np.intp)
         self.values = np.empty(0)
 
     def of_labels(self, n_labels):
         """Return tables of the same loss for another number of labels."""
-        return SubsetLosses(self._function, n_labels)
+        return SubsetLosses(self._loss, n_labels)
 
     def cover(self, n_relevant):
         """Add the tables that are missing for the given numbers of relevant labels."""
@@ -231,7 +219,8 @@ class SubsetLosses:
 
     def _evaluate(self, r):
         tp, fp = np.indices((r + 1, self.n_labels - r + 1))
-        table = as_numbers(self._function(tp, fp, r - tp, self.n_labels - r - fp), "loss")
+        function = self._loss if callable(self._loss) else SUBSET_LOSSES[self._loss]
+        table = as_numbers(function(tp, fp, r - tp, self.n_labels - r - fp), "loss")
         if table.shape != tp.shape:
             raise ValueError(
                 f"loss must return a number for each entry of arrays of the shape {tp.shape}, got "

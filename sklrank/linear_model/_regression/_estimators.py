@@ -108,13 +108,11 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     @property
     def n_rounds_(self) -> int:
         """Number of samples learned, without those of weight zero."""
-        self._check_fitted()
-        return int(self._learner.feature_map.count)
+        return int(self._fitted("_learner").feature_map.count)
 
     def _class_scores(self, X):
         # Probabilities would have the same order, but several of them can be equal to 0 or 1.
-        self._check_fitted()
-        return self._learner.score_rows(self._check_rows(X, reset=False))
+        return self._fitted("_learner").score_rows(self._check_rows(X, reset=False))
 
     @property
     @shared_call
@@ -130,8 +128,7 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
 
     def _affine(self, name):
         """Return the weights of the features and the intercepts of all classes."""
-        self._check_fitted()
-        features, weights = self._learner.feature_map, self._learner.weight_table
+        features, weights = self._fitted("_learner").feature_map, self._learner.weight_table
         if features.is_rbf or features.normalize or (features.standardize and self._clips_often):
             cause = "kernel='rbf'" if features.is_rbf else "normalize='l2'"
             if not (features.is_rbf or features.normalize):
@@ -147,20 +144,17 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     @property
     def model_shares_(self) -> np.ndarray:
         """Shares of the models in the prediction."""
-        self._check_fitted()
-        return self._learner.copy_shares()
+        return self._fitted("_learner").copy_shares()
 
     @property
     def mean_(self) -> np.ndarray:
         """Means of the features over the samples learned so far."""
-        self._check_fitted()
-        return self._learner.feature_map.standardization()[0]
+        return self._fitted("_learner").feature_map.standardization()[0]
 
     @property
     def scale_(self) -> np.ndarray:
         """Standard deviations of the features over the samples learned; 1 for constant features."""
-        self._check_fitted()
-        deviations = self._learner.feature_map.standardization()[1]
+        deviations = self._fitted("_learner").feature_map.standardization()[1]
         return np.where(deviations > 0, deviations, 1.0)
 
 
@@ -421,8 +415,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
     @property
     def n_drifts_(self) -> int:
         """Number of concept drifts detected."""
-        self._check_fitted()
-        return self._learner.drift_test.n_drifts
+        return self._fitted("_learner").drift_test.n_drifts
 
     def _check_weights(self, weights):
         max_weight, alpha = weights.max(initial=0.0), self._learner.min_alpha

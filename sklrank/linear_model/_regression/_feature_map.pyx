@@ -53,19 +53,9 @@ cdef class FeatureMap:
     """
 
     def __init__(
-        self,
-        Py_ssize_t n_features,
-        double clip,
-        double scale=1.0,
-        *,
-        frequencies=None,
-        phases=(),
-        bint standardize=True,
-        bint normalize=False,
-        double intercept=1.0,
-        shared_slots=None,
-        signs=None,
-        Py_ssize_t n_slots=0,
+        self, Py_ssize_t n_features, double clip, double scale=1.0, *, frequencies=None, phases=(),
+        bint standardize=True, bint normalize=False, double intercept=1.0, shared_slots=None,
+        signs=None, Py_ssize_t n_slots=0,
     ):
         no_columns = np.empty(0, dtype=np.intc)
         cdef Py_ssize_t n = n_features * standardize

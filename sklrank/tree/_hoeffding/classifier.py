@@ -161,8 +161,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         int
             Depth of the tree. The depth of a tree with a single leaf is 0.
         """
-        self._check_fitted()
-        return int(self._learner.node_table["depth"].max())
+        return int(self._fitted("_learner").node_table["depth"].max())
 
     def get_n_leaves(self) -> int:
         """Return the number of leaves.
@@ -172,27 +171,23 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         int
             Number of leaves, at least 1.
         """
-        self._check_fitted()
-        return (len(self._learner.node_table) + 1) // 2
+        return (len(self._fitted("_learner").node_table) + 1) // 2
 
     @property
     def n_rounds_(self) -> int:
         """Number of samples learned, without those of weight zero."""
-        self._check_fitted()
-        return self._learner.n_learned
+        return self._fitted("_learner").n_learned
 
     @property
     def n_drifts_(self) -> int:
         """Number of concept drifts detected."""
-        self._check_fitted()
-        test = getattr(self._learner, "drift_test", None)
+        test = getattr(self._fitted("_learner"), "drift_test", None)
         return 0 if test is None else test.n_drifts
 
     @property
     def feature_importances_(self) -> np.ndarray:
         """Importances of the features, normalized to sum to 1; all are 0 if there are no splits."""
-        self._check_fitted()
-        nodes = self._learner.node_table
+        nodes = self._fitted("_learner").node_table
         inner = nodes[nodes["feature"] != LEAF]
         gains = np.bincount(
             inner["feature"], inner["gain"] * inner["weight"], minlength=self.n_features_in_

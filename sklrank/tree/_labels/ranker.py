@@ -136,8 +136,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     @property
     def n_rounds_(self) -> int:
         """Number of samples learned."""
-        self._check_fitted()
-        return self._learner.n_learned
+        return self._fitted("_learner").n_learned
 
     def partial_fit(
         self,
@@ -179,11 +178,11 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
             Probabilities, in the order of `classes_` or `labels`. Those of classes are normalized
             at each node, and sum to one over all.
         """
-        self._check_fitted()
         if labels is None:
             return self._label_scores(X)
         message = "labels has entries that are not in classes_: {}"
-        return self._label_scores(X, indices_of(names_of(labels), self.classes_, message))
+        classes = self._fitted("classes_")
+        return self._label_scores(X, indices_of(names_of(labels), classes, message))
 
     @shared_call
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -237,8 +236,8 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         ndarray of shape (n_samples, k)
             Entries of `classes_`, from best to worst.
         """
-        self._check_fitted()
-        return self.classes_[np.vstack(self._search(X, check_k(k, len(self.classes_)), 0.0))]
+        classes = self._fitted("classes_")
+        return classes[np.vstack(self._search(X, check_k(k, len(classes)), 0.0))]
 
     def _search(self, X, k, floor):
         X = self._check_rows(X, reset=False)
@@ -246,11 +245,11 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         return [row for rows in batches for row in self._learner.search_rows(X[rows], k, floor)]
 
     def _label_scores(self, X, indices=slice(None)):
-        self._check_fitted()
+        learner = self._fitted("_learner")
         X = self._check_rows(X, reset=False)
         scores = np.empty((X.shape[0], len(self.classes_[indices])))
         for rows in timed_slices(slices(X.shape[0], BATCH)):
-            scores[rows] = self._learner.score_rows(X[rows], indices)
+            scores[rows] = learner.score_rows(X[rows], indices)
         if not self._has_label_columns and not self._learner.n_leaves:
             scores[:] = 1.0 / len(self.classes_)  # No class has occurred.
         return scores
