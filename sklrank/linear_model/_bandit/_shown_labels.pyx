@@ -20,59 +20,39 @@ def learn_rounds(
     learning.
     """
     cdef Rows rows = learner.rows_of(X)
-    cdef Py_ssize_t n = rows.n_rows, t, n_played = 0
+    cdef Py_ssize_t n = rows.n_rows, t, i, n_played = 0
     cdef Row x
+    cdef LabelFeedback feedback
+    # Of a round: the relevant and the irrelevant labels shown, with their weights and relevance.
+    cdef Py_ssize_t[:, ::1] labels = np.empty((2, shown.k), dtype=np.intp)
+    cdef double[::1] label_weights = np.empty(shown.k), relevance = np.empty(shown.k)
     if not n == shown.n_samples == weights.shape[0] == scores.shape[0] or (
         not learner.n_classes == shown.n_labels == scores.shape[1]
     ):
         raise ValueError("weights, scores or labels shown do not match the samples and labels")
-    cdef Round memory = Round(shown.k)
+    feedback.relevant, feedback.irrelevant = &labels[0, 0], &labels[1, 0]
+    feedback.weights, feedback.costs = &label_weights[0], NULL
     try:
         with nogil:
             for t in range(n):
                 rows.read(t, &x)
                 learner.predict_cached(&x, &scores[t, 0])
                 shown.show(t, &scores[t, 0])
+                feedback.n_relevant = feedback.n_irrelevant = 0
+                feedback.relevance, feedback.sample_weight = NULL, weights[t]
+                for i in range(shown.k):
+                    label_weights[i] = weights[t]
+                    if shown.rewards[t, i] > 0.0:
+                        labels[0, feedback.n_relevant] = shown.actions[t, i]
+                        relevance[feedback.n_relevant] = shown.rewards[t, i]
+                        feedback.n_relevant += 1
+                        if shown.rewards[t, i] < 1.0:
+                            feedback.relevance = &relevance[0]
+                    elif shown.rewards[t, i] == 0.0:
+                        labels[1, feedback.n_irrelevant] = shown.actions[t, i]
+                        feedback.n_irrelevant += 1
                 if weights[t] != 0.0:
-                    memory.learn(
-                        learner, &x, &shown.actions[t, 0], &shown.rewards[t, 0], weights[t]
-                    )
+                    learner.learn_cached(&x, &feedback)
                 n_played = t + 1
     finally:
         learn_sets(n_samples=n_played)
-
-
-cdef class Round:
-    """Working memory of a round, and its last step."""
-
-    cdef double[::1] label_weights, relevance       # (k,)
-    cdef Py_ssize_t[::1] relevant, irrelevant       # (k,)
-    cdef Py_ssize_t k
-
-    def __init__(self, Py_ssize_t k):
-        self.k = k
-        self.label_weights, self.relevance = np.empty((2, k))
-        self.relevant, self.irrelevant = np.empty((2, k), dtype=np.intp)
-
-    cdef int learn(
-        self, OnlineLearner learner, const Row* x, const Py_ssize_t* actions,
-        const double* rewards, double weight,
-    ) except -1 nogil:
-        cdef LabelFeedback feedback
-        cdef Py_ssize_t i
-        feedback.n_relevant = feedback.n_irrelevant = 0
-        feedback.costs = feedback.relevance = NULL
-        for i in range(self.k):
-            self.label_weights[i] = weight
-            if rewards[i] > 0.0:
-                self.relevant[feedback.n_relevant] = actions[i]
-                self.relevance[feedback.n_relevant] = rewards[i]
-                feedback.n_relevant += 1
-                if rewards[i] < 1.0:
-                    feedback.relevance = &self.relevance[0]
-            elif rewards[i] == 0.0:
-                self.irrelevant[feedback.n_irrelevant] = actions[i]
-                feedback.n_irrelevant += 1
-        feedback.relevant, feedback.irrelevant = &self.relevant[0], &self.irrelevant[0]
-        feedback.weights, feedback.sample_weight = &self.label_weights[0], weight
-        return learner.learn_cached(x, &feedback)
