@@ -1,8 +1,7 @@
 """Boosting in function space: weak learners are fitted one after another to all samples.
 
-The boosters share one loop. In each round, an *objective* computes a label and a weight for each
-sample from the current scores, a weak learner is fitted to them, the objective computes the step,
-and the scores are updated. The boosters differ in their objectives.
+In each round, an *objective* computes a label and a weight for each sample from the current scores,
+a weak learner is fitted to them, and added with a step. The boosters differ in their objectives.
 
 Rankers of the documents of queries, by relevance:
 

@@ -423,15 +423,13 @@ class CrossEntropyObjective(Objective):
     uses_gains = True
 
     def __init__(self, gains, target, k=None):
-        self._queries = queries = target.queries
-        weights = target.weights
+        self._queries, self._weights = target.queries, target.weights
+        queries, weights = target.queries, target.weights
         totals = np.bincount(queries.codes, gains * weights)
         shares = target.query_weights * (totals > 0)
         shares /= self._total_weight(target, totals > 0)
-        self._query_shares = shares
-        self._shares = shares[queries.codes]
+        self._query_shares, self._shares = shares, shares[queries.codes]
         self._gains = gains * weights / np.where(totals > 0, totals, 1.0)[queries.codes]
-        self._weights = weights
         # Documents are copies of this size. Larger ones could have shares above 1, and so negative
         # hessians and losses.
         self._unit = target.unit

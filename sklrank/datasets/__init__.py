@@ -8,8 +8,7 @@ For label ranking, :func:`load_preflib` reads votes, :func:`make_sparse_label_ra
 :func:`sample_mallows` and :func:`sample_plackett_luce` draw rankings,
 :func:`label_ranking_from_classification` and :func:`label_ranking_from_regression` convert other
 data, :func:`hide_labels` makes rankings incomplete, and :func:`tie_labels` makes them partial. All
-rankings are given as positions: a smaller position is better, and NaN marks a label that is not
-ranked.
+rankings are positions: a smaller one is better, and NaN marks a label that is not ranked.
 
 For document ranking, :func:`load_letor` reads files of relevance grades, features and query ids,
 :func:`make_recommender` draws users who rated few items, with the scores of a collaborative filter,

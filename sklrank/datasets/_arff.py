@@ -160,9 +160,7 @@ def load_arff_multilabel(
     )
 
 
-def _find_labels(
-    arff: ArffFile, labels: int | Sequence[str] | None, xml: str | os.PathLike | None
-) -> list[int]:
+def _find_labels(arff: ArffFile, labels, xml) -> list[int]:
     """Return the column indices of the label attributes, as specified by `labels` or `xml`."""
     if labels is not None and xml is not None:
         raise ValueError("labels and xml both name the labels: pass only one of them.")

@@ -93,7 +93,10 @@ def _read_header(lines: Lines) -> tuple[str, tuple[Attribute, ...]]:
         keyword, _, rest = line.replace("\t", " ", 1).partition(" ")
         keyword = keyword.lower()
         if keyword == "@relation":
-            relation = _parse_relation(rest.strip(), lines)
+            name = rest.strip()
+            if name.startswith(("'", '"')) and re.match(_QUOTED, name) is None:
+                lines.fail(f"a quotation mark is not closed: {_shorten(name)!r}.")
+            relation = _unquote(name)
         elif keyword == "@attribute":
             attribute = _parse_attribute(rest, lines)
             if attribute.name in attributes:
@@ -106,12 +109,6 @@ def _read_header(lines: Lines) -> tuple[str, tuple[Attribute, ...]]:
         else:
             lines.fail(f"expected @relation, @attribute or @data, got {_shorten(line)!r}.")
     lines.fail("the file ends without an @data line.")
-
-
-def _parse_relation(name: str, lines: Lines) -> str:
-    if name.startswith(("'", '"')) and re.match(_QUOTED, name) is None:
-        lines.fail(f"a quotation mark is not closed: {_shorten(name)!r}.")
-    return _unquote(name)
 
 
 def _parse_attribute(declaration: str, lines: Lines) -> Attribute:
@@ -135,9 +132,8 @@ def _parse_attribute(declaration: str, lines: Lines) -> Attribute:
     return Attribute(name, keyword)
 
 
-def _read_rows(
-    lines: Lines, attributes: tuple[Attribute, ...]
-) -> tuple[np.ndarray | sparse.csr_matrix, np.ndarray | None]:
+def _read_rows(lines: Lines, attributes):
+    """Return the matrix of the rows, and their weights or None."""
     converters = [attribute.converter() for attribute in attributes]
     n_attributes = len(attributes)
     values, columns, row_ends = array("d"), array("q"), array("q", [0])

@@ -150,9 +150,7 @@ def sample_plackett_luce(
     return strict_positions(scores + rng.gumbel(size=scores.shape))
 
 
-def truncated_normal(
-    rng: np.random.RandomState, scale: float, bound: float, size: tuple[int, ...]
-) -> np.ndarray:
+def truncated_normal(rng, scale, bound, size):
     """Draw normal numbers with standard deviation `scale`, truncated to ±`bound`.
 
     Each number is a monotone function of one uniform number, so that for a given seed the magnitude

@@ -160,14 +160,7 @@ def make_sparse_label_ranking(
     return (X, Y, Y_clean, scores) if return_clean else (X, Y)
 
 
-def _add_noise(
-    rng: np.random.RandomState,
-    scores: np.ndarray,
-    Y_clean: np.ndarray,
-    noise: str,
-    scale: float,
-    theta: float,
-) -> np.ndarray:
+def _add_noise(rng, scores, Y_clean, noise, scale, theta):
     if noise == "mallows":
         return sample_mallows(Y_clean, theta, random_state=rng)
     if noise == "none" or scale == 0:

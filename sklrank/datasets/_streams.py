@@ -140,9 +140,7 @@ def make_multilabel_ranking_stream(
     return (X, Y, scores) if return_scores else (X, Y)
 
 
-def _draw_biases(
-    rng: np.random.RandomState, n_labels: int, cardinality: float, noise: float
-) -> np.ndarray:
+def _draw_biases(rng, n_labels, cardinality, noise):
     """Draw biases `(n_labels,)` for which the probabilities of the labels sum to `cardinality`.
 
     A noisy score is normal with variance ``1 + noise**2``. With a bias of ``b`` times its standard

@@ -25,17 +25,14 @@ MAX_LINE = 2**27
 
 
 class Lines:
-    """Iterator over the lines of a file that are not empty.
+    """Iterator over the lines of a file that are not empty; `number` is that of the last one.
 
-    The attribute `number` is the number of the line read last. Lines that start with "%" are
-    skipped and collected in `comments`.
+    Lines that start with "%" are skipped and collected in `comments`.
     """
 
     def __init__(self, path: str, stream: io.TextIOBase):
-        self.path = path
-        self.number = 0
+        self.path, self._stream, self.number = path, stream, 0
         self.comments: list[str] = []
-        self._stream = stream
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -84,12 +81,10 @@ def open_lines(path: str, encoding: str) -> Iterator[Lines]:
             f"encoding must be the name of a text encoding, e.g. 'utf-8' or 'latin-1', got "
             f"{encoding!r}."
         ) from error
-    if encoding.lower().replace("_", "-") in ("utf-8", "utf8"):
-        decoding = "utf-8-sig"  # Some programs write a byte order mark.
-    else:
-        decoding = encoding
+    # Some programs write a byte order mark.
+    is_utf_8 = encoding.lower().replace("_", "-") in ("utf-8", "utf8")
     with open_binary(path) as stream:
-        lines = Lines(path, io.TextIOWrapper(stream, decoding))
+        lines = Lines(path, io.TextIOWrapper(stream, "utf-8-sig" if is_utf_8 else encoding))
         try:
             yield lines
         except UnicodeError as error:
@@ -104,9 +99,7 @@ class _ConvertedLines:
     """Lines of a file for :func:`load_svmlight_file`, which `convert` reads first."""
 
     def __init__(self, stream: IO[bytes], convert: Callable[[bytes], bytes]) -> None:
-        self.stream = stream
-        self.convert = convert
-        self.number = 0
+        self.stream, self.convert, self.number = stream, convert, 0
 
     def __iter__(self) -> Iterator[bytes]:
         for line in self.stream:

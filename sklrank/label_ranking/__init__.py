@@ -1,16 +1,11 @@
 """Label ranking: the target of each sample is a ranking of the labels.
 
-Rankings may be incomplete or contain ties. The target holds the *position* of each label: a smaller
-position is better, and only the order of the positions matters. NaN marks a label that is not
-ranked, and equal positions mark tied labels. Articles and files often contain *orderings* instead,
-which list the labels from best to worst. For the ranking a > c > b,
-
-- the ordering is (a, c, b), the labels at places 1, 2, 3;
-- the positions are (1, 3, 2), the places of a, b, c.
-
-If labels are numbers, positions and orderings are permutations of the same numbers, so no check can
-detect that one was passed instead of the other: convert them by :func:`positions_from_orderings`,
-and numbers of which larger ones are better, such as ratings, by :func:`positions_from_scores`.
+The target holds the *position* of each label: a smaller one is better, and only their order
+matters. NaN marks a label that is not ranked, and equal positions mark tied labels. Articles and
+files often contain *orderings* instead, the labels from best to worst: for the ranking a > c > b,
+the ordering is (a, c, b), and the positions of a, b, c are (1, 3, 2). If labels are numbers, no
+check can tell one from the other: convert orderings by :func:`positions_from_orderings`, and
+numbers of which larger ones are better, such as ratings, by :func:`positions_from_scores`.
 
 - :class:`LabelwiseRanker` learns the position of each label by regression, then sorts the labels.
 - :class:`PairwiseRanker` learns by classification which of two labels comes first, then counts

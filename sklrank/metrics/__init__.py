@@ -11,15 +11,13 @@
   :func:`hit_rate_score`, :func:`reciprocal_rank_score`.
 - Of classes with a reject option: :func:`reject_loss`.
 
-The scorers are meant for the ``scoring`` parameter of scikit-learn's tools; losses and distances
-are negated. The scorers for relevant labels (such as ``rank_loss_scorer``) use
-``decision_function`` or ``predict_proba``. The scorers for rankings (such as
-``kendall_tau_scorer``) use ``predict_ranks``, or a ``predict`` that returns positions. The scorers
-for documents (such as ``ndcg_scorer``) use ``predict`` and obtain ``qid`` by metadata routing; see
-the example of :class:`~sklrank.model_selection.QueryKFold`. To set parameters of the metrics, use a
-copy, since the scorers are shared objects: ``clone(kendall_tau_scorer).set_params(variant="b")``,
-``clone(ndcg_scorer).set_params(k=10, convention="letor")``. To use sample weights, request them on
-a copy: ``clone(rank_loss_scorer).set_score_request(sample_weight=True)``.
+Scorers are values of the parameter ``scoring`` of scikit-learn's tools; losses and distances are
+negated. Those of relevant labels (``rank_loss_scorer``) use ``decision_function`` or
+``predict_proba``; those of rankings (``kendall_tau_scorer``) ``predict_ranks``, or a ``predict``
+that returns positions; those of documents (``ndcg_scorer``) ``predict``, and ``qid`` by metadata
+routing; see :class:`~sklrank.model_selection.QueryKFold`. To set parameters of the metrics, or to
+use sample weights, use a copy: ``clone(ndcg_scorer).set_params(k=10, convention="letor")``,
+``clone(rank_loss_scorer).set_score_request(sample_weight=True)``.
 
 Examples
 --------

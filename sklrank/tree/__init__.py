@@ -1,19 +1,17 @@
 """Trees for data streams, honest trees and forests, and histogram trees.
 
 :class:`HoeffdingTreeClassifier` is an incremental tree, used as a weak learner in
-:mod:`sklrank.online_boosting`. Its loops are compiled, and its memory is proportional to the number
-of leaves. :class:`ProbabilisticLabelTree` learns very many labels online.
+:mod:`sklrank.online_boosting`. :class:`ProbabilisticLabelTree` learns very many labels online.
 
 :class:`LevelSplitsRegressor` and :class:`HonestTreeRegressor` can choose their splits with one half
 of the samples and compute their leaf values with the other half; :class:`HonestForestRegressor`
 averages trees of either kind. They can be used in :class:`~sklrank.label_ranking.LabelwiseRanker`
-and for regression in general. Each has a twin for classes, :class:`LevelSplitsClassifier`,
+and for regression. Each has a twin for classes, :class:`LevelSplitsClassifier`,
 :class:`HonestTreeClassifier` and :class:`HonestForestClassifier`, for
 :class:`~sklrank.label_ranking.PairwiseRanker` and for classification.
 
-:class:`HistogramTreeClassifier` is a compiled tree that is grown leaf by leaf on binned features.
-It is used as a weak learner in :mod:`sklrank.boosting`, which bins the features once for all
-rounds.
+:class:`HistogramTreeClassifier`, a weak learner of :mod:`sklrank.boosting`, is grown leaf by leaf
+on features that are binned once for all rounds.
 """
 
 from sklrank.tree._histogram.classifier import HistogramTreeClassifier

@@ -432,10 +432,7 @@ class Blocks:
     """Source of documents in blocks."""
 
     def __init__(self, blocks, folder):
-        self._blocks = blocks
-        self._folder = folder
-        self._sizes = None
-        self._hashes = {}
+        self._blocks, self._folder, self._sizes, self._hashes = blocks, folder, None, {}
 
     def _read(self, check=None):
         """Yield the first row of each block, its `X`, checked if there is `check`, and the rest."""
