@@ -33,7 +33,7 @@ def kind_of(estimator):
         return None
     # The tags of a pipeline do not tell which targets its last step takes.
     last = estimator[-1] if isinstance(estimator, Pipeline) else estimator
-    if is_tagged(last):
+    if hasattr(last, "__sklearn_tags__"):
         is_ranker = not is_classifier(last) and hasattr(last, "predict_ranks")
         if is_ranker or not get_tags(last).target_tags.single_output:
             return "rows"
@@ -42,15 +42,11 @@ def kind_of(estimator):
 
 def is_binary_classifier(estimator):
     """Return True if the estimator is a classifier of two classes only."""
-    if not is_tagged(estimator) or hasattr(estimator, "partial_fit_costs"):
+    is_tagged = hasattr(estimator, "__sklearn_tags__")
+    if not is_tagged or hasattr(estimator, "partial_fit_costs"):
         return False
     tags = get_tags(estimator).classifier_tags
     return is_classifier(estimator) and tags is not None and not tags.multi_class
-
-
-def is_tagged(estimator):
-    """Return True if the estimator has the tags of scikit-learn."""
-    return hasattr(estimator, "__sklearn_tags__")
 
 
 def accepts_parameter(estimator, name):

@@ -128,17 +128,12 @@ def check_similarity(matrix, n_samples):
     least, most = matrix.min(), matrix.max()
     if least < 0:
         raise ValueError(f"{name} must not have negative entries; got {least:g}")
-    if asymmetry(matrix) > 1e-8 * most:
+    if abs(matrix - matrix.T).max() > 1e-8 * most:
         raise ValueError(
             f"{name} must be a symmetric matrix; make it symmetric by (S + S.T) / 2, or a graph by "
             "S.maximum(S.T)"
         )
     return sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix
-
-
-def asymmetry(matrix):
-    """Return the largest difference between a matrix and its transpose."""
-    return abs(matrix - matrix.T).max()
 
 
 # -- Class affinities.

@@ -57,8 +57,10 @@ cdef class BanditRounds(Persistent):
         self.check_rows(rows, labels.shape[0])
         self.check_sampler(sampler, draws, rows.n_rows, available)
         cdef double[::1] scratch = np.empty(self.model.n_scratch + 1)
-        if scores is not None:
-            self.check_scores(rows, scores)
+        if scores is not None and (
+            (scores.shape[0], scores.shape[1]) != (rows.n_rows, self.model.n_classes)
+        ):
+            raise ValueError("scores do not fit the rows and classes")
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
@@ -134,10 +136,11 @@ cdef class BanditRounds(Persistent):
         self.check_rows(rows, actions.shape[0])
         check_mask(available, rows.n_rows, self.model.n_classes)
         chooses = self.model.needs_greedy or self.schedule.needs_hits
-        if not propensities.shape[0] == rewards.shape[0] == rows.n_rows or (
-            not in_range(actions, self.model.n_classes)
-        ):
-            raise ValueError("actions, propensities or rewards do not fit the rows and classes")
+        if not propensities.shape[0] == rewards.shape[0] == rows.n_rows:
+            raise ValueError("propensities or rewards do not fit the rows")
+        for i in range(rows.n_rows):
+            if not 0 <= actions[i] < self.model.n_classes:
+                raise ValueError(f"actions are outside the {self.model.n_classes} classes")
         with nogil:
             for i in range(rows.n_rows):
                 rows.read(i, &row)
@@ -160,7 +163,7 @@ cdef class BanditRounds(Persistent):
         cdef double[::1] scratch = np.empty(self.model.n_scratch + 1)
         cdef Row row
         cdef Py_ssize_t i
-        self.check_scores(rows, scores)
+        self.check_rows(rows, rows.n_rows)
         self.model.prepare()
         with nogil:
             for i in range(rows.n_rows):
@@ -215,18 +218,3 @@ cdef class BanditRounds(Persistent):
             raise ValueError("the sampler does not draw one of the classes")
         if (draws.shape[0], draws.shape[1]) != (n_rows, sampler.n_uniforms):
             raise ValueError("draws do not fit the rows and the sampler")
-
-    def check_scores(self, Rows rows not None, const double[:, ::1] scores not None):
-        """Raise ValueError for arrays that the compiled loops would access out of bounds."""
-        self.check_rows(rows, rows.n_rows)
-        if scores.shape[0] != rows.n_rows or scores.shape[1] != self.model.n_classes:
-            raise ValueError("scores do not fit the rows and classes")
-
-
-cdef bint in_range(const Py_ssize_t[::1] labels, Py_ssize_t n_classes) noexcept nogil:
-    # Return whether all labels are from 0 to n_classes - 1.
-    cdef Py_ssize_t i
-    for i in range(labels.shape[0]):
-        if not 0 <= labels[i] < n_classes:
-            return False
-    return True
