@@ -13,7 +13,7 @@ import time
 from contextlib import contextmanager
 from copy import deepcopy
 from functools import cache, partial
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 
 import numpy as np
@@ -168,16 +168,16 @@ def possible_states(start, method, keeps_samples, state):
 
 
 @pytest.mark.parametrize(
-    ("error", "first_number", "step"),
+    ("errors", "first_number", "step"),
     [
-        (KeyboardInterrupt, 0, 61),
-        pytest.param(KeyboardInterrupt, 1, 11, marks=pytest.mark.slow),
-        pytest.param(MemoryError, 5, 11, marks=pytest.mark.slow),
+        ([KeyboardInterrupt], 0, 61),
+        pytest.param([KeyboardInterrupt, MemoryError], 1, 7, marks=pytest.mark.slow),
     ],
+    ids=["few", "many"],
 )
 @pytest.mark.parametrize("first", [True, False], ids=["first", "later"])
 @pytest.mark.parametrize(("name", "method"), CASES)
-def test_interrupted_calls(name, method, first, error, first_number, step, fingerprint):
+def test_interrupted_calls(name, method, first, errors, first_number, step, fingerprint):
     """At a call of a Python function, the model is as before, or has learned the first samples."""
 
     def state(model):
@@ -191,7 +191,7 @@ def test_interrupted_calls(name, method, first, error, first_number, step, finge
     possible = possible_states(start, method, keeps_samples, state)
     data = arguments(start(), method)
     found = []
-    for number in count(first_number, step):
+    for number, error in zip(count(first_number, step), cycle(errors)):
         model = start()
         call = getattr(model, method)
         try:
