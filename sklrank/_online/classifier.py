@@ -324,6 +324,8 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
             names = self._order_classes(check_classes(target, classes), target)
             if self._accepts_indicators and classes is None and not target.multilabel:
                 warn_of_lists(names)
+            for name in ("_n_drops", "_births"):  # of the labels of another model
+                vars(self).pop(name, None)
             self._start_model(names)
         else:
             target = self._check_same_labels(target, classes)

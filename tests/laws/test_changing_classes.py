@@ -311,6 +311,19 @@ def test_dropped_columns(model):
     model.partial_fit(X, RELEVANT[:, [0, 2, 3, 4]])
 
 
+@pytest.mark.parametrize("model", [*RANKERS.values(), *CLASSIFIERS.values()], ids=repr)
+def test_a_model_that_is_fitted_anew_has_dropped_nothing(model):
+    """Also if it has more labels than before, as those that are not in the model have no birth."""
+    few, all_ = np.arange(N) % 4, np.arange(N) % 6
+    if any(model is one for one in RANKERS.values()):
+        few, all_ = RELEVANT[:, :4], RELEVANT
+    model = clone(model).fit(X, few).drop_classes([1])
+    model.fit(X, all_)
+    assert (model._n_drops, model._births) == (0, None)
+    model.drop_classes([4, 5])
+    assert_array_equal(model.classes_, np.arange(4))
+
+
 @pytest.mark.parametrize("relevance", [True, False])
 def test_what_was_learned_of_a_dropped_label_is_forgotten(relevance):
     """Two streams that differ in a single label have equal weights without it."""
