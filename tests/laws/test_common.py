@@ -178,6 +178,7 @@ ESTIMATORS = [
         cost_estimate="doubly-robust",
         loss="exponential",
     ),
+    TopKAdaptive("trees", n_estimators=2, k=2, exploration=1.0, gradient_clip=None),
     NDCGBoost(n_estimators=5),
     HistGradientBoostingRanker(max_iter=5),
     HistGradientBoostingRanker("expected-ndcg", max_iter=5, max_leaf_nodes=4, init="linear"),
@@ -192,7 +193,7 @@ ESTIMATORS = [
     ConformalDocumentList(Ridge(), alpha=0.8),
     ResidualRefiner(0),
     RankingRefiner(0, n_estimators=5),
-    RankingRefiner(0, LogisticRegression(), 5, combination="sum"),
+    RankingRefiner(0, LogisticRegression(), 5, combination="sum", weighting="resampling"),
 ]
 
 # The first configuration of a class should be fitted within milliseconds: see KINDS.
@@ -222,7 +223,7 @@ def expected_failed_checks(estimator):
     return failing
 
 
-# The first and the last configuration of each class.
+# The first and the last configuration of each class. Checks of all but the first are slow tests.
 KINDS = {type(one).__name__: one for one in reversed(ESTIMATORS)}
 LAST = {type(one).__name__: one for one in ESTIMATORS}
 OTHERS = [one for one in ESTIMATORS if one is not KINDS[type(one).__name__]]
@@ -363,14 +364,8 @@ def failing_checks(estimator):
     return {} if is_tree else expected_failed_checks(estimator)
 
 
-# A pool of label spreading fits many classifiers. The others share their methods with a class that
-# is checked by default. All of them are checked in the slow tests, in their last configuration.
-LONG = set(
-    "AdaOLMR AdaRank HonestForestClassifier HonestTreeRegressor LevelSplitsClassifier OnlineBMR "
-    "OnlineRidgeClassifier PooledLabelSpreading RankBoost SemiBanditRanker TopKBBM".split()
-)
-CHECKED = [one for name, one in KINDS.items() if name not in LONG]
-CHECKED_LATER = [one for name, one in LAST.items() if name in LONG or one is not KINDS[name]]
+# A pool of label spreading fits many classifiers, and is checked with the other configurations.
+CHECKED = [one for name, one in KINDS.items() if name != "PooledLabelSpreading"]
 
 
 @pytest.mark.filterwarnings("ignore:.* has the position 0 although")
@@ -381,6 +376,8 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("few_trees")
-@pytest.mark.parametrize("estimator", [*CHECKED_LATER, *SLOW_ESTIMATORS], ids=repr)
+@pytest.mark.parametrize(
+    "estimator", [*OTHERS, *SLOW_ESTIMATORS, KINDS["PooledLabelSpreading"]], ids=repr
+)
 def test_scikit_learn_checks_of_other_configurations(estimator):
     run_scikit_learn_checks(estimator, expected_failed_checks(estimator))
