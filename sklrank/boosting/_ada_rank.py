@@ -237,7 +237,7 @@ class AdaRank(SupervisedDocumentRanker):
 
     References
     ----------
-    .. [1] J. Xu and H. Li, "AdaRank: a boosting algorithm for information retrieval", SIGIR 2007.
+    .. [1] Xu and Li, "AdaRank: a boosting algorithm for information retrieval", SIGIR 2007.
     .. [2] H. Valizadegan, "Boosting and online learning for classification and ranking",
        PhD thesis, Michigan State University, 2010, section 3.3.2.
 

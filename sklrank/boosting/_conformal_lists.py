@@ -98,7 +98,7 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
 
     References
     ----------
-    .. [1] A. N. Angelopoulos et al., "Conformal risk control", ICLR 2024.
+    .. [1] Angelopoulos et al., "Conformal risk control", ICLR 2024.
     .. [2] A. N. Angelopoulos, S. Bates, E. J. Candes, M. I. Jordan and L. Lei, "Learn then test:
        calibrating predictive algorithms to achieve risk control", 2021.
 

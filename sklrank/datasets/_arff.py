@@ -90,8 +90,8 @@ def load_arff_multilabel(
 
     References
     ----------
-    .. [1] G. Tsoumakas et al., "MULAN: A Java library for multi-label learning", JMLR 12, 2011.
-    .. [2] J. Read et al., "MEKA: A multi-label/multi-target extension to Weka", JMLR 17, 2016.
+    .. [1] Tsoumakas et al., "MULAN: A Java library for multi-label learning", JMLR 12, 2011.
+    .. [2] Read et al., "MEKA: A multi-label/multi-target extension to Weka", JMLR 17, 2016.
 
     Examples
     --------

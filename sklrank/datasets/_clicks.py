@@ -98,7 +98,7 @@ def make_clicks(
     ----------
     .. [1] M. Richardson, E. Dominowska and R. Ragno, "Predicting clicks: estimating the
        click-through rate for new ads", WWW 2007.
-    .. [2] A. Agarwal et al., "Addressing trust bias for unbiased learning-to-rank", WWW 2019.
+    .. [2] Agarwal et al., "Addressing trust bias for unbiased learning-to-rank", WWW 2019.
     .. [3] O. Chapelle and Y. Zhang, "A dynamic Bayesian network click model for web search
        ranking", WWW 2009.
 

@@ -50,7 +50,7 @@ def hide_labels(
 
     References
     ----------
-    .. [1] D. Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
+    .. [1] Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def tie_labels(
 
     References
     ----------
-    .. [1] D. Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
+    .. [1] Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
 
     Examples
     --------

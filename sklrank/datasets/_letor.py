@@ -77,7 +77,7 @@ def load_letor(
 
     References
     ----------
-    .. [1] T. Qin and T.-Y. Liu. "Introducing LETOR 4.0 Datasets." arXiv:1306.2597, 2013.
+    .. [1] Qin and Liu. "Introducing LETOR 4.0 Datasets." arXiv:1306.2597, 2013.
 
     Examples
     --------

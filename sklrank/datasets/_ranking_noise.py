@@ -48,7 +48,7 @@ def sample_mallows(
 
     References
     ----------
-    .. [1] C. L. Mallows, "Non-null ranking models. I", Biometrika 44, 1957.
+    .. [1] Mallows, "Non-null ranking models. I", Biometrika 44, 1957.
     .. [2] J.-P. Doignon, A. Pekec, M. Regenwetter, "The repeated insertion model for rankings",
        Psychometrika 69, 2004.
 
@@ -127,7 +127,7 @@ def sample_plackett_luce(
 
     References
     ----------
-    .. [1] R. L. Plackett, "The analysis of permutations", Applied Statistics 24, 1975.
+    .. [1] Plackett, "The analysis of permutations", Applied Statistics 24, 1975.
     .. [2] J. I. Yellott, "The relationship between Luce's choice axiom, Thurstone's theory of
        comparative judgment, and the double exponential distribution", Journal of Mathematical
        Psychology 15, 1977.

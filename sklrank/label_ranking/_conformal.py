@@ -298,7 +298,7 @@ class ConformalRanks(ConformalRanker):
 
     References
     ----------
-    .. [1] J. Lei et al., "Distribution-free predictive inference for regression", Journal of the
+    .. [1] Lei et al., "Distribution-free predictive inference for regression", Journal of the
        American Statistical Association 113, 2018.
 
     Examples

@@ -91,7 +91,7 @@ class LabelwiseRanker(DecompositionRanker):
 
     References
     ----------
-    .. [1] D. Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
+    .. [1] Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
 
     Examples
     --------

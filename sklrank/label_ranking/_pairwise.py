@@ -78,7 +78,7 @@ class PairwiseRanker(DecompositionRanker):
 
     References
     ----------
-    .. [1] D. Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
+    .. [1] Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
 
     Examples
     --------

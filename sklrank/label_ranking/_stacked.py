@@ -159,8 +159,8 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
 
     References
     ----------
-    .. [1] L. Breiman, "Stacked regressions", Machine Learning 24, 1996.
-    .. [2] D. Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
+    .. [1] Breiman, "Stacked regressions", Machine Learning 24, 1996.
+    .. [2] Fotakis et al., "Label ranking through nonparametric regression", ICML 2022.
 
     Examples
     --------

@@ -222,7 +222,7 @@ def ndcg_score(
        Transactions on Information Systems, 2002.
     .. [2] F. McSherry and M. Najork. "Computing Information Retrieval Performance Measures
        Efficiently in the Presence of Tied Scores." ECIR 2008.
-    .. [3] T. Qin and T.-Y. Liu. "Introducing LETOR 4.0 Datasets." arXiv:1306.2597, 2013.
+    .. [3] Qin and Liu. "Introducing LETOR 4.0 Datasets." arXiv:1306.2597, 2013.
 
     Examples
     --------
@@ -487,7 +487,7 @@ def reciprocal_rank_score(queries, grades, chosen, k):
 
     References
     ----------
-    .. [1] E. M. Voorhees. "The TREC-8 Question Answering Track Report." TREC-8, 1999.
+    .. [1] Voorhees. "The TREC-8 Question Answering Track Report." TREC-8, 1999.
 
     Examples
     --------

@@ -117,10 +117,10 @@ def kendall_tau_score(
 
     References
     ----------
-    .. [1] M. G. Kendall. "The Treatment of Ties in Ranking Problems." Biometrika, 1945.
+    .. [1] Kendall. "The Treatment of Ties in Ranking Problems." Biometrika, 1945.
     .. [2] L. A. Goodman and W. H. Kruskal. "Measures of Association for Cross Classifications."
        Journal of the American Statistical Association, 1954.
-    .. [3] W. Cheng et al. "Predicting Partial Orders: Ranking with Abstention." ECML PKDD 2010.
+    .. [3] Cheng et al. "Predicting Partial Orders: Ranking with Abstention." ECML PKDD 2010.
     .. [4] E. J. Emond and D. W. Mason. "A New Rank Correlation Coefficient with Application to
        the Consensus Ranking Problem." Journal of Multi-Criteria Decision Analysis, 2002.
 
@@ -192,7 +192,7 @@ def kendall_tau_distance(
     References
     ----------
     {reference}
-    .. [2] R. Fagin et al. "Comparing Partial Rankings." SIAM Journal on Discrete Mathematics, 2006.
+    .. [2] Fagin et al. "Comparing Partial Rankings." SIAM Journal on Discrete Mathematics, 2006.
 
     Examples
     --------

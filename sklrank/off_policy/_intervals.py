@@ -96,7 +96,7 @@ def confidence_sequence(
 
     References
     ----------
-    .. [1] I. Waudby-Smith et al., "Anytime-valid off-policy inference for contextual bandits",
+    .. [1] Waudby-Smith et al., "Anytime-valid off-policy inference for contextual bandits",
        arXiv:2210.10768, 2022.
 
     Examples

@@ -159,7 +159,7 @@ the probability of the steps in potentials. What was learned with another m rema
 {label_sets}
 """,
     jung="""
-.. [1] Y. H. Jung and A. Tewari, "Online boosting algorithms for multi-label ranking", AISTATS 2018.
+.. [1] Jung and Tewari, "Online boosting algorithms for multi-label ranking", AISTATS 2018.
 """,
     raman="""
 .. [1] V. Raman, D. T. Zhang, Y. H. Jung and A. Tewari, "Online boosting for multilabel ranking

@@ -249,12 +249,12 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
        PhD thesis, Michigan State University, 2010, chapter 3.
     .. [5] Burges, "From RankNet to LambdaRank to LambdaMART: an overview", Microsoft, 2010.
     .. [6] Bruch, "An alternative cross entropy loss for learning-to-rank", WWW 2021.
-    .. [7] X. Wang et al., "Position bias estimation for unbiased learning to rank in personal
+    .. [7] Wang et al., "Position bias estimation for unbiased learning to rank in personal
        search", WSDM 2018.
     .. [8] Agarwal et al., "Addressing trust bias for unbiased learning-to-rank", WWW 2019.
     .. [9] O. Chapelle and Y. Zhang, "A dynamic Bayesian network click model for web search
        ranking", WWW 2009.
-    .. [10] L. Prokhorenkova et al., "CatBoost: unbiased boosting with categorical features",
+    .. [10] Prokhorenkova et al., "CatBoost: unbiased boosting with categorical features",
        NeurIPS 2018.
 
     Examples

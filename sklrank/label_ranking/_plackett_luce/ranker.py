@@ -153,7 +153,7 @@ class PlackettLuceRanker(PlackettLuceInference, PlackettLucePredictions, LabelRa
     ----------
     .. [1] Duncan Luce, "Individual Choice Behavior", Wiley, 1959.
     .. [2] Robin Plackett, "The analysis of permutations", Applied Statistics 24, 1975.
-    .. [3] W. Cheng et al., "Label ranking methods based on the Plackett-Luce model", ICML 2010.
+    .. [3] Cheng et al., "Label ranking methods based on the Plackett-Luce model", ICML 2010.
     .. [4] Norman Breslow, "Covariance analysis of censored survival data", Biometrics 30, 1974.
     .. [5] Roger Davidson, "On extending the Bradley-Terry model to accommodate ties in paired
        comparison experiments", Journal of the American Statistical Association 65, 1970.

@@ -207,8 +207,8 @@ class LinUCBClassifier(BaseBanditClassifier):
     ----------
     .. [1] L. Li, W. Chu, J. Langford and R. E. Schapire, "A contextual-bandit approach to
        personalized news article recommendation", WWW 2010.
-    .. [2] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007.
-    .. [3] E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954.
+    .. [2] Rahimi and Recht, "Random features for large-scale kernel machines", NIPS 2007.
+    .. [3] Page, "Continuous inspection schemes", Biometrika 41, 1954.
     .. [4] D. J. Foster and A. Rakhlin, "Beyond UCB: optimal and efficient contextual bandits with
        regression oracles", ICML 2020.
 

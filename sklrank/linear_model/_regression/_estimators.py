@@ -357,10 +357,10 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
 
     References
     ----------
-    .. [1] A. Rahimi and B. Recht, "Random features for large-scale kernel machines", NIPS 2007.
+    .. [1] Rahimi and Recht, "Random features for large-scale kernel machines", NIPS 2007.
     .. [2] M. Charikar, K. Chen and M. Farach-Colton, "Finding frequent items in data streams",
        ICALP 2002.
-    .. [3] E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954.
+    .. [3] Page, "Continuous inspection schemes", Biometrika 41, 1954.
 
     Examples
     --------

@@ -90,8 +90,8 @@ class HoeffdingTreeClassifier(CompiledClassifier):
 
     References
     ----------
-    .. [1] P. Domingos and G. Hulten, "Mining high-speed data streams", KDD 2000.
-    .. [2] E. S. Page, "Continuous inspection schemes", Biometrika 41, 1954.
+    .. [1] Domingos and Hulten, "Mining high-speed data streams", KDD 2000.
+    .. [2] Page, "Continuous inspection schemes", Biometrika 41, 1954.
 
     Examples
     --------

@@ -82,13 +82,13 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
 
     References
     ----------
-    .. [1] K. Jasinska et al., "Extreme F-measure maximization using sparse probability estimates",
+    .. [1] Jasinska et al., "Extreme F-measure maximization using sparse probability estimates",
        ICML 2016.
-    .. [2] M. Wydmuch et al., "A no-regret generalization of hierarchical softmax to extreme
+    .. [2] Wydmuch et al., "A no-regret generalization of hierarchical softmax to extreme
        multi-label classification", NeurIPS 2018.
-    .. [3] Y. Prabhu et al., "Parabel: Partitioned label trees for extreme classification with
+    .. [3] Prabhu et al., "Parabel: Partitioned label trees for extreme classification with
        application to dynamic search advertising", WWW 2018.
-    .. [4] K. Jasinska-Kobus et al., "Online probabilistic label trees", AISTATS 2021.
+    .. [4] Jasinska-Kobus et al., "Online probabilistic label trees", AISTATS 2021.
 
     Examples
     --------
