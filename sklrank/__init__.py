@@ -49,6 +49,8 @@ __all__ = ["__version__", *_SUBPACKAGES, "expected_failed_checks", "show_version
 try:
     import sklrank._compiled  # noqa: F401
 except ModuleNotFoundError as error:
+    if not (error.name or "").startswith("sklrank."):
+        raise  # A dependency is missing, not a compiled module.
     raise ImportError(
         f"This copy of sklrank, {__path__[0]!r}, is not compiled. Python imported the source "
         "folder: run Python outside of the checkout to use the installed package, or install the "

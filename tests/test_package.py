@@ -5,6 +5,8 @@ import importlib
 import inspect
 import pkgutil
 import platform
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -186,3 +188,15 @@ def test_show_versions_names_python_and_the_packages(capsys):
     facts = [platform.python_version(), sklrank.__version__, sklearn.__version__, np.__version__]
     for fact in [*facts, "user_api:"]:
         assert fact in printed
+
+
+@pytest.mark.parametrize(
+    "missing, named", [("sklrank._compiled.state", "is not compiled"), ("joblib", "joblib")]
+)
+def test_import_names_what_is_missing(missing, named):
+    """A module that is not compiled has a cure of its own; a dependency is named by Python."""
+    code = f"import sys; sys.modules[{missing!r}] = None; import sklrank"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.returncode == 1
+    assert named in found.stderr
+    assert ("is not compiled" in found.stderr) == missing.startswith("sklrank")
