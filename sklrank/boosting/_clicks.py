@@ -63,6 +63,7 @@ N_FOLDS, N_FOLD_ROUNDS = 5, 20
 DEVIATION = 0.1
 # Mean and standard deviation of the power: users who examine positions as their inverse are common,
 # and some hundred clicks say little more. With some thousand clicks, the prior has no effect.
+# Chosen on three generators; on digits, breast cancer and MQ2008, errors decrease, too.
 POWER, POWER_DEVIATION = 1.0, 0.5
 # Iterations of L-BFGS in a round, which starts near the maximum.
 N_STEPS = 8
