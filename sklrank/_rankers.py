@@ -122,8 +122,6 @@ class LabelRankerMixin:
     def predict_ranks(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict the position of each label.
 
-        Parameters
-        ----------
         {samples}
         {available}
 
@@ -148,8 +146,6 @@ class LabelRankerMixin:
     ) -> np.ndarray:
         """Predict the `k` best labels of each sample.
 
-        Parameters
-        ----------
         {samples}
         k : int
             Number of labels to return, from 1 to `n_labels`.
@@ -184,8 +180,6 @@ class ClassScoresMixin:
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return the score of each class.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -200,8 +194,6 @@ class ClassScoresMixin:
     def predict(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict the class with the largest score.
 
-        Parameters
-        ----------
         {samples}
         {available}
 

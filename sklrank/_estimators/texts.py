@@ -13,6 +13,8 @@ Documented = TypeVar("Documented", bound=Callable)
 # Texts that all decorators fill in.
 COMMON = {
     "samples": """
+Parameters
+----------
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Samples.
 """,
@@ -37,8 +39,8 @@ def shares_text(**texts: str) -> Callable[[Documented], Documented]:
     Those of a class are its own and those of the methods that it defines. A line that is only a
     name in braces, such as ``{qid}``, is replaced by the text of this name, which gets the
     indentation of the line. The lines of a text that continue a paragraph of the docstring have no
-    indentation; descriptions of parameters have four spaces. Other names are left to other
-    decorators.
+    indentation; descriptions of parameters have four spaces. A text that always begins a section,
+    such as that of the first parameters, has its heading. Other names are left to other decorators.
     """
 
     texts = COMMON | texts

@@ -61,6 +61,8 @@ random_state : int, RandomState instance or None, default=0
     Controls the order of the samples in `fit`. If None, each fit draws another order.
 """,
     targets="""
+Parameters
+----------
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Samples.
 y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
@@ -174,8 +176,6 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch, learning one sample after the other.
 
-        Parameters
-        ----------
         {targets}
         {weights}
 
@@ -205,8 +205,6 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         that others had not, it still predicts, but methods that learn raise `NotFittedError` until
         `fit` is called. A call that adds labels and fails leaves the model as it was before.
 
-        Parameters
-        ----------
         {targets}
         {classes}
         {weights}
@@ -229,8 +227,6 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
 
         {progressive}
 
-        Parameters
-        ----------
         {targets}
         {classes}
         {weights}
@@ -246,8 +242,6 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return one minus the mean rank loss, or the accuracy if the model predicts classes.
 
-        Parameters
-        ----------
         {samples}
         y : {array-like, sparse matrix} of shape (n_samples, n_labels), or (n_samples,)
             Relevance of the labels, or class labels.
@@ -415,8 +409,6 @@ class CompiledClassifier(BaseOnlineClassifier):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the probability of each class.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -429,8 +421,6 @@ class CompiledClassifier(BaseOnlineClassifier):
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the natural logarithm of the probability of each class.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -445,8 +435,6 @@ class CompiledClassifier(BaseOnlineClassifier):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the most probable class of each sample.
 
-        Parameters
-        ----------
         {samples}
 
         Returns

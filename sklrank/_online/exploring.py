@@ -144,8 +144,6 @@ class ExploringMixin(metaclass=ABCMeta):
         The model does not learn in this method; only its random number generator changes. If there
         is no model yet, `classes` creates it.
 
-        Parameters
-        ----------
         {samples}
         classes : array-like of shape (n_labels,), default=None
             Names of the labels, which become `classes_`, required if there is no model. Later, they
@@ -197,8 +195,6 @@ class ExploringMixin(metaclass=ABCMeta):
     def propensities(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Compute the probabilities that labels, and pairs of labels, are shown by `explore`.
 
-        Parameters
-        ----------
         {samples}
         {available}
 

@@ -88,8 +88,6 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
         If there are several experts (attribute `expert_weights_`), the votes are those of the
         expert with the largest weight.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -106,8 +104,6 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
     def predict(self, X: ArrayLike, *, available: ArrayLike | None = None) -> np.ndarray:
         """Predict class labels, or sets of labels by the parameter `threshold`.
 
-        Parameters
-        ----------
         {samples}
         {available}
 
@@ -138,8 +134,6 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
         The probabilities are calibrated on the scores that past samples had before they were
         learned ("Calibration" in the notes of the class).
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -177,8 +171,6 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
 
         {progressive}
 
-        Parameters
-        ----------
         {targets}
         {classes}
         {weights}

@@ -291,8 +291,6 @@ class AdaRank(SupervisedDocumentRanker):
 
         Documents have no weights: the loss is a function of the rankings of whole queries.
 
-        Parameters
-        ----------
         {documents}
         {qid}
         {query_weight}

@@ -32,10 +32,14 @@ from sklrank.tree import HistogramTreeClassifier
 # Texts that document rankers share.
 of_document_rankers = shares_text(
     rows="""
+Parameters
+----------
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Documents.
 """,
     documents="""
+Parameters
+----------
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Documents, described by how they match their query; sparse if the weak learner accepts it, and
     for AdaRank with single features.
@@ -284,8 +288,6 @@ class DocumentRanker(DocumentRankerMixin, Booster):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Score documents.
 
-        Parameters
-        ----------
         {rows}
 
         Returns
@@ -298,8 +300,6 @@ class DocumentRanker(DocumentRankerMixin, Booster):
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Score documents after each round of boosting.
 
-        Parameters
-        ----------
         {rows}
 
         Returns
@@ -341,8 +341,6 @@ class SupervisedDocumentRanker(DocumentRanker):
     ) -> Self:
         """Fit the ranker.
 
-        Parameters
-        ----------
         {documents}
         {qid}
         {sample_weight}

@@ -240,8 +240,6 @@ class ConformalTopLabels(ConformalRanker):
     def predict_sets(self, X: ArrayLike, available: ArrayLike | None = None) -> np.ndarray:
         """Return the sets of labels that contain the best labels.
 
-        Parameters
-        ----------
         {samples}
         {available}
 
@@ -348,8 +346,6 @@ class ConformalRanks(ConformalRanker):
     def predict_intervals(self, X: ArrayLike, available: ArrayLike | None = None) -> np.ndarray:
         """Return an interval of the position of each label.
 
-        Parameters
-        ----------
         {samples}
         {available}
 

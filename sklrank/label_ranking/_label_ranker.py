@@ -53,6 +53,8 @@ from sklrank.metrics import kendall_tau_score
 # Texts that the docstrings of the label rankers share.
 of_rankers = shares_text(
     samples="""
+Parameters
+----------
 X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
     Samples.
 """,
@@ -160,8 +162,6 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the position of each label.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -176,8 +176,6 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return the score of each label.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -196,8 +194,6 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean Kendall tau between the given and the predicted rankings.
 
-        Parameters
-        ----------
         {samples}
         y : array-like of shape (n_samples, n_labels)
             Positions of the labels. NaN marks a label that is not ranked.

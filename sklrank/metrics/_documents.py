@@ -92,6 +92,8 @@ score : float or ndarray of float64, shape (n_queries,)
 
 of_documents = shares_text(
     lists="""
+Parameters
+----------
 y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
     Relevance grades. Documents with grades above 0 are relevant, and higher grades mean more
     relevant. If the array is 2-d, each row is a query.
@@ -178,8 +180,6 @@ def ndcg_score(
     over queries. Results of programs can be compared only if they use the same values of the
     options: for the same predictions, ``NDCG@10`` may be 0.2 with some values and 0.8 with others.
 
-    Parameters
-    ----------
     {lists}
     gain : {"exponential", "linear"} or callable, default="exponential"
         Gain of a grade :math:`y`: :math:`2^y - 1` ("exponential"), :math:`y` ("linear", as in
@@ -270,8 +270,6 @@ def dcg_score(
     By default, :math:`g(y) = 2^y - 1` and :math:`d(i) = 1 / \log_2(1 + i)`. If there are fewer than
     `k` documents, the sum includes all of them. The score is the mean over queries.
 
-    Parameters
-    ----------
     {lists}
     gain : {"exponential", "linear"} or callable, default="exponential"
         Gain of a grade, as in :func:`ndcg_score`.
@@ -323,8 +321,6 @@ def average_precision_score(queries, grades, chosen, k):
 
     If `k` is None, the divisor is :math:`R`. Expected values over ties are computed as in [2]_.
 
-    Parameters
-    ----------
     {lists}
     {options}
 
@@ -367,8 +363,6 @@ def precision_at_k_score(queries, grades, chosen, k):
     The divisor is :math:`k` even if a query has fewer documents, as in ``trec_eval``. If `k` is
     None, it is the number of documents of the query. The score is the mean over queries.
 
-    Parameters
-    ----------
     {lists}
     {options}
 
@@ -408,8 +402,6 @@ def recall_at_k_score(queries, grades, chosen, k):
 
     The score is the mean over queries.
 
-    Parameters
-    ----------
     {lists}
     {options}
 
@@ -445,8 +437,6 @@ def hit_rate_score(queries, grades, chosen, k):
     scores, and 0 otherwise. It is also known as success at :math:`k`. The score is the mean over
     queries.
 
-    Parameters
-    ----------
     {lists}
     {options}
 
@@ -476,8 +466,6 @@ def reciprocal_rank_score(queries, grades, chosen, k):
     the score of the query is :math:`1/i` ([1]_). It is 0 if :math:`i > k`. The score is the mean
     over queries.
 
-    Parameters
-    ----------
     {lists}
     {options}
 

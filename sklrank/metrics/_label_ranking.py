@@ -32,6 +32,8 @@ __all__ = [
 
 of_rankings = shares_text(
     rankings="""
+Parameters
+----------
 y_true : array-like of shape (n_samples, n_labels)
     True positions of the labels. Labels with smaller positions are better, labels with equal
     positions are tied, and NaN marks a label that is not ranked. Only the order matters.
@@ -50,10 +52,14 @@ value : float or ndarray of float64, shape (n_samples,)
     Mean over samples, or the value of each sample if `average` is False.
 """,
     reference="""
+References
+----------
 .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki. "Label Ranking through Nonparametric
    Regression." ICML 2022.
 """,
     noise="""
+Parameters
+----------
 Y_clean : array-like of shape (n_samples, n_labels)
     Positions of the labels in the noiseless rankings. Labels with smaller positions are better.
 Y_noisy : array-like of shape (n_samples, n_labels)
@@ -90,8 +96,6 @@ def kendall_tau_score(
     average for a random order. If the quotient is 0/0, by ties or as fewer than two labels are
     ranked in both rankings, the score of the sample is 0, which is included in the mean.
 
-    Parameters
-    ----------
     {rankings}
     variant : {"b", "a", "gamma", "x"}, default="b"
         Treatment of ties. The variants differ most if only the true ranking has ties, as with
@@ -171,8 +175,6 @@ def kendall_tau_distance(
     where the sum runs over the pairs of labels that both rankings contain. A pair that is tied in
     both rankings contributes 0. If there are no pairs, the distance is 0.
 
-    Parameters
-    ----------
     {rankings}
     penalty : float, default=0.5
         Cost :math:`p`, from 0 to 1, of a pair that is tied in only one of the rankings. From 1/2
@@ -189,8 +191,6 @@ def kendall_tau_distance(
     kendall_tau_score : Rank correlation that is based on the same pairs.
     spearman_distance : Sum of squared differences between positions.
 
-    References
-    ----------
     {reference}
     .. [2] Fagin et al. "Comparing Partial Rankings." SIAM Journal on Discrete Mathematics, 2006.
 
@@ -231,8 +231,6 @@ def spearman_distance(
 
     .. math:: d(\sigma, \pi) = \sum_i (\sigma_i - \pi_i)^2.
 
-    Parameters
-    ----------
     {rankings}
     normalize : bool, default=False
         Whether to divide the distance of a sample by that between a ranking without ties and its
@@ -245,8 +243,6 @@ def spearman_distance(
     kendall_tau_distance : Number of pairs of labels in the wrong order.
     scipy.stats.spearmanr : Spearman's correlation of a single pair of rankings.
 
-    References
-    ----------
     {reference}
 
     Examples
@@ -336,8 +332,6 @@ def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
     This is Definition 2 (i) of [1]_. Two rankings also differ if a pair of labels is tied in only
     one of them.
 
-    Parameters
-    ----------
     {noise}
 
     Returns
@@ -349,8 +343,6 @@ def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
     --------
     beta_tau_gap : Mean Kendall tau, which measures how large the differences are.
 
-    References
-    ----------
     {reference}
 
     Examples
@@ -370,8 +362,6 @@ def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
 
     This is Definition 2 (ii) of [1]_.
 
-    Parameters
-    ----------
     {noise}
 
     Returns
@@ -385,8 +375,6 @@ def beta_tau_gap(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
     --------
     alpha_inconsistency : Fraction of samples whose rankings differ.
 
-    References
-    ----------
     {reference}
 
     Examples

@@ -89,8 +89,6 @@ def propensity_scored_precision_at_k_score(
 
     The sum over samples is divided by that of the best ranking, as in the tables of [1]_.
 
-    Parameters
-    ----------
     {labels_and_scores}
     k : int, default=5
         Number of labels.

@@ -40,6 +40,8 @@ _TIES = {"half": 0.5, "full": 1.0}
 
 of_pairs = shares_text(
     labels_and_scores="""
+Parameters
+----------
 y_true : {array-like, sparse matrix} of shape (n_samples, n_labels) or (n_samples,)
     Relevant labels as a 0/1 indicator matrix, or one class label for each sample, which is its
     only relevant label.
@@ -93,8 +95,6 @@ def rank_loss(
     The loss is 0 if all relevant labels have higher scores than the others, 1 in the opposite case,
     and 1/2 on average for random scores. If there are no pairs, it is 0.
 
-    Parameters
-    ----------
     {labels_and_scores}
     normalize : bool, default=True
         Whether to divide the loss of a sample by its number of pairs. If False, :math:`w_Y = 1`, as
@@ -155,8 +155,6 @@ def hinge_rank_loss(
 
     It is an upper bound of the rank loss. If there are no pairs, the loss is 0.
 
-    Parameters
-    ----------
     {labels_and_scores}
     {normalize}
     {ending}
@@ -202,8 +200,6 @@ def logistic_rank_loss(
 
     If there are no pairs, the loss is 0.
 
-    Parameters
-    ----------
     {labels_and_scores}
     {normalize}
     {ending}

@@ -70,8 +70,6 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Predict the class of each sample after each round of boosting.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -85,8 +83,6 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict class probabilities, the softmax of the scores.
 
-        Parameters
-        ----------
         {samples}
 
         Returns

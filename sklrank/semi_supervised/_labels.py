@@ -66,8 +66,6 @@ class PartlyLabeledMixin(ClassifierMixin):
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on the labeled samples.
 
-        Parameters
-        ----------
         {samples}
         y : array-like of shape (n_samples,)
             Classes. Samples with the label -1, None or NaN are ignored.

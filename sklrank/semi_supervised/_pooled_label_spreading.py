@@ -202,8 +202,6 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the class of each sample.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -217,8 +215,6 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict class probabilities.
 
-        Parameters
-        ----------
         {samples}
 
         Returns

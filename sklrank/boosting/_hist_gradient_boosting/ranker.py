@@ -388,8 +388,6 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     ) -> Self:
         """Fit the ranker.
 
-        Parameters
-        ----------
         {documents}
         {qid}
         {sample_weight}

@@ -22,6 +22,8 @@ base_ranker : int, str, fitted estimator or None, default=None
     and `fit` gets no `base_scores`, these are 0, with a warning.
 """,
     judgements="""
+Parameters
+----------
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Documents, both judged and not judged. :class:`RankingRefiner` accepts a sparse matrix if
     the weak learner accepts it.
@@ -34,6 +36,8 @@ base_scores : array-like of shape (n_samples,), default=None
     Scores of the base ranker. If given, they are used instead of `base_ranker`.
 """,
     of_score="""
+Parameters
+----------
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Documents.
 y : array-like of shape (n_samples,)

@@ -230,8 +230,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     ) -> Self:
         """Fit the ranker to the scores of the base ranker and the judgements.
 
-        Parameters
-        ----------
         {judgements}
         {qid}
         {base_scores}
@@ -295,8 +293,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     ) -> float:
         """Return the mean NDCG of the judged documents over queries with a relevant document.
 
-        Parameters
-        ----------
         {of_score}
         {score_qid}
 

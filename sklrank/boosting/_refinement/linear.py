@@ -121,8 +121,6 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
     ) -> Self:
         """Fit the correction of the base scores to the judgements.
 
-        Parameters
-        ----------
         {judgements}
         {qid}
         {base_scores}
@@ -168,8 +166,6 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
     def predict(self, X: ArrayLike, base_scores: ArrayLike | None = None) -> np.ndarray:
         """Score documents.
 
-        Parameters
-        ----------
         {rows}
         base_scores : array-like of shape (n_samples,), default=None
             Scores of the base ranker. If given, they are used instead of `base_ranker`.
@@ -194,8 +190,6 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
     ) -> float:
         """Return the mean NDCG of the judged documents over queries with a relevant document.
 
-        Parameters
-        ----------
         {of_score}
         {score_qid}
         base_scores : array-like of shape (n_samples,), default=None

@@ -43,8 +43,6 @@ class PlackettLucePredictions(PairProbaMixin):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         r"""Return the probability of each label to be ranked first.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -59,8 +57,6 @@ class PlackettLucePredictions(PairProbaMixin):
     def predict_topk_proba(self, X: ArrayLike, k: int) -> np.ndarray:
         """Return the probability of each label to be one of the `k` best.
 
-        Parameters
-        ----------
         {samples}
         k : int
             Number of places, from 1 to `n_labels`.
@@ -78,8 +74,6 @@ class PlackettLucePredictions(PairProbaMixin):
     def expected_positions(self, X: ArrayLike) -> np.ndarray:
         """Return the expected position of each label.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -102,8 +96,6 @@ class PlackettLucePredictions(PairProbaMixin):
     ) -> np.ndarray:
         """Draw rankings from the model.
 
-        Parameters
-        ----------
         {samples}
         n_draws : int, default=1
             Number of rankings that are drawn for each sample.
@@ -126,8 +118,6 @@ class PlackettLucePredictions(PairProbaMixin):
     def score_samples(self, X: ArrayLike, y: ArrayLike | None = None) -> np.ndarray:
         """Return the log-likelihood of each ranking.
 
-        Parameters
-        ----------
         {samples}
         y : array-like of shape (n_samples, n_labels), default=None
             Positions of the labels. NaN marks a label that is not ranked. The rule for ties is that

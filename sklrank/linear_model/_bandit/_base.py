@@ -103,8 +103,6 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
 
         Each round uses only whether the class shown is correct.
 
-        Parameters
-        ----------
         {targets}
 
         {returns_fitted}
@@ -117,8 +115,6 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         Each round uses only whether the class shown is correct.
         {chunks}
 
-        Parameters
-        ----------
         {targets}
         {classes}
 
@@ -141,8 +137,6 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         The class with the largest score is the one that `predict` would have returned;
         `error_rate_` is that of the classes shown, some of which are drawn.
 
-        Parameters
-        ----------
         {targets}
         {classes}
         {available}

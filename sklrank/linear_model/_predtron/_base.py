@@ -309,8 +309,6 @@ class BaseSamplePredtron(BasePredtron):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch with `max_iter` passes over the samples.
 
-        Parameters
-        ----------
         {samples}
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Targets. For a classifier, class labels or an indicator matrix. For a label ranker, the
@@ -335,8 +333,6 @@ class BaseSamplePredtron(BasePredtron):
         A call that is interrupted by Ctrl-C (KeyboardInterrupt) or by a lack of memory
         (MemoryError) has learned all samples or none.
 
-        Parameters
-        ----------
         {samples}
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Targets, see `fit`.
@@ -358,8 +354,6 @@ class BaseSamplePredtron(BasePredtron):
         one score, that of the first class is 0, and that of the second is as `decision_function`
         returns.
 
-        Parameters
-        ----------
         {samples}
         y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
             Targets, see `fit`.

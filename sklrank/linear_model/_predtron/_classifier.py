@@ -238,8 +238,6 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Compute the scores of the classes or labels.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -256,8 +254,6 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the class of the greatest similarity, or the labels with positive scores.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -274,8 +270,6 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy, or 1 minus the mean cost if predictions are not only classes.
 
-        Parameters
-        ----------
         {samples}
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
             Class labels, or an indicator matrix. For an indicator matrix, the subset accuracy is

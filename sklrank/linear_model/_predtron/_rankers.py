@@ -220,8 +220,6 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Compute the scores of the labels.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -235,8 +233,6 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the position of each label.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -249,8 +245,6 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean NDCG over the samples that have a relevant label.
 
-        Parameters
-        ----------
         {samples}
         y : {array-like, sparse matrix} of shape (n_samples, n_labels)
             Relevance of the labels, at least 0.

@@ -56,6 +56,8 @@ classes_ : ndarray of shape (n_classes,)
     Class labels, sorted.
 """,
     "paper": """
+References
+----------
 .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki, "Label ranking through nonparametric
    regression", ICML 2022, appendix D.
 """,

@@ -43,6 +43,8 @@ feature_importances_ : ndarray of shape (n_features,)
 """
     },
     parameters="""
+Parameters
+----------
 n_estimators : int, default=100
     Number of trees.
 splits : {"breiman", "level"}, default="breiman"
@@ -198,8 +200,6 @@ class HonestForestRegressor(HonestRegressor, HonestForest):
     trees are grown until their cells are pure or cannot be split. The forest predicts the mean of
     the predictions of the trees.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes
@@ -216,8 +216,6 @@ class HonestForestRegressor(HonestRegressor, HonestForest):
     sklearn.ensemble.RandomForestRegressor : A forest of trees that are fitted to bootstrap samples
         and are not honest.
 
-    References
-    ----------
     {paper}
     {forests}
 
@@ -241,8 +239,6 @@ class HonestForestClassifier(HonestClassifier, HonestForest):
     trees. As `estimator` of :class:`~sklrank.label_ranking.PairwiseRanker`, it learns incomplete
     rankings by honest trees.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes
@@ -257,8 +253,6 @@ class HonestForestClassifier(HonestClassifier, HonestForest):
     --------
     HonestForestRegressor : The same forest for regression.
 
-    References
-    ----------
     {paper}
 
     Examples

@@ -35,6 +35,8 @@ NO_ERROR = 1e-28
 SHARED = shares_text(
     **TEXTS,
     parameters="""
+Parameters
+----------
 max_depth : int or None, default=None
     Maximum number of levels. If None, the tree is grown until no split reduces the error. If
     features have many distinct values, there can be many levels that split only few cells each.
@@ -178,8 +180,6 @@ class LevelSplitsRegressor(HonestRegressor, LevelSplits):
       splits as a tree of its own that is not honest. Leaves may have no sample of the half that
       chose the splits.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes
@@ -197,8 +197,6 @@ class LevelSplitsRegressor(HonestRegressor, LevelSplits):
     HonestTreeRegressor : A tree in which each cell has its own split.
     HonestForestRegressor : An average of honest trees.
 
-    References
-    ----------
     {paper}
     {forests}
 
@@ -224,8 +222,6 @@ class LevelSplitsClassifier(HonestClassifier, LevelSplits):
     by the feature and threshold that reduce the Gini impurity, summed over all samples, most. A
     leaf predicts the proportions of the classes among its samples.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes
@@ -242,8 +238,6 @@ class LevelSplitsClassifier(HonestClassifier, LevelSplits):
     HonestTreeClassifier : A tree in which each cell has its own split.
     HonestForestClassifier : An average of honest trees.
 
-    References
-    ----------
     {paper}
 
     Examples

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 SHARED = shares_text(
     **TEXTS,
     parameters="""
+Parameters
+----------
 max_depth : int or None, default=None
     Maximum depth of the tree. If None, the tree is grown until the cells are pure or too small
     to be split.
@@ -156,8 +158,6 @@ class HonestTreeRegressor(HonestRegressor, HonestTree):
     reduces its error. A side of a split with fewer than `min_samples_leaf` samples of the second
     half predicts the mean of the cell that was split.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes
@@ -179,8 +179,6 @@ class HonestTreeRegressor(HonestRegressor, HonestTree):
     LevelSplitsRegressor : A tree in which all cells of a level have the same split.
     HonestForestRegressor : An average of honest trees.
 
-    References
-    ----------
     {paper}
     .. [2] S. Wager and S. Athey, "Estimation and inference of heterogeneous treatment effects using
        random forests", JASA 113, 2018.
@@ -205,8 +203,6 @@ class HonestTreeClassifier(HonestClassifier, HonestTree):
     the feature and threshold that reduce its Gini impurity most, and a leaf predicts the
     proportions of the classes among the samples of the second half that fall into it.
 
-    Parameters
-    ----------
     {parameters}
 
     Attributes
@@ -225,8 +221,6 @@ class HonestTreeClassifier(HonestClassifier, HonestTree):
     LevelSplitsClassifier : A tree in which all cells of a level have the same split.
     HonestForestClassifier : An average of honest trees.
 
-    References
-    ----------
     {paper}
 
     Examples

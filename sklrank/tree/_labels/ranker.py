@@ -149,8 +149,6 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
 
         {chunks}
 
-        Parameters
-        ----------
         {targets}
         classes : array-like of shape (n_classes,), default=None
             All class labels, or the names of the columns: those so far, and then new ones. If None,
@@ -165,8 +163,6 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     def predict_proba(self, X: ArrayLike, labels: ArrayLike | None = None) -> np.ndarray:
         """Predict the probability of each label that it is relevant.
 
-        Parameters
-        ----------
         {samples}
         labels : array-like of shape (n,), default=None
             Entries of `classes_`. Only the nodes above these labels are visited. If None, all
@@ -188,8 +184,6 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return the probabilities of `predict_proba` as scores.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -204,8 +198,6 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     def predict(self, X: ArrayLike) -> np.ndarray | sparse.csr_array:
         """Predict the most probable class, or all labels of a probability of at least 0.5.
 
-        Parameters
-        ----------
         {samples}
 
         Returns
@@ -225,8 +217,6 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     def predict_topk(self, X: ArrayLike, k: int) -> np.ndarray:
         """Predict the `k` most probable labels of each sample by a best-first search.
 
-        Parameters
-        ----------
         {samples}
         k : int
             Number of labels to return, from 1 to `n_labels`.
