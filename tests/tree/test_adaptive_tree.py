@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
-from sklrank.tree._hoeffding.adaptive import AdaptiveTree
-from sklrank.tree._hoeffding.tree import HoeffdingTree
+from sklrank.tree._hoeffding.tree import AdaptiveTree, HoeffdingTree
 
 from sklrank.online_boosting import AdaOLMR
 from sklrank.tree import HoeffdingTreeClassifier

@@ -9,8 +9,7 @@ import numpy as np
 
 from sklrank._estimators import Interval, StrOptions
 from sklrank._online import CompiledClassifier, of_online
-from sklrank.tree._hoeffding.adaptive import AdaptiveTree
-from sklrank.tree._hoeffding.tree import LEAF_PREDICTIONS, HoeffdingTree
+from sklrank.tree._hoeffding.tree import LEAF_PREDICTIONS, AdaptiveTree, HoeffdingTree
 
 LEAF = -1
 # The compiled tree numbers its nodes by 32-bit integers.

@@ -17,9 +17,8 @@ observers of the children start empty.
 A leaf predicts by its class weights ("mc", majority class), by naive Bayes ("nb"), or by the one of
 the two that has predicted the larger weight of samples correctly in this leaf ("nba", adaptive; in
 case of a tie by naive Bayes); see `leaf_votes`. The densities for naive Bayes are computed in
-`observers.pyx`. Methods are declared in `tree.pxd`. To add a mode, add it to the enum there, to
-`LEAF_PREDICTIONS` and to `classifier.py`; a mode without densities also clears `keeps_densities` in
-`exchange`.
+`observers.pyx`. To add a mode, add it to the enum, to `LEAF_PREDICTIONS` and to `classifier.py`; a
+mode without densities also clears `keeps_densities` in `exchange`.
 
 Nodes, leaves and observer rows are stored in blocks of memory that are enlarged when they are full.
 A split releases the observer rows of its leaf for reuse. Memory is therefore proportional to the
@@ -38,6 +37,8 @@ import numpy as np
 
 from sklrank._compiled.rows cimport Row
 from sklrank._compiled.state cimport Archive
+from sklrank._online.drift cimport DriftTest
+from sklrank._online.learner cimport LabelFeedback, OnlineLearner
 from sklrank.tree._hoeffding.observers cimport (
     N_STATS,
     N_STATS_AND_DENSITIES,
@@ -61,6 +62,31 @@ cdef enum:
     LEAF = -1       # `feature` of a leaf
     NONE = -1       # index of an observer row that does not exist
 
+cdef enum LeafPrediction:
+    MAJORITY_CLASS = 0
+    NAIVE_BAYES = 1
+    NAIVE_BAYES_ADAPTIVE = 2
+
+
+cdef struct Node:
+    double threshold    # samples with values up to the threshold go to the left child
+    double weight       # weight inherited from the parent, plus the weight of later samples
+    double gain         # gain of the split
+    int feature         # index of the feature of the split, or LEAF
+    # For an inner node, the index of the left child, which the right child follows. For a leaf, the
+    # index of the leaf in `leaves` and `observers`.
+    int child
+    int depth
+    int padding         # always 0, so that equal trees have equal pickles
+
+
+cdef enum:
+    # Indices of the entries of a row of `leaves`.
+    LAST_WEIGHT = 0         # weight of the node at the last attempt to split
+    MAJORITY_CORRECT = 1    # weight of the samples that the majority class predicted correctly
+    BAYES_CORRECT = 2       # weight of the samples that naive Bayes predicted correctly
+    COUNTS = 3              # first of the n_classes class weights
+
 LEAF_PREDICTIONS = {
     "mc": LeafPrediction.MAJORITY_CLASS,
     "nb": LeafPrediction.NAIVE_BAYES,
@@ -82,6 +108,28 @@ NODE_DTYPE = np.dtype(
 @cython.final
 cdef class HoeffdingTree(OnlineLearner):
     """The compiled tree; HoeffdingTreeClassifier documents and checks the parameters."""
+
+    cdef LeafPrediction leaf_prediction
+    cdef double grace_period, delta, tau
+    cdef Py_ssize_t max_depth, max_leaves   # -1 if there is no limit
+    cdef bint keeps_densities   # whether observer rows contain densities, as naive Bayes needs
+
+    # These are plain blocks of memory, because a NumPy array would take half a kilobyte more and
+    # many trees are small. They are accessed through the methods `..._at`, which check the index in
+    # a checked build.
+    cdef Node* nodes
+    cdef double* leaves     # (leaf, COUNTS + n_classes)
+    # (leaf, n_classes + 1) index of the row in `stats` of each class, then of the pooled row of all
+    # classes; NONE if there is no row
+    cdef int* observers
+    cdef double* stats      # (row, row_length) observer rows, see tree/_hoeffding/observers.pxd
+    cdef readonly Py_ssize_t n_learned      # number of samples
+    cdef readonly Py_ssize_t n_nodes, n_leaves, n_rows
+    cdef Py_ssize_t leaf_capacity, row_capacity     # numbers of leaves and rows that fit
+    cdef Py_ssize_t row_length  # length of the vectors of statistics, plus 1 for the total weight
+    cdef int free_row       # first row released by a split; it contains the index of the next one
+
+    cdef double* votes      # scratch memory of `learn`: one entry for each class
 
     def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes, **params):
         cdef Py_ssize_t row_length = row_length_of(
@@ -377,13 +425,17 @@ cdef class HoeffdingTree(OnlineLearner):
 
     cdef Py_ssize_t new_row(self) except -1 nogil:
         # Return the index of an empty observer row.
-        cdef Py_ssize_t row
+        cdef Py_ssize_t row, capacity
         if self.free_row != NONE:
             row = self.free_row
             self.free_row = <int>self.row_at(row)[0]
         else:
             if self.n_rows == self.row_capacity:
-                self.reserve_row()
+                capacity = self.row_capacity + max(1, self.row_capacity // 4)
+                self.stats = <double*>resized(
+                    self.stats, capacity * self.row_length * sizeof(double)
+                )
+                self.row_capacity = capacity
             row = self.n_rows
             self.n_rows += 1
         clear(self.row_at(row), self.n_features)
@@ -404,12 +456,6 @@ cdef class HoeffdingTree(OnlineLearner):
             self.observers, capacity * (self.n_classes + 1) * sizeof(int)
         )
         self.leaf_capacity = capacity
-        return 0
-
-    cdef int reserve_row(self) except -1 nogil:
-        cdef Py_ssize_t capacity = self.row_capacity + max(1, self.row_capacity // 4)
-        self.stats = <double*>resized(self.stats, capacity * self.row_length * sizeof(double))
-        self.row_capacity = capacity
         return 0
 
     cdef void drop_observers(self) noexcept nogil:
@@ -473,8 +519,8 @@ cdef class HoeffdingTree(OnlineLearner):
         self.tau = archive.number("tau", saved.tau, 0.0)
         self.max_depth = archive.count("max_depth", saved.max_depth, -1)
         self.max_leaves = archive.count("max_leaves", saved.max_leaves, -1)
-        name = name_of(saved.leaf_prediction, LEAF_PREDICTIONS)
-        name = archive.choice("leaf_prediction", name, LEAF_PREDICTIONS)
+        names = {value: name for name, value in LEAF_PREDICTIONS.items()}
+        name = archive.choice("leaf_prediction", names[saved.leaf_prediction], LEAF_PREDICTIONS)
         self.leaf_prediction = LEAF_PREDICTIONS[name]
         self.keeps_densities = self.leaf_prediction != LeafPrediction.MAJORITY_CLASS
 
@@ -542,10 +588,6 @@ cdef Py_ssize_t row_length_of(Py_ssize_t n_features, int leaf_prediction) noexce
     if leaf_prediction == LeafPrediction.MAJORITY_CLASS:
         return n_features * N_STATS + 1
     return n_features * N_STATS_AND_DENSITIES + 1
-
-
-cdef str name_of(int choice, dict choices):
-    return next(name for name, value in choices.items() if value == choice)
 
 
 cdef int remove_unused_rows(dict entries) except -1:
@@ -644,3 +686,114 @@ cdef void* copied(array) except NULL:
 cdef array_of(const void* block, tuple shape, dtype):
     cdef Py_ssize_t n_bytes = prod(shape) * dtype.itemsize
     return np.ndarray(shape, dtype, buffer=(<const char*>block)[:n_bytes]).copy()
+
+
+# -- Drift.
+
+# Losses of 0 or 1 have large deviations, of which many drifts are less than a half. Chosen on seven
+# streams of benchmarks/class_streams.py. On nine streams without drift, 1/4 replaced two trees, and
+# 1/2 one tree.
+cdef double SLACK = 0.25
+
+
+cdef class AdaptiveTree(OnlineLearner):
+    """A Hoeffding tree that a second tree replaces when the concept drifts.
+
+    A `DriftTest` records the loss of each sample before it is learned: the share of the weight of
+    its labels that the tree does not predict, which is 0 or 1 for a single label. Its statistic was
+    last 0 at the most likely time of a drift. A second tree, the candidate, learns the samples
+    since then, and forgets them when the statistic is 0 again. A drift is detected when the
+    statistic exceeds the threshold and the candidate has had the smaller sum of losses. Then the
+    candidate replaces the tree.
+
+    So a false alarm has no effect, unless a young tree predicts better. Without drift, most
+    candidates learn a few samples. All of them together take from no time to more than that of the
+    tree itself.
+    """
+
+    cdef readonly HoeffdingTree tree        # which predicts
+    cdef readonly HoeffdingTree candidate
+    cdef readonly DriftTest drift_test
+    cdef readonly Py_ssize_t n_learned      # number of samples
+    cdef readonly double advantage          # sum of the losses of the tree minus the candidate's
+    cdef double[::1] votes                  # (n_classes,) scratch memory of `learn`
+
+    def __init__(self, Py_ssize_t n_features, Py_ssize_t n_classes, **params):
+        self.tree = HoeffdingTree(n_features, n_classes, **params)
+        self.candidate = HoeffdingTree(n_features, n_classes, **params)
+        self.drift_test = DriftTest(params["drift_threshold"])
+        self.start()
+
+    cdef int exchange(self, Archive archive) except -1:
+        cdef AdaptiveTree saved = archive.source
+        self.tree = archive.part("tree", saved.tree, HoeffdingTree)
+        self.candidate = archive.part("candidate", saved.candidate, HoeffdingTree)
+        archive.require(
+            self.tree is not self.candidate and self.tree.sizes() == self.candidate.sizes(),
+            "its trees differ in size, or are one tree",
+        )
+        self.drift_test = archive.part("drift_test", saved.drift_test, DriftTest)
+        self.n_learned = archive.count("n_learned", saved.n_learned)
+        self.advantage = archive.any_number("advantage", saved.advantage)
+        if archive.loads:
+            self.n_features, self.n_classes = self.tree.sizes()
+            self.votes = np.empty(self.n_classes)
+        return 0
+
+    cdef list locked_parts(self):
+        return [self.tree, self.candidate, self.drift_test] if self.is_ready else None
+
+    @property
+    def node_table(self):
+        """Copy of the nodes of the tree that predicts, see `HoeffdingTree`."""
+        self.require_ready()
+        self.begin_shared()
+        try:
+            return self.tree.node_table
+        finally:
+            self.end_shared()
+
+    cdef int predict(self, const Row* x, double* votes) except -1 nogil:
+        return self.tree.predict(x, votes)
+
+    cdef int predict_cached(self, const Row* x, double* votes) except -1 nogil:
+        self.tree.predict(x, votes)
+        memcpy(&self.votes[0], votes, self.n_classes * sizeof(double))
+        return 0
+
+    cdef int learn(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
+        self.tree.predict(x, &self.votes[0])
+        return self.learn_cached(x, feedback)
+
+    cdef int learn_cached(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
+        cdef double weight = 0.0
+        cdef Py_ssize_t i
+        for i in range(feedback.n_relevant):
+            weight += feedback.weights[i]
+        if not weight > 0.0:
+            return 0
+        self.n_learned += 1
+        # The costs of a booster, and so the weights, depend on its other learners, so that the loss
+        # may increase without a drift.
+        if feedback.costs == NULL:
+            self.test_drift(x, feedback, weight)
+        return self.tree.learn(x, feedback)
+
+    cdef int test_drift(
+        self, const Row* x, const LabelFeedback* feedback, double weight
+    ) except -1 nogil:
+        # `votes` must contain the votes of the tree, and `weight` is that of all labels.
+        cdef double loss = 1.0 - self.tree.correct_weight(&self.votes[0], feedback) / weight
+        if self.candidate.n_learned > 0:
+            self.candidate.predict(x, &self.votes[0])
+            self.advantage -= 1.0 - self.tree.correct_weight(&self.votes[0], feedback) / weight
+            self.advantage += loss
+        if self.drift_test.record(loss, SLACK, self.advantage <= 0.0):
+            with gil:
+                self.tree, self.candidate = self.candidate, self.tree
+        if self.drift_test.excess > 0.0:
+            self.candidate.learn(x, feedback)
+        elif self.candidate.n_learned > 0:
+            self.candidate.forget()
+            self.advantage = 0.0
+        return 0
