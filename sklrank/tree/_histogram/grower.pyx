@@ -92,19 +92,15 @@ cdef int LOG_BOUND = 1000
 
 # The first group of a cell. The other groups contain further gradients, four each.
 cdef struct Cell:
-    int gradient
-    int hessian
-    int count
+    int gradient, hessian, count
     # Gradient of the second output, if there is one; the four numbers fill a register.
     int second
 
 cdef struct Split:
     # Gain, or 0 if the node cannot be split.
     double gain
-    int feature
-    int threshold
-    bint missing_left
-    bint categorical
+    int feature, threshold
+    bint missing_left, categorical
     unsigned int left_categories[WORDS]
     Cell left
 
@@ -112,8 +108,7 @@ cdef struct Leaf:
     int node
     Py_ssize_t depth
     # The samples are those from `start` to `stop` in `Grower.samples`.
-    Py_ssize_t start
-    Py_ssize_t stop
+    Py_ssize_t start, stop
     # The sum of the cells of the samples, and its first group.
     Cell* sums
     Cell total
@@ -122,8 +117,7 @@ cdef struct Leaf:
     Cell* histogram
     Split split
     # Bounds of the value of the leaf, due to monotonic features above it.
-    double lower
-    double upper
+    double lower, upper
 
 
 cdef inline void add(Cell* to, Cell cell) noexcept nogil:
@@ -135,8 +129,7 @@ cdef inline void add(Cell* to, Cell cell) noexcept nogil:
 
 cdef struct Units:
     # Numbers that are added and subtracted again to round to multiples of the two units.
-    double high
-    double low
+    double high, low
 
 
 cdef Units units_for(double bound) noexcept:
@@ -248,11 +241,9 @@ cdef class Grower(ThreadTeam):
     cdef const unsigned char[:, :, ::1] codes
     cdef const double[::1] thresholds
     cdef const int[::1] n_bins
-    cdef const unsigned char[::1] has_missing
-    cdef const unsigned char[::1] is_categorical
+    cdef const unsigned char[::1] has_missing, is_categorical
     cdef const signed char[::1] monotonic
-    cdef bint is_constrained
-    cdef bint is_symmetric
+    cdef bint is_constrained, is_symmetric
     cdef int n_outputs
     # The samples of a tree, and the parts, or None, with the splits that they do not know yet.
     cdef const double[:, ::1] gradients
@@ -262,17 +253,11 @@ cdef class Grower(ThreadTeam):
     cdef bint has_parts
     # Number of groups of a cell.
     cdef int n_groups
-    cdef Py_ssize_t max_leaf_nodes
-    cdef Py_ssize_t max_depth
+    cdef Py_ssize_t max_leaf_nodes, max_depth
     cdef int min_samples_leaf
-    # Relative to the mean hessian.
-    cdef double relative_l2
-    cdef double relative_min_hessian
-    cdef double relative_smoothing
-    # In units of the fixed-point hessians.
-    cdef double l2
-    cdef double min_hessian
-    cdef double category_smoothing
+    # Relative to the mean hessian, and in units of the fixed-point hessians.
+    cdef double relative_l2, relative_min_hessian, relative_smoothing
+    cdef double l2, min_hessian, category_smoothing
     # Index of the first cell of each feature in a histogram, and the number of its cells.
     cdef Py_ssize_t[::1] first
     cdef Py_ssize_t n_cells
@@ -460,7 +445,7 @@ cdef class Grower(ThreadTeam):
         cdef double[:, ::1] node_floats = floats, leaf_values = values
         cdef double[::1] threshold = node_floats[0], value = node_floats[1], gain = node_floats[2]
         cdef unsigned int[:, ::1] left_categories = categories
-        cdef double gradient_scale, hessian_scale, mean_hessian, l2, bound, hessian
+        cdef double gradient_scale, hessian_scale, scale, mean_hessian, l2, bound, hessian, exact
         cdef Py_ssize_t i, k, best
         cdef int n_nodes = 1
         cdef Leaf* leaf
@@ -473,6 +458,7 @@ cdef class Grower(ThreadTeam):
         if not np.all(np.isfinite(totals)):
             raise ValueError("the sums of gradients and hessians must be finite")
         gradient_scale, hessian_scale = scale_for(max(gradient_sums)), scale_for(hessian_sum)
+        scale = hessian_scale / gradient_scale
         mean_hessian = hessian_sum / n_samples if hessian_sum > 0.0 else 1.0
         l2 = self.relative_l2 * mean_hessian
         self.l2 = l2 * hessian_scale
@@ -501,8 +487,7 @@ cdef class Grower(ThreadTeam):
                     left_categories[i, k] = leaf.split.left_categories[k]
                 left_child[i] = n_nodes
                 # In units of the loss.
-                gain[i] = leaf.split.gain / gradient_scale * (hessian_scale / gradient_scale)
-                gain[i] = gain[i] * unit * unit
+                gain[i] = leaf.split.gain / gradient_scale * scale * unit * unit
                 self.split(best, n_nodes)
                 count[n_nodes] = self.leaves[best].total.count
                 count[n_nodes + 1] = self.leaves[self.n_leaves - 1].total.count
@@ -515,9 +500,10 @@ cdef class Grower(ThreadTeam):
             leaf = self.leaves + i
             hessian = sums[i, self.n_outputs, 0] + sums[i, self.n_outputs, 1] + l2
             for k in range(self.n_outputs):
-                leaf_values[leaf.node, k] = self.exact_value(
-                    leaf, sums[i, k, 0] + sums[i, k, 1], hessian, hessian_scale / gradient_scale
-                ) * unit
+                exact = 0.0 - (sums[i, k, 0] + sums[i, k, 1])
+                exact = exact / hessian if hessian > 0.0 else 0.0
+                exact = min(max(exact, leaf.lower * scale), leaf.upper * scale)
+                leaf_values[leaf.node, k] = exact * unit
             if self.n_outputs == 1:
                 value[leaf.node] = leaf_values[leaf.node, 0]
         names = "feature", "threshold_code", "categorical", "missing_left", "left", "count"
@@ -528,15 +514,6 @@ cdef class Grower(ThreadTeam):
         tree.assign(self.n_bins.shape[0], nodes)
         tree.is_ready = True
         return tree, values[:n_nodes]
-
-    cdef double exact_value(
-        self, const Leaf* leaf, double gradient, double hessian, double unit
-    ) noexcept nogil:
-        """Return the value of a leaf from the sums of the original gradients and hessians."""
-        return min(
-            max((0.0 - gradient) / hessian if hessian > 0.0 else 0.0, leaf.lower * unit),
-            leaf.upper * unit,
-        )
 
     # -- The samples of this Grower, which may be a part of all.
 

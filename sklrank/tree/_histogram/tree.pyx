@@ -76,11 +76,10 @@ cdef class Tree(Persistent):
 
     cdef int assign(self, Py_ssize_t n_features, dict nodes) except -1:
         self.n_features, self.n_nodes, self.arrays = n_features, len(nodes["left"]), nodes
-        self.left, self.left_categories = nodes["left"], nodes["left_categories"]
         self.feature, self.threshold_code = nodes["feature"], nodes["threshold_code"]
-        self.categorical, self.count = nodes["categorical"], nodes["count"]
-        self.missing_left, self.threshold = nodes["missing_left"], nodes["threshold"]
-        self.value, self.gain = nodes["value"], nodes["gain"]
+        self.categorical, self.left_categories = nodes["categorical"], nodes["left_categories"]
+        self.missing_left, self.left = nodes["missing_left"], nodes["left"]
+        self.value = nodes["value"]
         return 0
 
     def nodes(self):
