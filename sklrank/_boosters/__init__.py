@@ -3,8 +3,6 @@
 The names below are what other rooms may take.
 """
 
-# ruff: noqa: F401
-
 from sklrank._boosters.rounds import (
     MAX_SCORE_GAP,
     ROUNDING,

@@ -4,8 +4,6 @@ Functions without an estimator and without a state. Each raises a ValueError tha
 and the cure, or returns the checked value. The names below are what other rooms may take.
 """
 
-# ruff: noqa: F401
-
 from sklrank._checks.numbers import (
     as_numbers,
     check_exact,

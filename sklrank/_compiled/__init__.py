@@ -6,8 +6,6 @@ model. `rows` reads dense and CSR matrices; `sorting` and `thread_team` serve th
 below are what other rooms may take; compiled modules declare theirs in the `.pxd` files.
 """
 
-# ruff: noqa: F401
-
 from sklrank._compiled.label_axes import LABELS, LabelAxis, Relabeling
 from sklrank._compiled.merging import (
     check_alike,

@@ -7,8 +7,6 @@
 learners, `drift` detects changes. The names below are what other rooms may take.
 """
 
-# ruff: noqa: F401
-
 from sklrank._online.base import BaseOnline, copy_of, multiplies_entries
 from sklrank._online.batches import (
     BATCH,

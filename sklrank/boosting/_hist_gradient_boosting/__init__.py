@@ -1,7 +1,5 @@
 """Boosted histogram trees: the ranker, the race of settings, the linear start, files of trees."""
 
-# ruff: noqa: F401
-
 from sklrank.boosting._hist_gradient_boosting.parts import (
     check_tree_ranker,
     divide_rows,

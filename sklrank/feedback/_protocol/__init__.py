@@ -3,8 +3,6 @@
 The names below are what estimators may take.
 """
 
-# ruff: noqa: F401
-
 from sklrank.feedback._protocol.exploration import (
     arrays_of_record,
     check_exploration,

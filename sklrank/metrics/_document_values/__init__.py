@@ -3,8 +3,6 @@
 The names below are what other rooms may take.
 """
 
-# ruff: noqa: F401
-
 from sklrank.metrics._document_values.values import (
     NoRelevantDocumentError,
     average_precision_of_queries,

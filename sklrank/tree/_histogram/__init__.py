@@ -3,8 +3,6 @@
 The names below are what other rooms may take.
 """
 
-# ruff: noqa: F401
-
 from sklrank.tree._histogram.bin_codes import BLOCK_WIDTH
 from sklrank.tree._histogram.binning import FeatureBlocks, distinct_values, draw_samples
 from sklrank.tree._histogram.regressor import HistogramTreeRegressor

@@ -3,6 +3,4 @@
 The names below are what other rooms may take.
 """
 
-# ruff: noqa: F401
-
 from sklrank.tree._sums.sums import SumOfTrees, kept_sum
