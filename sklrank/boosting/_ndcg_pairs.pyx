@@ -46,13 +46,9 @@ def cumulative_sums(const double[::1] values, const Py_ssize_t[::1] starts):
 
 
 def loss_and_negative_gradient(
-    const double[::1] exp_scores,
-    const double[::1] gains,
-    const double[::1] weights,
-    const Py_ssize_t[::1] starts,
-    const Py_ssize_t[::1] n_relevant,
-    double[::1] negative_gradient,
-    double[::1] hessians,
+    const double[::1] exp_scores, const double[::1] gains, const double[::1] weights,
+    const Py_ssize_t[::1] starts, const Py_ssize_t[::1] n_relevant,
+    double[::1] negative_gradient, double[::1] hessians,
 ):
     """Write the negative gradient (Equation 3.17) and the hessians; return the objective (3.11).
 
@@ -74,27 +70,15 @@ def loss_and_negative_gradient(
             for i in range(starts[q], stop, 2):
                 other = i + 1 if i + 1 < stop else i
                 loss += add_irrelevant_pairs(
-                    exp_scores,
-                    gains,
-                    weights,
-                    i,
-                    other,
-                    stop,
-                    starts[q + 1],
-                    negative_gradient,
-                    hessians,
+                    exp_scores, gains, weights, i, other, stop, starts[q + 1],
+                    negative_gradient, hessians,
                 )
     return loss
 
 
 cdef inline double add_relevant_pairs(
-    const double[::1] exp_scores,
-    const double[::1] gains,
-    const double[::1] weights,
-    Py_ssize_t i,
-    Py_ssize_t stop,
-    double[::1] negative_gradient,
-    double[::1] hessians,
+    const double[::1] exp_scores, const double[::1] gains, const double[::1] weights,
+    Py_ssize_t i, Py_ssize_t stop, double[::1] negative_gradient, double[::1] hessians,
 ) noexcept nogil:
     """Add the pairs of the relevant document `i` and the relevant ones after it, up to `stop`."""
     cdef Py_ssize_t j
@@ -119,15 +103,9 @@ cdef inline double add_relevant_pairs(
 
 
 cdef inline double add_irrelevant_pairs(
-    const double[::1] exp_scores,
-    const double[::1] gains,
-    const double[::1] weights,
-    Py_ssize_t a,
-    Py_ssize_t b,
-    Py_ssize_t start,
-    Py_ssize_t stop,
-    double[::1] negative_gradient,
-    double[::1] hessians,
+    const double[::1] exp_scores, const double[::1] gains, const double[::1] weights,
+    Py_ssize_t a, Py_ssize_t b, Py_ssize_t start, Py_ssize_t stop,
+    double[::1] negative_gradient, double[::1] hessians,
 ) noexcept nogil:
     """Add the pairs of the relevant documents `a` and `b`, once if `b` equals `a`, with the others.
 
@@ -161,14 +139,9 @@ cdef inline double add_irrelevant_pairs(
 
 
 def step_weights(
-    const double[::1] exp_scores,
-    const double[::1] gains,
-    const double[::1] weights,
-    const Py_ssize_t[::1] starts,
-    const Py_ssize_t[::1] n_relevant,
-    const double[::1] hypothesis,
-    double[:, ::1] raised,
-    double[:, ::1] kept,
+    const double[::1] exp_scores, const double[::1] gains, const double[::1] weights,
+    const Py_ssize_t[::1] starts, const Py_ssize_t[::1] n_relevant,
+    const double[::1] hypothesis, double[:, ::1] raised, double[:, ::1] kept,
 ):
     """Return alpha_1 and alpha_2 of Theorem 7, for a hypothesis of zeros and ones.
 
@@ -201,11 +174,8 @@ def step_weights(
 
 
 cdef inline double weighted_gammas(
-    const double[:, ::1] documents,
-    Py_ssize_t a,
-    Py_ssize_t n_relevant,
-    const double[:, ::1] others,
-    Py_ssize_t n_others,
+    const double[:, ::1] documents, Py_ssize_t a, Py_ssize_t n_relevant,
+    const double[:, ::1] others, Py_ssize_t n_others,
 ) noexcept nogil:
     """Return the sum of gain times gamma over the pairs of `a` and `a + 1`, if it is relevant."""
     cdef Py_ssize_t j, b = a + 1 if a + 1 < n_relevant else a
@@ -224,14 +194,9 @@ cdef inline double weighted_gammas(
 
 
 def logistic_pair_weights(
-    const double[::1] exp_scores,
-    const double[::1] gains,
-    const double[::1] weights,
-    const Py_ssize_t[::1] ends,
-    const Py_ssize_t[::1] starts,
-    const Py_ssize_t[::1] n_relevant,
-    double[::1] first,
-    double[::1] second,
+    const double[::1] exp_scores, const double[::1] gains, const double[::1] weights,
+    const Py_ssize_t[::1] ends, const Py_ssize_t[::1] starts, const Py_ssize_t[::1] n_relevant,
+    double[::1] first, double[::1] second,
 ):
     """Write the derivative of the logistic objective for each document, in two parts.
 
@@ -258,12 +223,8 @@ def logistic_pair_weights(
 
 
 def logistic_loss(
-    const double[::1] exp_scores,
-    const double[::1] gains,
-    const double[::1] weights,
-    const Py_ssize_t[::1] ends,
-    const Py_ssize_t[::1] starts,
-    const Py_ssize_t[::1] n_relevant,
+    const double[::1] exp_scores, const double[::1] gains, const double[::1] weights,
+    const Py_ssize_t[::1] ends, const Py_ssize_t[::1] starts, const Py_ssize_t[::1] n_relevant,
 ):
     """Return the logistic objective, for ratios of two `exp_scores` of at most e^600."""
     cdef Py_ssize_t q, i, start
@@ -324,11 +285,8 @@ cdef inline double sum_of_logistic(
 
 
 cdef inline double weighted_sum_of_logistic(
-    double factor,
-    const double[::1] exp_scores,
-    const double[::1] weights,
-    Py_ssize_t start,
-    Py_ssize_t stop,
+    double factor, const double[::1] exp_scores, const double[::1] weights,
+    Py_ssize_t start, Py_ssize_t stop,
 ) noexcept nogil:
     """Return the same sum, in which each document has a weight."""
     cdef double loss = 0.0
@@ -339,15 +297,9 @@ cdef inline double weighted_sum_of_logistic(
 
 
 def lambda_pairs(
-    const double[::1] exp_scores,
-    const double[::1] gains,
-    const double[::1] weights,
-    const Py_ssize_t[::1] ends,
-    const Py_ssize_t[::1] starts,
-    const Py_ssize_t[::1] n_relevant,
-    const double[::1] discounts,
-    double[::1] first,
-    double[::1] second,
+    const double[::1] exp_scores, const double[::1] gains, const double[::1] weights,
+    const Py_ssize_t[::1] ends, const Py_ssize_t[::1] starts, const Py_ssize_t[::1] n_relevant,
+    const double[::1] discounts, double[::1] first, double[::1] second,
 ):
     """Do the same as `logistic_pair_weights` and `logistic_loss`, for pairs with another factor.
 
@@ -382,15 +334,9 @@ def lambda_pairs(
 
 
 def sums_over_grid(
-    const double[:, ::1] table,
-    const int[::1] left,
-    const int[::1] right,
-    const double[::1] share,
-    const double[::1] gains,
-    const double[::1] weights,
-    const Py_ssize_t[::1] ends,
-    bint of_lower,
-    double[::1] sums,
+    const double[:, ::1] table, const int[::1] left, const int[::1] right, const double[::1] share,
+    const double[::1] gains, const double[::1] weights, const Py_ssize_t[::1] ends,
+    bint of_lower, double[::1] sums,
 ):
     """Write for each document i the sum of |g_i - g_j| w_j table[i, j] over documents j.
 
@@ -437,12 +383,8 @@ def sums_over_grid(
 
 
 cdef inline double sum_over_grid(
-    const double[::1] left,
-    const double[::1] right,
-    double share,
-    const double[::1] total,
-    const double[::1] total_gain,
-    double gain,
+    const double[::1] left, const double[::1] right, double share,
+    const double[::1] total, const double[::1] total_gain, double gain,
 ) noexcept nogil:
     cdef double result = 0.0
     cdef Py_ssize_t point

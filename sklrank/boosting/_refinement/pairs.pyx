@@ -14,11 +14,8 @@ other. The step weights are then expected values.
 
 
 def base_loss_and_negative_gradient(
-    const double[::1] exp_pos,
-    const double[::1] exp_neg,
-    const double[::1] ratios,
-    const Py_ssize_t[::1] starts,
-    double[::1] negative_gradient,
+    const double[::1] exp_pos, const double[::1] exp_neg, const double[::1] ratios,
+    const Py_ssize_t[::1] starts, double[::1] negative_gradient,
 ):
     """Write the negative gradient and return the loss for a base ranker, V = W of Equation 4.1.
 
@@ -48,11 +45,8 @@ def base_loss_and_negative_gradient(
 
 
 def base_step_weights(
-    const double[::1] exp_pos,
-    const double[::1] exp_neg,
-    const double[::1] ratios,
-    const Py_ssize_t[::1] starts,
-    const double[::1] hypothesis,
+    const double[::1] exp_pos, const double[::1] exp_neg, const double[::1] ratios,
+    const Py_ssize_t[::1] starts, const double[::1] hypothesis,
 ):
     """Return the step weights for a base ranker, V = W of Equation 4.1."""
     cdef Py_ssize_t q, i, j
@@ -81,11 +75,8 @@ def base_step_weights(
 
 
 def graded_loss_and_negative_gradient(
-    const double[::1] exp_pos,
-    const double[::1] exp_neg,
-    const Py_ssize_t[::1] grades,
-    const Py_ssize_t[::1] queries,
-    double[::1] negative_gradient,
+    const double[::1] exp_pos, const double[::1] exp_neg,
+    const Py_ssize_t[::1] grades, const Py_ssize_t[::1] queries, double[::1] negative_gradient,
 ):
     """Write the negative gradient and return the loss for grades.
 
@@ -115,11 +106,8 @@ def graded_loss_and_negative_gradient(
 
 
 def graded_step_weights(
-    const double[::1] exp_pos,
-    const double[::1] exp_neg,
-    const Py_ssize_t[::1] grades,
-    const Py_ssize_t[::1] queries,
-    const double[::1] hypothesis,
+    const double[::1] exp_pos, const double[::1] exp_neg,
+    const Py_ssize_t[::1] grades, const Py_ssize_t[::1] queries, const double[::1] hypothesis,
 ):
     """Return the step weights for grades; see `graded_loss_and_negative_gradient`."""
     cdef Py_ssize_t q, k, i

@@ -27,11 +27,8 @@ cdef int check_codes(codes, n_bins) except -1:
 
 
 def encode(
-    const cython.floating[:] values,
-    const double[::1] thresholds,
-    unsigned char missing,
-    unsigned char[:, ::1] codes,
-    Py_ssize_t position,
+    const cython.floating[:] values, const double[::1] thresholds, unsigned char missing,
+    unsigned char[:, ::1] codes, Py_ssize_t position,
 ):
     """Write the number of thresholds below each value into `codes[:, position]`.
 

@@ -144,12 +144,8 @@ cdef Units units_for(double bound) noexcept:
 
 
 cdef void add_exactly(
-    double* sums,
-    const double* terms,
-    Py_ssize_t stride,
-    const int* samples,
-    Py_ssize_t n_samples,
-    Units units,
+    double* sums, const double* terms, Py_ssize_t stride,
+    const int* samples, Py_ssize_t n_samples, Units units,
 ) noexcept nogil:
     """Add the terms of some samples to a sum in two parts; if `samples` is NULL, their sizes."""
     cdef double high = 0.0, low = 0.0, term, rounded
@@ -285,24 +281,12 @@ cdef class Grower(ThreadTeam):
     cdef Split* splits_of_subtracted
 
     def __init__(
-        self,
-        const unsigned char[:, :, ::1] codes,
-        const double[::1] thresholds,
-        const int[::1] n_bins,
-        const unsigned char[::1] has_missing,
-        const unsigned char[::1] is_categorical,
-        const signed char[::1] monotonic,
-        *,
-        Py_ssize_t max_leaf_nodes,
-        int min_samples_leaf,
-        double l2_regularization,
-        double min_hessian,
-        double category_smoothing,
-        Py_ssize_t max_depth=2 ** 30,
-        bint symmetric=False,
-        int n_outputs=1,
-        Py_ssize_t n_threads=1,
-        parts=None,
+        self, const unsigned char[:, :, ::1] codes, const double[::1] thresholds,
+        const int[::1] n_bins, const unsigned char[::1] has_missing,
+        const unsigned char[::1] is_categorical, const signed char[::1] monotonic,
+        *, Py_ssize_t max_leaf_nodes, int min_samples_leaf, double l2_regularization,
+        double min_hessian, double category_smoothing, Py_ssize_t max_depth=2 ** 30,
+        bint symmetric=False, int n_outputs=1, Py_ssize_t n_threads=1, parts=None,
         Buffers buffers=None,
     ):
         cdef Py_ssize_t n_blocks = codes.shape[0]
@@ -378,12 +362,8 @@ cdef class Grower(ThreadTeam):
         free(self.splits_of_subtracted)
 
     def grow(
-        self,
-        const double[:, ::1] gradients,
-        const double[::1] hessians,
-        features,
-        int[::1] leaf_of,
-        double unit=1.0,
+        self, const double[:, ::1] gradients, const double[::1] hessians, features,
+        int[::1] leaf_of, double unit=1.0,
     ):
         """Grow a tree; return it, and the value `(n_nodes, n_outputs)` of each leaf, 0 for others.
 
@@ -524,11 +504,8 @@ cdef class Grower(ThreadTeam):
         return np.append(np.maximum(high, -low), np.max(hessians, initial=0.0))
 
     def totals(
-        self,
-        const double[:, ::1] gradients,
-        const double[::1] hessians,
-        const double[::1] largest,
-        double n_samples,
+        self, const double[:, ::1] gradients, const double[::1] hessians,
+        const double[::1] largest, double n_samples,
     ):
         """Return the sums of absolute values, `(n_outputs + 1, 2)`, whose two parts are added.
 
@@ -552,12 +529,8 @@ cdef class Grower(ThreadTeam):
         return result
 
     def start(
-        self,
-        const double[:, ::1] gradients,
-        const double[::1] hessians,
-        double gradient_scale,
-        double hessian_scale,
-        features,
+        self, const double[:, ::1] gradients, const double[::1] hessians,
+        double gradient_scale, double hessian_scale, features,
     ):
         """Start a tree, and return the histogram of its root, `(n_cells, GROUP)` of intc."""
         self.check(gradients, hessians)
@@ -665,11 +638,8 @@ cdef class Grower(ThreadTeam):
         self.n_active[block] += 1
 
     cdef void set_cells(
-        self,
-        const double[:, ::1] gradients,
-        const double[::1] hessians,
-        double gradient_scale,
-        double hessian_scale,
+        self, const double[:, ::1] gradients, const double[::1] hessians,
+        double gradient_scale, double hessian_scale,
     ) noexcept:
         """Set the cells of the samples."""
         cdef Py_ssize_t i
@@ -1196,15 +1166,8 @@ cdef class Grower(ThreadTeam):
             self.set_categories(feature, best_position, order, best)
 
     cdef void scan(
-        self,
-        const Leaf* leaf,
-        int feature,
-        const Cell* cells,
-        const unsigned char* order,
-        int n_bins,
-        Cell left,
-        bint missing_left,
-        Split* best_split,
+        self, const Leaf* leaf, int feature, const Cell* cells, const unsigned char* order,
+        int n_bins, Cell left, bint missing_left, Split* best_split,
     ) noexcept nogil:
         """Compare the splits between successive bins with the best split so far.
 
@@ -1262,14 +1225,8 @@ cdef class Grower(ThreadTeam):
             self.set_categories(feature, best_position, order, best_split)
 
     cdef void scan_outputs(
-        self,
-        const Leaf* leaf,
-        int feature,
-        const Cell* cells,
-        int n_bins,
-        const Cell* missing,
-        Cell* left,
-        Split* best_split,
+        self, const Leaf* leaf, int feature, const Cell* cells, int n_bins, const Cell* missing,
+        Cell* left, Split* best_split,
     ) noexcept nogil:
         """Do the same as `scan` for several outputs.
 
@@ -1323,12 +1280,7 @@ cdef class Grower(ThreadTeam):
             )
 
     cdef void set_split(
-        self,
-        int count,
-        int feature,
-        int threshold,
-        bint missing_left,
-        const Cell* cells,
+        self, int count, int feature, int threshold, bint missing_left, const Cell* cells,
         Split* split,
     ) noexcept nogil:
         """Set a split whose `gain` and `left` are set, on a feature whose cells are `cells`.

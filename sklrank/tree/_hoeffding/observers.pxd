@@ -36,10 +36,7 @@ cdef void observe(
 cdef void refresh_density(double* row, Py_ssize_t n_features) noexcept nogil
 
 cdef double log_density(
-    const double* row,
-    const double* pooled,
-    const double* x,
-    Py_ssize_t n_features,
+    const double* row, const double* pooled, const double* x, Py_ssize_t n_features
 ) noexcept nogil
 
 cdef double left_share(

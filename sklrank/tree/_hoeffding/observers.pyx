@@ -169,10 +169,7 @@ cdef void refresh_density(double* row, Py_ssize_t n_features) noexcept nogil:
 
 
 cdef double log_density(
-    const double* row,
-    const double* pooled,
-    const double* x,
-    Py_ssize_t n_features,
+    const double* row, const double* pooled, const double* x, Py_ssize_t n_features
 ) noexcept nogil:
     # Return the log density of a class, up to a constant that is the same for all classes.
     cdef Py_ssize_t f, n = n_features
@@ -203,13 +200,8 @@ cdef inline double inverse_sd_of(
 
 
 cdef inline void class_side(
-    const double* row,
-    Py_ssize_t feature,
-    Py_ssize_t n_features,
-    double inverse_sd,
-    double threshold,
-    double* share,
-    double* entropy,
+    const double* row, Py_ssize_t feature, Py_ssize_t n_features, double inverse_sd,
+    double threshold, double* share, double* entropy,
 ) noexcept nogil:
     # Compute the fraction of a class to the left of the threshold, and its binary entropy.
     if threshold < row[LOW * n_features + feature]:
@@ -236,16 +228,9 @@ cdef double left_share(
 
 
 cdef void gains_of_feature(
-    const double* stats,
-    Py_ssize_t row_length,
-    const int* rows,
-    Py_ssize_t n_rows,
-    Py_ssize_t n_features,
-    Py_ssize_t feature,
-    const double* thresholds,
-    double total,
-    double* left,
-    double* gains,
+    const double* stats, Py_ssize_t row_length, const int* rows, Py_ssize_t n_rows,
+    Py_ssize_t n_features, Py_ssize_t feature, const double* thresholds, double total,
+    double* left, double* gains,
 ) noexcept nogil:
     # Compute the fraction of the weight to the left of each threshold, and the information gain of
     # each threshold.
@@ -272,10 +257,7 @@ cdef void gains_of_feature(
 
 
 cdef Split best_split(
-    const double* stats,
-    Py_ssize_t row_length,
-    const int* rows,
-    Py_ssize_t n_rows,
+    const double* stats, Py_ssize_t row_length, const int* rows, Py_ssize_t n_rows,
     Py_ssize_t n_features,
 ) noexcept nogil:
     # Return the best split over all features, each with `N_POINTS` equally spaced thresholds

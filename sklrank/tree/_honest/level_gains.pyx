@@ -33,14 +33,9 @@ from libc.string cimport memset
 
 
 cdef inline double cell_gain(
-    const double* left,
-    const double* total,
-    Py_ssize_t n_header,
-    Py_ssize_t first_count,
-    double min_count,
-    const double* left_targets,
-    const double* total_targets,
-    Py_ssize_t n_targets,
+    const double* left, const double* total,
+    Py_ssize_t n_header, Py_ssize_t first_count, double min_count,
+    const double* left_targets, const double* total_targets, Py_ssize_t n_targets,
 ) noexcept nogil:
     cdef double n, n_left, deviation, squares = 0.0
     cdef Py_ssize_t k
@@ -59,21 +54,11 @@ cdef inline double cell_gain(
 
 
 def split_gains(
-    const Py_ssize_t[::1] features,
-    const Py_ssize_t[::1] first,
-    const Py_ssize_t[::1] starts,
-    Py_ssize_t[::1] stops,
-    int[::1] samples,
-    const int[::1] cells,
-    const double[:, ::1] payload,
-    Py_ssize_t n_cells,
-    const double[::1] totals,
-    const Py_ssize_t[::1] begins,
-    const Py_ssize_t[::1] slots,
-    Py_ssize_t n_header,
-    Py_ssize_t first_count,
-    double min_count,
-    double[::1] gains,
+    const Py_ssize_t[::1] features, const Py_ssize_t[::1] first,
+    const Py_ssize_t[::1] starts, Py_ssize_t[::1] stops, int[::1] samples,
+    const int[::1] cells, const double[:, ::1] payload, Py_ssize_t n_cells,
+    const double[::1] totals, const Py_ssize_t[::1] begins, const Py_ssize_t[::1] slots,
+    Py_ssize_t n_header, Py_ssize_t first_count, double min_count, double[::1] gains,
 ):
     """Write the gains of all candidate splits of the features `features` into `gains`.
 
@@ -132,14 +117,9 @@ def split_gains(
                             begin = begins[cell]
                             n_targets = begins[cell + 1] - begin
                         gain = cell_gain(
-                            lefts + cell * width,
-                            &totals[cell * width],
-                            n_header,
-                            first_count,
-                            min_count,
-                            lefts + begin,
-                            &totals[begin],
-                            n_targets,
+                            lefts + cell * width, &totals[cell * width],
+                            n_header, first_count, min_count,
+                            lefts + begin, &totals[begin], n_targets,
                         )
                         total += gain - cell_gains[cell]
                         cell_gains[cell] = gain
