@@ -1,11 +1,9 @@
 """Common parts of all estimators: base class, callbacks, scikit-learn's private names, texts.
 
 `sklearn` is the only module that imports private names of scikit-learn. `callbacks` are the tasks
-that a callback follows, `texts` fills shared texts into docstrings, `display` is the base class of
-the displays. The names below are what other rooms may take.
+that a callback follows, `texts` fills shared texts into docstrings, `smooth` minimizes functions,
+`display` is the base class of the displays. The names below are what other rooms may take.
 """
-
-# ruff: noqa: F401
 
 from sklrank._estimators.base import BaseEstimator, failed_weight_checks, unchanged_on_error
 from sklrank._estimators.callbacks import _fit_context, print_progress, with_task_tree
@@ -38,5 +36,6 @@ from sklrank._estimators.sklearn import (
     parallel_results,
     runs_on_dask,
 )
+from sklrank._estimators.smooth import minimize_smooth
 from sklrank._estimators.texts import of_labels, shares_text
 from sklrank._estimators.weights import fit_weighted

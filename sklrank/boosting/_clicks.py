@@ -34,11 +34,11 @@ one query, whose weight is their number.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from sklrank._boosters import Objective
 from sklrank._checks import Queries, as_numbers
+from sklrank._estimators import minimize_smooth
 from sklrank.boosting._base import DocumentTarget
 from sklrank.boosting._hist_gradient_boosting.race import TreeLearner, make_trees
 
@@ -222,14 +222,8 @@ class SmoothModel(PositionModel):
 
         # No propensity is above 1, as if the first position were examined always.
         of_theta = [(-3.0, 0.0), *[(-3.0, 3.0)] * (n - 1), (0.0, 3.0)]
-        found = minimize(
-            loss,
-            self.parameters,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=[*of_theta, *bounds],
-            options={"maxiter": n_steps},
-        )
+        bounds = [*of_theta, *bounds]
+        found = minimize_smooth(loss, self.parameters, bounds, maxiter=n_steps)
         self.parameters = found.x
         self.propensities = np.exp(found.x[:n] - found.x[n] * logs).clip(max=1.0)
         self.mistakes = found.x[n + 1] * shape

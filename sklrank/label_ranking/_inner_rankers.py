@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
@@ -13,13 +12,15 @@ from sklearn.model_selection import KFold, check_cv
 from sklearn.pipeline import Pipeline
 
 from sklrank._checks import check_columns, check_outputs
-from sklrank._estimators import HasMethods, _num_samples, _safe_indexing, fit_weighted
-from sklrank._rankers import LabelRankerMixin
-from sklrank.label_ranking._label_ranker import (
-    LabelRanker,
-    MetaLabelRanker,
-    in_one_process,
+from sklrank._estimators import (
+    HasMethods,
+    _num_samples,
+    _safe_indexing,
+    fit_weighted,
+    minimize_smooth,
 )
+from sklrank._rankers import LabelRankerMixin
+from sklrank.label_ranking._label_ranker import LabelRanker, MetaLabelRanker, in_one_process
 from sklrank.label_ranking._pairwise import weights_or_ones
 
 # Number of comparisons of two labels from which the factor is computed, which limits the memory:
@@ -188,7 +189,7 @@ def fit_pair_scale(scores, positions, sample_weight=None):
         value = shares @ (np.logaddexp(0.0, -margins) + (1.0 - target) * margins)
         return value, np.array([(shares * differences) @ (expit(margins) - target)])
 
-    found = minimize(loss, np.ones(1), jac=True, method="L-BFGS-B", bounds=[(0.0, None)])
+    found = minimize_smooth(loss, np.ones(1), [(0.0, None)])
     return float(found.x[0] / size)
 
 

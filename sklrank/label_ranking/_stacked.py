@@ -12,12 +12,12 @@ scores are not bounded, `oob_decision_function_` if it has `oob_score`, `alpha_`
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cholesky, eigh
 from scipy.linalg.lapack import dpotri
-from scipy.optimize import minimize
 from sklearn.base import TransformerMixin, clone
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.linear_model import LogisticRegression, RidgeCV
@@ -35,6 +35,7 @@ from sklrank._estimators import (
     _BaseComposition,
     _safe_indexing,
     draw_seed,
+    minimize_smooth,
     one_blas_thread,
     parallel,
 )
@@ -480,15 +481,9 @@ def learn_widths(X, positions):
     n_widths = n_features if 2 * n_features <= _N_WIDTH_SAMPLES else 1
     start = np.log([1.0, *np.full(n_widths, distance), 0.3])
     # Up to a thousandfold: a feature of such a width has no effect.
-    found = minimize(
-        process_loss,
-        start,
-        args=(X, targets / deviation),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(log - np.log(1e3), log + np.log(1e3)) for log in start],
-        options={"maxiter": 50},
-    )
+    bounds = [(log - np.log(1e3), log + np.log(1e3)) for log in start]
+    loss = partial(process_loss, X=X, targets=targets / deviation)
+    found = minimize_smooth(loss, start, bounds, maxiter=50)
     return np.broadcast_to(np.exp(found.x[1:-1]), n_features).copy()
 
 

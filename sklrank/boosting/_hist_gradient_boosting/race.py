@@ -18,14 +18,18 @@ from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._checks import Queries, check_outputs, check_relevance, qid_argument
-from sklrank._estimators import _check_monotonic_cst, one_blas_thread, print_progress
+from sklrank._estimators import (
+    _check_monotonic_cst,
+    minimize_smooth,
+    one_blas_thread,
+    print_progress,
+)
 from sklrank.boosting._base import DocumentTarget, split_queries
 from sklrank.boosting._hist_gradient_boosting.categories import warn_if_untransformed
 from sklrank.metrics import (
@@ -367,15 +371,8 @@ def fit_linear(X, objective, bounds=None, weights=None):
         gradient = 2 * penalty * weights - objective.negative_gradient @ centered
         return objective.value + penalty * weights @ weights, gradient
 
-    weights = minimize(
-        penalized,
-        np.zeros(X.shape[1]),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        # The scores are a start only: trees correct them.
-        options={"maxiter": 15},
-    ).x
+    # The scores are a start only: trees correct them.
+    weights = minimize_smooth(penalized, np.zeros(X.shape[1]), bounds, maxiter=15).x
     objective.set_scores(centered @ weights)
     shares = np.abs(weights) / (np.abs(weights).sum() or 1.0)
     gain = 2 * max(0.0, start - objective.value) * shares

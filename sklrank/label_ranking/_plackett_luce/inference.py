@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.linalg import block_diag, helmert
-from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import chi2, norm
 from sklearn.utils import Bunch, check_consistent_length
@@ -28,6 +27,7 @@ from sklrank._checks import (
     is_integer,
     is_missing,
 )
+from sklrank._estimators import minimize_smooth
 
 COVARIANCES = ("observed", "sandwich", "bootstrap")
 
@@ -76,8 +76,7 @@ def quasi_variances(covariance: ArrayLike) -> np.ndarray:
         return np.sum(residuals**2) / 4.0, np.sum(residuals * shares, axis=1)
 
     start = np.full(len(covariance), np.log(differences.mean() or 1.0))
-    options = {"ftol": 1e-16, "gtol": 1e-10, "maxiter": 1000}
-    return np.exp(minimize(error, start, jac=True, method="L-BFGS-B", options=options).x)
+    return np.exp(minimize_smooth(error, start, ftol=1e-16, gtol=1e-10, maxiter=1000).x)
 
 
 def likelihood_ratio_test(restricted: Any, full: Any) -> Bunch:

@@ -28,11 +28,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 from scipy.linalg import block_diag
-from scipy.optimize import minimize
 from scipy.special import expit, log_softmax
 from sklearn.utils import gen_batches
 
 from sklrank._checks import stored_positions
+from sklrank._estimators import minimize_smooth
 
 TIES = ("exclude", "breslow", "davidson")
 # The scaled problem takes some ten to a hundred iterations of L-BFGS.
@@ -110,7 +110,8 @@ class RankingLikelihood:
         if self.ties == "breslow" and self.ends is not None:
             before = np.take_along_axis(before, self.ends - 1, axis=1)
         elif self.ends is not None:
-            before = np.take_along_axis(padded(before, 1, 0), self.starts, axis=1) + inverse
+            before = np.pad(before, ((0, 0), (1, 0)))  # No label is before the first place.
+            before = np.take_along_axis(before, self.starts, axis=1) + inverse
         expected = terms * before
         if is_wide:
             rows = np.flatnonzero((np.abs(shifted) > _SPAN).any(axis=1))
@@ -152,7 +153,8 @@ class RankingLikelihood:
             return remaining
         if self.ties == "breslow":
             return np.take_along_axis(remaining, self.starts, axis=1)
-        return terms + np.take_along_axis(padded(remaining, 0, 1), self.ends, axis=1)
+        remaining = np.pad(remaining, ((0, 0), (0, 1)))
+        return terms + np.take_along_axis(remaining, self.ends, axis=1)
 
     def _choices(self, scores, rows):
         """Yield parts of the rows, with the log-likelihoods of their rankings and probabilities.
@@ -233,11 +235,6 @@ def _symmetric_sums_gradient(logs, sums, log_weights, degree):
         gradient[:, t] = np.exp(moved + sums[:-1, :, t + 1]).sum(axis=0) / degree
         adjoint[:-1] = np.logaddexp(adjoint[:-1], moved)
     return gradient
-
-
-def padded(values, before, after):
-    """Return sums with columns of empty sums before and after them."""
-    return np.pad(values, ((0, 0), (before, after)))
 
 
 class RankedLabels:
@@ -448,20 +445,9 @@ class PenalizedLikelihood:
             loss, gradient = self.loss_and_gradient(scaled * scales, alpha)
             return loss, gradient * scales
 
-        found = minimize(
-            objective,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            # An iteration evaluates the loss at most 21 times.
-            options={
-                "gtol": tol,
-                "ftol": 1e-14,
-                "maxiter": _MAX_ITER,
-                "maxfun": 25 * _MAX_ITER,
-                "maxcor": 20,
-            },
-        )
+        # An iteration evaluates the loss at most 21 times.
+        limits = {"maxiter": _MAX_ITER, "maxfun": 25 * _MAX_ITER}
+        found = minimize_smooth(objective, start, gtol=tol, ftol=1e-14, maxcor=20, **limits)
         # The last iteration may have converged.
         stopped = found.status == 1 and np.abs(found.jac).max() > tol
         return found.x * scales, found.nit, stopped

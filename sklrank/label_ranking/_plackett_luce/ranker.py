@@ -17,13 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._checks import (
-    as_numbers,
-    check_entries,
-    check_rows,
-    check_weights,
-    column_names,
-)
+from sklrank._checks import as_numbers, check_entries, check_rows, check_weights, column_names
 from sklrank._compiled import shared_call
 from sklrank._estimators import (
     Interval,
@@ -34,10 +28,7 @@ from sklrank._estimators import (
     unchanged_on_error,
 )
 from sklrank._typing import Self
-from sklrank.label_ranking._label_ranker import (
-    LabelRanker,
-    of_rankers,
-)
+from sklrank.label_ranking._label_ranker import LabelRanker, of_rankers
 from sklrank.label_ranking._plackett_luce.inference import (
     PlackettLuceInference,
     undetermined_labels,
