@@ -6,7 +6,7 @@ from copy import copy
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 
@@ -14,10 +14,11 @@ from sklrank._checks import check_rows, check_weights, sorted_labels
 from sklrank._estimators import _fit_context, shares_text, unchanged_on_error
 from sklrank._typing import MaxFeatures, Self
 from sklrank.tree._histogram.regressor import HistogramTree, as_floats
+from sklrank.tree._proportions import ProportionsMixin
 
 
 @shares_text()
-class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
+class HistogramTreeClassifier(ProportionsMixin, HistogramTree):
     r"""A classification tree that is grown leaf by leaf on features that were binned once.
 
     The leaf whose split reduces the Gini impurity, multiplied by the weight of the leaf, most is
@@ -154,37 +155,6 @@ class HistogramTreeClassifier(ClassifierMixin, HistogramTree):
             self._proportions[:, 0] = 1.0 - self._proportions[:, 1]
         grower.set_fitted(self, tree)
         return leaves
-
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict class labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The class of the largest weight in the leaf, or the first of them.
-        """
-        predicted = self._predict_values(self._check_X(X)).argmax(axis=1)
-        return self.classes_[predicted]
-
-    def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Predict the probability of each class: its proportion of the weight of the leaf.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities of the classes, in the order of `classes_`. Each row sums to 1.
-        """
-        return self._predict_values(self._check_X(X))
 
     def _node_values(self, n_classes=None, response_method=None):
         """Return the proportions of the classes in each node, or the hypothesis of a booster."""

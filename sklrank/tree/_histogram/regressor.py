@@ -81,7 +81,7 @@ class HistogramTree(BaseEstimator):
                 unknown = np.isnan(codes_of_categories(values, categories)) & ~np.isnan(values)
                 check_known(values, unknown, categories, feature)
 
-    def _predict_values(self, X):
+    def _predict(self, X):
         """Return the values of the leaves of a validated array `X`, of shape `(n, n_outputs)`."""
         return self._sum_of(self, [self], [1.0]).predict(X)
 
@@ -244,7 +244,7 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the targets."""
-        predicted = self._predict_values(self._check_X(X))
+        predicted = self._predict(self._check_X(X))
         return predicted[:, 0] if self._leaf_values is None else predicted
 
     def _node_values(self, *of_hypothesis):

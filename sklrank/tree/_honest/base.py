@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
-from sklearn.base import ClassifierMixin, MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -22,11 +22,9 @@ from sklrank._estimators import (
     shares_text,
     unchanged_on_error,
 )
+from sklrank._typing import Self
+from sklrank.tree._proportions import ProportionsMixin
 from sklrank.tree._sums import SumOfTrees, kept_sum
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-    from typing_extensions import Self
 
 # Sums of squares of larger targets overflow.
 MAX_TARGET = 1e150
@@ -52,6 +50,8 @@ n_outputs_ : int
     Number of targets.
 """,
     "classes": """
+Attributes
+----------
 classes_ : ndarray of shape (n_classes,)
     Class labels, sorted.
 """,
@@ -114,9 +114,9 @@ class HonestEstimator(BaseEstimator):
 
     The base class of a kind of model defines `_fit(X, y, weights, random_state)`, where `weights`
     are positive or None, and `_predict(X)`, where targets and predictions have the shape
-    `(n_samples, n_outputs)`, and `_input_dtype()`, in which values are compared with thresholds.
-    A regressor and a classifier of this kind add :class:`HonestRegressor` and
-    :class:`HonestClassifier`, whose `_check_data` converts targets.
+    `(n_samples, n_outputs)`; `_input_dtype()`, in which values are compared with thresholds; and
+    `_trees()`, those of `export_shap`. A regressor and a classifier of this kind add
+    :class:`HonestRegressor` and :class:`HonestClassifier`, whose `_check_data` converts targets.
     """
 
     _parameter_constraints: dict = {
@@ -168,6 +168,18 @@ class HonestEstimator(BaseEstimator):
             self._fit(X, y, weights, check_random_state(self.random_state))
         return self
 
+    def export_shap(self) -> dict:
+        """Return the tree, or the trees of a forest, in the format of `shap.TreeExplainer`.
+
+        Returns
+        -------
+        dict
+            A list of trees, `trees`, each of them a dict of arrays. The explainer explains what
+            `predict` of a regressor or `predict_proba` of a classifier returns.
+        """
+        check_is_fitted(self)
+        return {"trees": self._trees(), "input_dtype": np.dtype(self._fitted_dtype).type}
+
     def _check_X(self, X):
         check_is_fitted(self)
         return check_rows(self, X, reset=False, dtype=np.dtype(self._fitted_dtype))
@@ -176,7 +188,7 @@ class HonestEstimator(BaseEstimator):
 class HonestSingleTree(HonestEstimator):
     """Base class of the trees, whose leaves have the `values_`.
 
-    `_nodes()` returns the arrays of a tree of `export_shap`; the first node is the root.
+    `_nodes()` returns the arrays of the tree of `export_shap`; the first node is the root.
     """
 
     def apply(self, X: ArrayLike) -> np.ndarray:
@@ -193,18 +205,6 @@ class HonestSingleTree(HonestEstimator):
             Index of the leaf of each sample, which is a row index of `values_`.
         """
         return self._find_leaves(self._check_X(X))
-
-    def export_shap(self) -> dict:
-        """Return the tree in the format of `shap.TreeExplainer`.
-
-        Returns
-        -------
-        dict
-            A list of one tree, `trees`, a dict of arrays. The explainer explains what `predict` of
-            a regressor or `predict_proba` of a classifier returns.
-        """
-        check_is_fitted(self)
-        return {"trees": [self._nodes()], "input_dtype": np.dtype(self._fitted_dtype).type}
 
     def export_text(self, *, decimals: int = 2) -> str:
         """Return the rules of the tree as text, in the form of :func:`sklearn.tree.export_text`.
@@ -240,6 +240,9 @@ class HonestSingleTree(HonestEstimator):
                 line = f"{indent}|--- {feature} {sign} {threshold:.{decimals}f}"
                 stack.append((nodes[f"children_{side}"][node], line))
         return "\n".join(lines) + "\n"
+
+    def _trees(self):
+        return [self._nodes()]
 
     def _find_leaves(self, X):
         def make():
@@ -290,7 +293,7 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, HonestEstimator):
         return predicted[:, 0] if self.n_outputs_ == 1 else predicted
 
 
-class HonestClassifier(ClassifierMixin, HonestEstimator):
+class HonestClassifier(ProportionsMixin, HonestEstimator):
     """Base class of the honest classifiers.
 
     The targets are the columns of the indicator matrix of the classes, so that their means in a
@@ -302,34 +305,3 @@ class HonestClassifier(ClassifierMixin, HonestEstimator):
         self.classes_, labels = sorted_labels(y, "y", return_inverse=True)
         check_classification_targets(y)
         return X, np.eye(len(self.classes_))[labels]
-
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict class labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The classes of the largest probability; the first one in case of ties.
-        """
-        probabilities = self._predict(self._check_X(X))
-        return self.classes_[probabilities.argmax(axis=1)]
-
-    def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Predict the probability of each class: its proportion in the leaf of the sample.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Probabilities of the classes, in the order of `classes_`.
-        """
-        return self._predict(self._check_X(X))

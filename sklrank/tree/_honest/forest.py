@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._estimators import (
-    N_JOBS,
-    Interval,
-    StrOptions,
-    draw_seed,
-    shares_text,
-)
+from sklrank._estimators import N_JOBS, Interval, StrOptions, draw_seed, shares_text
+from sklrank._typing import MaxFeatures
 from sklrank.tree._honest.base import (
     TEXTS,
     HonestClassifier,
@@ -26,9 +21,6 @@ from sklrank.tree._honest.base import (
 from sklrank.tree._honest.level_splits import LevelSplitsRegressor
 from sklrank.tree._honest.tree import HonestTreeRegressor
 from sklrank.tree._sums import SumOfTrees, kept_sum
-
-if TYPE_CHECKING:
-    from sklrank._typing import MaxFeatures
 
 TREES = {"breiman": HonestTreeRegressor, "level": LevelSplitsRegressor}
 
@@ -168,19 +160,9 @@ class HonestForest(HonestEstimator):
             return self.max_samples
         return max(1, round(self.max_samples * n_samples))
 
-    def export_shap(self) -> dict:
-        """Return the trees in the format of `shap.TreeExplainer`.
-
-        Returns
-        -------
-        dict
-            A list of trees, `trees`, each of them a dict of arrays. The explainer explains what
-            `predict` of a regressor or `predict_proba` of a classifier returns.
-        """
-        check_is_fitted(self)
+    def _trees(self):
         trees = [tree._nodes() for tree in self.estimators_]
-        trees = [tree | {"values": tree["values"] / len(trees)} for tree in trees]
-        return self.estimators_[0].export_shap() | {"trees": trees}
+        return [tree | {"values": tree["values"] / len(trees)} for tree in trees]
 
     def _predict(self, X):
         def make():
@@ -241,8 +223,6 @@ class HonestForestClassifier(HonestClassifier, HonestForest):
 
     {parameters}
 
-    Attributes
-    ----------
     {classes}
     estimators_ : list of regressors
         Trees fitted to the indicator matrix of the classes.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from sklrank._estimators import StrOptions, draw_features, shares_text
+from sklrank._typing import MaxFeatures
 from sklrank.tree._histogram.binning import Candidates, find_candidates
 from sklrank.tree._honest.base import (
     TEXTS,
@@ -19,9 +20,6 @@ from sklrank.tree._honest.base import (
     weights_of,
 )
 from sklrank.tree._honest.level_gains import split_gains
-
-if TYPE_CHECKING:
-    from sklrank._typing import MaxFeatures
 
 SPLIT_DTYPE = np.dtype([("feature", np.intp), ("threshold", np.float64)])
 
@@ -224,8 +222,6 @@ class LevelSplitsClassifier(HonestClassifier, LevelSplits):
 
     {parameters}
 
-    Attributes
-    ----------
     {classes}
     {splits}
     values_ : ndarray of shape (n_leaves, n_classes)
@@ -378,23 +374,10 @@ class Growth(Partition):
         The reduction is computed for candidates of the given features, and 0 for the others.
         """
         gains = np.zeros(len(candidates.features))
-        split_gains(
-            features,
-            candidates.first,
-            candidates.starts,
-            candidates.stops,
-            candidates.samples,
-            self.open_cells,
-            self.payload,
-            self.n_open,
-            self.totals,
-            self.begins,
-            self.slots,
-            self.n_header,
-            self.first_count,
-            float(self.min_count),
-            gains,
-        )
+        _, _, *passing = candidates
+        cells = self.open_cells, self.payload, self.n_open, self.totals, self.begins, self.slots
+        counts = self.n_header, self.first_count, float(self.min_count)
+        split_gains(features, *passing, *cells, *counts, gains)
         return gains
 
 

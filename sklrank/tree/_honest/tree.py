@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from sklrank._estimators import Interval, draw_seed, shares_text
+from sklrank._typing import MaxFeatures
 from sklrank.tree._honest.base import (
     TEXTS,
     HonestClassifier,
@@ -18,9 +18,6 @@ from sklrank.tree._honest.base import (
     standardize,
     weights_of,
 )
-
-if TYPE_CHECKING:
-    from sklrank._typing import MaxFeatures
 
 SHARED = shares_text(
     **TEXTS,
@@ -94,10 +91,14 @@ class HonestTree(HonestSingleTree):
         if self.max_leaf_nodes is not None:
             # A tree of L leaves has at most the depth L - 1; scikit-learn requires at least 1.
             max_depth = min(max_depth or len(X), max(self.max_leaf_nodes - 1, 1))
+        max_features = self.max_features
+        if isinstance(max_features, Integral):
+            # scikit-learn's tree refuses larger numbers, which mean all features in this package.
+            max_features = min(max_features, X.shape[1])
         self.estimator_ = DecisionTreeRegressor(
             max_depth=max_depth,
             min_samples_leaf=min(self.min_samples_leaf, len(X)),
-            max_features=self._n_features_tried(X.shape[1]),
+            max_features=max_features,
             random_state=draw_seed(random_state),
         )
         of_chosen, of_estimation = (weights_of(weights, half) for half in (chosen, estimation))
@@ -114,13 +115,6 @@ class HonestTree(HonestSingleTree):
         self._leaves = nearest(np.where(splits[parents], np.arange(len(parents)), parents))
         self.values_ = self.values_[self._leaves]
         self.feature_importances_ = importances(tree, splits)
-
-    def _n_features_tried(self, n_features):
-        # As in the other trees of this package, a number that exceeds the number of features means
-        # all features. scikit-learn's tree would raise an error.
-        if isinstance(self.max_features, Integral):
-            return min(self.max_features, n_features)
-        return self.max_features
 
     def _nodes(self):
         tree = self.estimator_.tree_
@@ -205,8 +199,6 @@ class HonestTreeClassifier(HonestClassifier, HonestTree):
 
     {parameters}
 
-    Attributes
-    ----------
     {classes}
     estimator_ : DecisionTreeRegressor
         The tree fitted to the samples that choose the splits, whose targets are the centered and
