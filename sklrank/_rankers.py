@@ -26,16 +26,6 @@ from sklrank._typing import Method, Self
 from sklrank.metrics import ndcg_score
 from sklrank.metrics._document_values import NoRelevantDocumentError
 
-__all__ = [
-    "ClassScoresMixin",
-    "DocumentRankerMixin",
-    "LabelRankerMixin",
-    "mean_ndcg",
-    "two_class_difference",
-    "two_class_weights",
-    "with_names",
-]
-
 
 def with_names(method: Method) -> Method:
     """Decorate a method that returns a column for each label: `set_output` chooses its container.

@@ -157,11 +157,7 @@ def _slices(table, size):
 
 
 def fit_batches(
-    estimator: Any,
-    batches: Iterable[tuple],
-    *,
-    classes: ArrayLike | None = None,
-    verbose: int = 0,
+    estimator: Any, batches: Iterable[tuple], *, classes: ArrayLike | None = None, verbose: int = 0
 ) -> Any:
     """Train a model on batches, in the order in which they come.
 

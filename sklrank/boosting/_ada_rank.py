@@ -311,18 +311,13 @@ class AdaRank(SupervisedDocumentRanker):
     def _weak_learner(self):
         return self.estimator
 
-    def _check_X(self, X):
-        return self._check_sums(super()._check_X(X))
-
-    def _check_training_X(self, X):
-        return self._check_sums(super()._check_training_X(X))
-
-    def _check_sums(self, X):
-        """Return `X`; if sums of its features are the scores, it is dense and none overflows."""
-        if self.estimator is None:
-            check_entries(X)
-            return X.toarray() if sparse.issparse(X) else X
-        return X
+    def _check_X(self, X, *, reset=False):
+        X = super()._check_X(X, reset=reset)
+        if self.estimator is not None:
+            return X
+        # Sums of features are the scores, of which none may overflow.
+        check_entries(X)
+        return X.toarray() if sparse.issparse(X) else X
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

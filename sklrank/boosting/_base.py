@@ -309,12 +309,13 @@ class DocumentRanker(DocumentRankerMixin, Booster):
         """
         return self._scores_of_rounds(self._check_X(X))
 
-    def _check_X(self, X):
-        check_is_fitted(self)
-        return check_rows(self, X, reset=False, dtype=[np.float64, np.float32])
+    def _check_X(self, X, *, reset=False):
+        if not reset:
+            check_is_fitted(self)
+        return check_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
 
     def _check_training_X(self, X):
-        return check_rows(self, X, reset=True, dtype=[np.float64, np.float32])
+        return self._check_X(X, reset=True)
 
 
 @of_document_rankers

@@ -163,13 +163,8 @@ class NDCGObjective(GainObjective):
         return negative_gradient, hessians
 
     def _layout(self):
-        return (
-            self._exp_scores,
-            self._gains * self._weights,
-            self._weights,
-            self._queries.starts,
-            self._n_relevant,
-        )
+        documents = self._exp_scores, self._gains * self._weights, self._weights
+        return *documents, self._queries.starts, self._n_relevant
 
     def step_weights(self, hypothesis):
         raised = hypothesis[self._order]
@@ -204,14 +199,8 @@ class LogisticObjective(GainObjective):
         self._ends = np.repeat(starts + sizes, sizes)
 
     def _layout(self):
-        return (
-            self._exp_scores,
-            self._gains,
-            self._weights,
-            self._ends,
-            self._queries.starts,
-            self._n_relevant,
-        )
+        documents = self._exp_scores, self._gains, self._weights, self._ends
+        return *documents, self._queries.starts, self._n_relevant
 
     def _evaluate(self):
         first, second = np.empty((2, len(self._gains)))
@@ -239,17 +228,9 @@ class LogisticObjective(GainObjective):
         The others are those of smaller gains if `of_lower` is True, otherwise those of larger ones.
         """
         weights, sums = self._weights[query], np.empty(len(grid.left))
-        _ndcg_pairs.sums_over_grid(
-            np.ascontiguousarray(table),
-            grid.left,
-            grid.right,
-            grid.share,
-            self._gains[query],
-            weights,
-            self._ends[query] - query.start,
-            of_lower,
-            sums,
-        )
+        at_points = np.ascontiguousarray(table), grid.left, grid.right, grid.share
+        documents = self._gains[query], weights, self._ends[query] - query.start
+        _ndcg_pairs.sums_over_grid(*at_points, *documents, of_lower, sums)
         return weights * sums
 
     def _pair_weights(self, first, second):

@@ -68,7 +68,7 @@ def sample_mallows(
     [3. 2. 1.] 0.00...
     """
     centers = check_positions(centers, "centers", complete=True, evidence=None)
-    check_theta(theta)
+    check_scalar(theta, "theta", Real, min_val=0)
     n_samples, n_labels = centers.shape
     uniform = check_random_state(random_state).random_sample((n_samples, n_labels))
 
@@ -82,11 +82,6 @@ def sample_mallows(
     drawn = np.empty_like(positions)
     np.put_along_axis(drawn, np.argsort(centers, axis=1), positions, axis=1)
     return drawn
-
-
-def check_theta(theta):
-    """Raise an error if `theta` is not a valid concentration of the Mallows model."""
-    check_scalar(theta, "theta", Real, min_val=0)
 
 
 def _truncated_geometric(uniform: np.ndarray, n_values: int, theta: float) -> np.ndarray:

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from sklrank._checks import check_random_state, check_scalar, strict_positions
 from sklrank.datasets._incomplete import check_probabilities, hide_labels, tie_labels
 from sklrank.datasets._ranking_noise import (
-    check_theta,
     sample_mallows,
     sample_plackett_luce,
     truncated_normal,
@@ -136,7 +135,7 @@ def make_sparse_label_ranking(
     if noise not in _NOISES:
         raise ValueError(f"noise must be one of {_NOISES}, got {noise!r}.")
     check_scalar(scale, "scale", Real, min_val=0, max_val=np.inf, include_boundaries="left")
-    check_theta(theta)
+    check_scalar(theta, "theta", Real, min_val=0)
     survival = check_probabilities(survival, "survival", (n_samples, n_labels))
     tie_probability = check_probabilities(
         tie_probability, "tie_probability", (n_samples, n_labels - 1)

@@ -104,16 +104,13 @@ class CalibratedLabelRanker(PairProbaMixin, WrappedRanker):
             cv = shuffled_folds(cv, draw_seed(self.random_state))
         folds = split_rankings(cv, X, positions, self.cv)
         unseen, held_out = held_out_positions(positions, folds)
-        scores = self._fit_in_parallel(
-            [
-                delayed(fit_and_score)(
-                    clone(self.ranker), X, positions, *fold, mask, sample_weight=sample_weight
-                )
-                for fold, mask in zip(folds, unseen)
-            ],
-            "ranker on a fold",
-            len(folds) + 1,
-        )
+        calls = [
+            delayed(fit_and_score)(
+                clone(self.ranker), X, positions, *fold, mask, sample_weight=sample_weight
+            )
+            for fold, mask in zip(folds, unseen)
+        ]
+        scores = self._fit_in_parallel(calls, "ranker on a fold", len(folds) + 1)
         tests = np.concatenate([test for _, test in folds])
         of_held_out = weights_or_ones(sample_weight, len(positions))[tests]
         self.pair_scale_ = fit_pair_scale(np.concatenate(scores), held_out, of_held_out)

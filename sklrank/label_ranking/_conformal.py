@@ -160,8 +160,6 @@ class ConformalTopLabels(ConformalRanker):
     score of the label minus the k-th largest one of the sample. The ranker may be the last step of
     a pipeline, or be chosen by a search.
 
-    Parameters
-    ----------
     {frozen}
     confidence_level : float, default=0.9
         Probability that a set contains the best labels, between 0 and 1.
@@ -278,8 +276,6 @@ class ConformalRanks(ConformalRanker):
     the predicted position and 1. The ranker may be the last step of a pipeline, or be chosen by a
     search.
 
-    Parameters
-    ----------
     {frozen}
     confidence_level : float, default=0.9
         Probability that an interval contains the position, between 0 and 1.

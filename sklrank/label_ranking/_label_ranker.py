@@ -64,6 +64,8 @@ classes_ : ndarray of shape (n_labels,)
     column indices.
 """,
     n_rounds="""
+Attributes
+----------
 n_rounds_ : int
     Number of samples learned, without those of weight zero.
 """,
@@ -93,6 +95,8 @@ ndarray of shape (n_samples, n_labels, n_labels)
     entries of the diagonal are 1/2.
 """,
     frozen="""
+Parameters
+----------
 ranker : label ranker
     Ranker, which learns positions. To calibrate a fitted ranker, pass
     ``sklearn.frozen.FrozenEstimator(ranker)`` and ``calibration_size=1.0``. A frozen estimator
@@ -281,10 +285,7 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
     with `_num_samples`. A subclass defines `_templates`, `_fit_rankings` and `_label_scores`.
     """
 
-    _parameter_constraints: dict = {
-        "n_jobs": N_JOBS,
-        "random_state": ["random_state"],
-    }
+    _parameter_constraints: dict = {"n_jobs": N_JOBS, "random_state": ["random_state"]}
 
     @abstractmethod
     def _templates(self):

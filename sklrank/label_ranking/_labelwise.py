@@ -66,8 +66,6 @@ class LabelwiseRanker(DecompositionRanker):
         must have, as forests do, is set to True.
     {decomposition}
 
-    Attributes
-    ----------
     {n_rounds}
     estimators_ : list of estimators, or of None
         The fitted regressors: one for each label, or a single joint one; a `DummyRegressor` if only
@@ -161,15 +159,11 @@ class LabelwiseRanker(DecompositionRanker):
         if jointly:
             self.estimators_ = self._fit_jointly(template, X, targets, sample_weight)
         else:
-            self.estimators_ = self._fit_in_parallel(
-                [
-                    delayed(fit_label)(clone(template), X, target, sample_weight)
-                    for target in targets.T
-                ],
-                "label",
-                n_fits * targets.shape[1],
-            )
-
+            calls = [
+                delayed(fit_label)(clone(template), X, target, sample_weight)
+                for target in targets.T
+            ]
+            self.estimators_ = self._fit_in_parallel(calls, "label", n_fits * len(calls))
         vars(self).pop("oob_decision_function_", None)
         if self.oob_score:
             predicted = [

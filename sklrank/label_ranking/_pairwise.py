@@ -42,8 +42,6 @@ class PairwiseRanker(DecompositionRanker):
     {multi_output}
     {decomposition}
 
-    Attributes
-    ----------
     {n_rounds}
     estimators_ : list of estimators, or of None
         The fitted classifiers: one for each pair, or a single joint one. The entry of a pair is
@@ -126,17 +124,11 @@ class PairwiseRanker(DecompositionRanker):
         if self._jointly:
             self.estimators_ = self._fit_jointly(template, X, wins[:, learned], sample_weight)
         else:
-            models = iter(
-                self._fit_in_parallel(
-                    [
-                        delayed(fit_pair)(
-                            clone(template), X, compared[:, pair], wins[:, pair], sample_weight
-                        )
-                        for pair in np.flatnonzero(learned)
-                    ],
-                    "pair",
-                )
-            )
+            calls = [
+                delayed(fit_pair)(clone(template), X, compared[:, i], wins[:, i], sample_weight)
+                for i in np.flatnonzero(learned)
+            ]
+            models = iter(self._fit_in_parallel(calls, "pair"))
             self.estimators_ = [next(models) if has_model else None for has_model in learned]
 
     def _update_rankings(self, X, positions, sample_weight):

@@ -109,6 +109,12 @@ k : int, default=None
     ties=TIES,
     options=EMPTY + TIES + CONVENTION + ENDING,
     ending=ENDING,
+    book="""
+References
+----------
+.. [1] C. D. Manning, P. Raghavan and H. Schütze. "Introduction to Information Retrieval."
+   Cambridge University Press, 2008.
+""",
     example="""
 >>> qid = [1, 1, 1, 2, 2]
 >>> y_true = [0, 1, 1, 0, 1]
@@ -331,10 +337,7 @@ def average_precision_score(queries, grades, chosen, k):
         matrices, in which tied labels have their worst rank.
     sklearn.metrics.average_precision_score : Area under a precision-recall curve.
 
-    References
-    ----------
-    .. [1] C. D. Manning, P. Raghavan and H. Schütze. "Introduction to Information Retrieval."
-       Cambridge University Press, 2008.
+    {book}
     .. [2] F. McSherry and M. Najork. "Computing Information Retrieval Performance Measures
        Efficiently in the Presence of Tied Scores." ECIR 2008.
 
@@ -371,10 +374,7 @@ def precision_at_k_score(queries, grades, chosen, k):
     recall_at_k_score : The fraction of the relevant documents that are among the first `k`.
     average_precision_score : Mean of the precisions at the ranks of the relevant documents.
 
-    References
-    ----------
-    .. [1] C. D. Manning, P. Raghavan and H. Schütze. "Introduction to Information Retrieval."
-       Cambridge University Press, 2008.
+    {book}
 
     Examples
     --------
@@ -410,10 +410,7 @@ def recall_at_k_score(queries, grades, chosen, k):
     precision_at_k_score : The fraction of the first `k` documents that are relevant.
     hit_rate_score : Whether any of the first `k` documents is relevant.
 
-    References
-    ----------
-    .. [1] C. D. Manning, P. Raghavan and H. Schütze. "Introduction to Information Retrieval."
-       Cambridge University Press, 2008.
+    {book}
 
     Examples
     --------

@@ -67,6 +67,12 @@ Returns
 loss : float or ndarray of float64, shape (n_samples,)
     Mean loss, or the loss of each sample if `average` is False.
 """,
+    paper="""
+References
+----------
+.. [1] Y. H. Jung and A. Tewari. "Online Boosting Algorithms for Multi-label Ranking."
+   AISTATS 2018.
+""",
 )
 
 
@@ -109,10 +115,7 @@ def rank_loss(
     logistic_rank_loss : Smooth convex surrogate loss.
     sklearn.metrics.label_ranking_loss : Rank loss for indicator matrices, in which ties cost 1.
 
-    References
-    ----------
-    .. [1] Y. H. Jung and A. Tewari. "Online Boosting Algorithms for Multi-label Ranking."
-       AISTATS 2018.
+    {paper}
     .. [2] V. Raman, D. Zhang, Y. H. Jung and A. Tewari. "Online Boosting for Multilabel Ranking
        with Top-k Feedback." arXiv:1910.10937, 2020.
 
@@ -164,10 +167,7 @@ def hinge_rank_loss(
     rank_loss : Fraction of pairs in the wrong order, of which this loss is an upper bound.
     logistic_rank_loss : Smooth convex surrogate loss.
 
-    References
-    ----------
-    .. [1] Y. H. Jung and A. Tewari. "Online Boosting Algorithms for Multi-label Ranking."
-       AISTATS 2018.
+    {paper}
 
     Examples
     --------
@@ -209,10 +209,7 @@ def logistic_rank_loss(
     rank_loss : Fraction of pairs in the wrong order.
     hinge_rank_loss : Convex surrogate loss with a margin.
 
-    References
-    ----------
-    .. [1] Y. H. Jung and A. Tewari. "Online Boosting Algorithms for Multi-label Ranking."
-       AISTATS 2018.
+    {paper}
 
     Examples
     --------

@@ -20,10 +20,7 @@ from sklrank.model_selection._label_ranking_displays import (
     PreferenceDisplay,
     RankingDisplay,
 )
-from sklrank.model_selection._progressive import (
-    progressive_reward_score,
-    progressive_val_score,
-)
+from sklrank.model_selection._progressive import progressive_reward_score, progressive_val_score
 from sklrank.model_selection._progressive_display import ProgressiveValidationDisplay
 from sklrank.model_selection._query_splits import QueryKFold, query_train_test_split
 

@@ -139,15 +139,10 @@ class ProgressiveValidationDisplay(Display):
         if not isinstance(estimators, Mapping):
             estimators = _named(estimators)
         seeds = draw_seed(random_state, n_seeds)
+        options = {"scoring": scoring, "classes": classes, "chunk_size": chunk_size}
         values = Parallel(n_jobs=n_jobs)(
             delayed(progressive_val_score)(
-                _seeded(estimator, seed),
-                X,
-                y,
-                scoring=scoring,
-                classes=classes,
-                chunk_size=chunk_size,
-                sample_weight=sample_weight,
+                _seeded(estimator, seed), X, y, sample_weight=sample_weight, **options
             )
             for estimator in estimators.values()
             for seed in seeds.tolist()

@@ -48,7 +48,23 @@ class ModelExports:
         str
             The text.
         """
-        return write_model(self)
+        check_is_fitted(self)
+        names, linear = getattr(self, "feature_names_in_", None), self.linear_
+        if self.init_ is not linear:
+            raise ValueError(
+                f"the scores of init={self.init_!r} cannot be written as JSON: fit with "
+                "init='auto', 'linear' or None, or store the model by pickle or skops"
+            )
+        content = {
+            "format": "sklrank.additive",
+            "version": 1,
+            "n_features": self.n_features_in_,
+            "feature_names": None if names is None else [str(name) for name in names],
+            "linear": None if linear is None else linear_content(linear),
+            "trees": [tree_content(model, step, self) for model, step in self._fitted_rounds()],
+        }
+        # Categories that are no values of JSON, such as dates, are written as texts.
+        return json.dumps(content, allow_nan=False, default=str)
 
     def export_shap(self) -> dict:
         """Return the trees in the format of `shap.TreeExplainer`, which explains scores.
@@ -87,28 +103,6 @@ class ModelExports:
         """
         X = self._check_X(X)
         return self.estimators_[0]._encode_categories(X) if self.estimators_ else X
-
-
-def write_model(ranker):
-    """Return the JSON text of a fitted ranker."""
-    check_is_fitted(ranker)
-    names = getattr(ranker, "feature_names_in_", None)
-    linear = ranker.linear_
-    if ranker.init_ is not linear:
-        raise ValueError(
-            f"the scores of init={ranker.init!r} cannot be written as JSON: fit with init='auto', "
-            "'linear' or None, or store the model by pickle or skops"
-        )
-    content = {
-        "format": "sklrank.additive",
-        "version": 1,
-        "n_features": ranker.n_features_in_,
-        "feature_names": None if names is None else [str(name) for name in names],
-        "linear": None if linear is None else linear_content(linear),
-        "trees": [tree_content(model, step, ranker) for model, step in ranker._fitted_rounds()],
-    }
-    # Categories that are no values of JSON, such as dates, are written as texts.
-    return json.dumps(content, allow_nan=False, default=str)
 
 
 def linear_content(model):

@@ -15,6 +15,8 @@ from sklrank._rankers import DocumentRankerMixin
 # Texts that the docstrings of the refiners share.
 of_refiners = shares_text(
     base_ranker="""
+Parameters
+----------
 base_ranker : int, str, fitted estimator or None, default=None
     Ranker whose scores are refined: the index or the name of a feature of `X`, or a fitted
     estimator with `decision_function` or `predict`, in a
@@ -71,7 +73,7 @@ class RefinerMixin(DocumentRankerMixin):
             HasMethods("decision_function"),
             HasMethods("predict"),
             None,
-        ],
+        ]
     }
 
     def _check_base(self, base_scores):

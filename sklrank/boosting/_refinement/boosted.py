@@ -98,8 +98,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     The defaults are settings for few judgements of a query. Those printed in [1]_ are
     ``noise=0.5, learning_rate=1.0, response_method="predict"``.
 
-    Parameters
-    ----------
     {base_ranker}
     {stump}
     n_estimators : int, default=100

@@ -45,8 +45,6 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
     Use one refiner for each query if the judgements of one query carry no information about
     another. With several queries, one correction is learned for all of them.
 
-    Parameters
-    ----------
     {base_ranker}
 
     Attributes
