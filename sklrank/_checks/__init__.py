@@ -61,6 +61,8 @@ from sklrank._checks.samples import (
     is_frame,
     is_missing,
     plain,
+    warn_of_first_rows,
+    warn_of_large_rows,
 )
 from sklrank._checks.scores import (
     as_label_columns,
@@ -73,6 +75,7 @@ from sklrank._checks.targets import (
     Target,
     as_names,
     check_available,
+    check_class_labels,
     check_classes,
     check_columns,
     check_k,

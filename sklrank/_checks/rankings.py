@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.utils import check_array
 
+from sklrank._checks.numbers import check_exact
 from sklrank._checks.samples import aligned, canonical_rows, check_sparse, is_missing, plain
 from sklrank._checks.targets import check_same_order, find_labels
 
@@ -118,6 +119,9 @@ def _warn_of_codes(positions, name, evidence):
         return
     distinct, cure, table = np.unique(known), "", stored_positions(positions)
     above, below = distinct[distinct > n_labels], distinct[distinct < 0]
+    is_table = not sparse.issparse(positions)
+    if is_table and evidence == 1 and distinct.tolist() == [0, 1]:
+        _warn_of_indicator(table, name)
     n_within = np.count_nonzero((distinct >= 1) & (distinct <= n_labels))
     if n_within < 2:
         return
@@ -125,9 +129,7 @@ def _warn_of_codes(positions, name, evidence):
         code, why = below[0], "below all positions, which count from 1"
     elif (
         # Sparse matrices store the labels that are ranked.
-        distinct[0] == 0
-        and not sparse.issparse(positions)
-        and _is_no_first_position(table, evidence > 1)
+        distinct[0] == 0 and is_table and _is_no_first_position(table, evidence > 1)
     ):
         code, why = 0, "although positions do not count from 0 in each row"
         cure = f"; if positions count from 0, pass {name} + 1"
@@ -150,6 +152,18 @@ def _warn_of_codes(positions, name, evidence):
         UserWarning,
         stacklevel=3,
     )
+
+
+def _warn_of_indicator(table, name):
+    """Warn if zeros and ones are not the positions of pairs of labels, counted from 0."""
+    if (np.diff(table.indptr) > 2).any():
+        warnings.warn(
+            f"{name} has the positions 0 and 1 only, and a label of a smaller position is ranked "
+            "before. If 1 marks relevant or chosen labels, convert them by "
+            "sklrank.label_ranking.positions_from_scores",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _is_no_first_position(table, strict):
@@ -276,6 +290,7 @@ def relative_positions(positions: np.ndarray) -> np.ndarray:
 def listed_labels(orderings: np.ndarray) -> np.ndarray:
     """Return the labels in `orderings` that are not missing, row after row, in their own type."""
     labels = orderings[~is_missing(orderings)]
+    check_exact(labels, "orderings")
     return np.array(labels.tolist()) if labels.dtype.kind == "O" else labels
 
 

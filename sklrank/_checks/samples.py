@@ -6,6 +6,7 @@ from datetime import date, timedelta
 import numpy as np
 from scipy import sparse
 from sklearn.utils import InputTags, check_array, get_tags
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.validation import validate_data
 
 # Maximal absolute entry of `X` for estimators that multiply entries. Scores are sums over features
@@ -15,6 +16,14 @@ MAX_FACTOR = 1e60
 MIN_VALUES = 10
 # Single precision has 2**24 numbers of one size. Splits and steps need some hundreds.
 MIN_SPREAD = 2.0**-16
+# A row that is so many times as large as the usual one outweighs thousands of steps.
+MAX_ROW_RATIO = 100
+# Of fewer rows, the median is not the usual size.
+MIN_ROWS = 30
+# Running statistics bound no values of so few rows, and then those beyond so many deviations.
+N_FIRST, MAX_DEVIATIONS = 30, 30
+# Rows that tell the usual values.
+MAX_OTHERS = 1000
 DATES = (np.datetime64, np.timedelta64, date, timedelta)
 
 
@@ -47,6 +56,8 @@ def check_rows(estimator, X, *, reset, **check_params):
     if "y" in check_params:
         check_params["y"] = plain(check_params["y"])
     try:
+        if np.asarray(check_params.get("y")).dtype.kind in "OmM":
+            check_labeled(check_params.get("y"))
         checked = validate_data(estimator, X, reset=reset, **estimator._row_checks, **check_params)
     except (TypeError, ValueError):
         check_labeled(check_params.get("y"))
@@ -257,6 +268,37 @@ def check_entries(X, name="X"):
             f"{name} has an entry of the size {largest:g}; scores would overflow beyond "
             f"{MAX_FACTOR:g}: scale the features"
         )
+
+
+def warn_of_large_rows(X, estimator):
+    """Warn if a row outweighs most others, for models whose steps have the sizes of the rows."""
+    sizes = row_norms(X)
+    usual, row = np.median(sizes[sizes > 0]) if sizes.any() else 0.0, sizes.argmax()
+    if len(sizes) >= MIN_ROWS and sizes[row] > MAX_ROW_RATIO * usual:
+        warnings.warn(
+            f"row {row} of X is {sizes[row] / usual:.3g} times as large as the usual row: a step "
+            f"of {type(estimator).__name__} on it undoes the others. Remove the row if it is an "
+            "error, or scale it: sklearn.preprocessing.Normalizer, or OnlineLogisticRegression()",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def warn_of_first_rows(X, estimator):
+    """Warn of gross errors in the first dense rows, which running statistics cannot tell."""
+    others = X[N_FIRST:MAX_OTHERS]
+    if sparse.issparse(X) or len(others) < MIN_ROWS:
+        return
+    deviations = np.abs(X[:N_FIRST] - others.mean(axis=0))
+    for row, i in np.argwhere(deviations > MAX_DEVIATIONS * others.std(axis=0))[:1]:
+        if others[:, i].any() and np.ptp(others[:, i]) > 0:
+            warnings.warn(
+                f"row {row} of X has the value {X[row, i]:g} of the feature {i}, far from all that "
+                f"follow: {type(estimator).__name__} takes the scale of features from the first "
+                "rows. Begin with rows without errors, or use LinUCBClassifier or AdaOLMR",
+                UserWarning,
+                stacklevel=5,
+            )
 
 
 def check_outputs(outputs, estimator):

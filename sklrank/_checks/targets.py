@@ -1,6 +1,7 @@
 """Checks of targets, class labels, and the labels that are available."""
 
 import warnings
+from numbers import Real
 from reprlib import repr as shortened
 from typing import NamedTuple
 
@@ -82,13 +83,27 @@ def _checked_target(y, multilabel):
         if y.dtype == object:
             sorted_labels(y, "y")
         check_exact(y, "y")
-        check_classification_targets(y)
+        check_class_labels(y)
     return Target(y, False, order=order)
+
+
+def check_class_labels(y):
+    """Raise unless `y` has class labels that scikit-learn's classifiers take, none missing."""
+    if y.dtype.kind in "mM":
+        check_labeled(y)
+    if y.dtype == object and y.size and all(isinstance(label, Real) for label in y.flat):
+        raise ValueError(
+            "Unknown label type: y has numbers of the type object, as in a table whose parts had "
+            "several types; pass classes as integers or strings, such as y.astype(int)"
+        )
+    check_classification_targets(y)
 
 
 def declared_order(y):
     """Return the categories of an ordered Categorical of pandas, or an Enum of polars, or None."""
     kind = getattr(y, "dtype", None)
+    if kind is None and len(getattr(y, "columns", ())) == 1:
+        kind = next(iter(y.dtypes))
     if getattr(kind, "ordered", False) or type(kind).__name__ == "Enum":
         return np.asarray(kind.categories)
     return None

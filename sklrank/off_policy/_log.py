@@ -70,7 +70,14 @@ def check_policy(policy, n_samples, X, exploration, available):
                 "policy must be probabilities or a model, as integers may be indices of labels or "
                 f"their names in exploration, {names[:5].tolist()}: np.eye(n_labels)[indices]"
             )
-        largest = np.max(exploration.actions, initial=0)
+        actions = arrays_of_record(exploration)[0]
+        if actions.dtype.kind not in "iu":
+            raise ValueError(
+                "actions of exploration must be integers, indices of labels, got "
+                f"{actions.ravel()[:5].tolist()}: leave out samples without an action, and read "
+                "names by Exploration.from_frame(classes=...)"
+            )
+        largest = np.max(actions, initial=0)
         labels = np.arange(max(int(largest), policy.max()) + 1)
         policy = (policy[:, None] == labels).astype(np.int8)
     elif policy.ndim == 1 and policy.dtype.kind == "f":

@@ -11,10 +11,16 @@ from scipy.sparse import issparse
 from sklearn.base import ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import column_or_1d
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
-from sklrank._checks import as_names, check_rows, check_weights, is_missing, sorted_labels
+from sklrank._checks import (
+    as_names,
+    check_class_labels,
+    check_rows,
+    check_weights,
+    is_missing,
+    sorted_labels,
+)
 from sklrank._estimators import _safe_indexing, shares_text, unchanged_on_error
 
 of_partly_labeled = shares_text(
@@ -142,7 +148,7 @@ def encode_labels(y):
     classes, codes = sorted_labels(y[labeled], "y", return_inverse=True)
     # The labels are repeated, since scikit-learn warns of a possible regression target if most
     # labels are distinct.
-    check_classification_targets(np.tile(y[labeled], 2))
+    check_class_labels(np.tile(y[labeled], 2))
     if len(classes) < 2:
         raise ValueError(
             f"y has one class only, {classes.tolist()}; a classifier needs samples of two classes "

@@ -6,8 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.base import is_classifier, is_regressor
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, cross_val_predict
+from test_common import KINDS
 
 from sklrank.boosting import (
     AdaRank,
@@ -27,6 +30,7 @@ from sklrank.label_ranking import (
     PlackettLuceRanker,
     StackedRanker,
     positions_from_long,
+    positions_from_orderings,
 )
 from sklrank.linear_model import (
     BanditronClassifier,
@@ -44,6 +48,7 @@ from sklrank.metrics import (
 from sklrank.model_selection import QueryKFold
 from sklrank.off_policy import policy_value
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier, PooledLabelSpreading
+from sklrank.semi_supervised._labels import PartlyLabeledMixin
 from sklrank.tree import (
     HistogramTreeClassifier,
     HoeffdingTreeClassifier,
@@ -90,6 +95,16 @@ def test_metrics_say_that_a_position_may_be_a_code(code):
         positions_from_long(rows, columns, coded.ravel())
 
 
+@pytest.mark.parametrize("ranker", LABEL_RANKERS[:3], ids=lambda ranker: type(ranker).__name__)
+def test_relevant_labels_are_no_positions(ranker):
+    """As positions, 0 and 1 rank the labels that are not relevant first."""
+    relevant = (RANKINGS <= 2).astype(int)
+    with pytest.warns(UserWarning, match="positions 0 and 1 only.*positions_from_scores"):
+        ranker.fit(X, relevant)
+    compared = np.where(RANKINGS <= 2, RANKINGS - 1, np.nan)  # pairs that count from 0
+    PlackettLuceRanker(alpha=1.0).fit(X, compared)
+
+
 def test_other_numbers_whose_order_counts_are_no_codes():
     ties = np.array([[0, 0, 2, 3], [0, 1, 1, 3]])  # counted from 0
     for valid in (PARTIAL, PARTIAL - 1, RANKINGS - 1, ties, 10 * RANKINGS, -RANKINGS, RANKINGS / 3):
@@ -120,6 +135,20 @@ def test_costs_are_read_in_the_declared_order():
             model.fit(X, names)
     model = PredtronClassifier(loss="absolute").partial_fit(X, enum).partial_fit(X, enum, order)
     assert_array_equal(model.partial_fit(X, enum, [*order, "best"]).classes_, [*order, "best"])
+
+
+def test_costs_by_name_have_the_order_of_the_classes():
+    order, table = ["low", "mid", "high"], [[0, 1, 4], [1, 0, 2], [9, 3, 0]]
+    y = pd.Series(pd.Categorical(np.array(order)[np.arange(N) % 3], order, ordered=True))
+    costs = pd.DataFrame(table, order, order)
+    named, given = (PredtronClassifier(loss=loss).fit(X, y) for loss in (costs, table))
+    assert_array_equal(named.coef_, given.coef_)
+    with pytest.warns(DataConversionWarning):
+        column = PredtronClassifier(loss=costs).fit(X, y.to_frame())
+    assert_array_equal(column.coef_, given.coef_)
+    for other in (costs[order[::-1]], costs[::-1], costs.loc[order[::-1], order[::-1]]):
+        with pytest.raises(ValueError, match="loss has the classes .*are in the order"):
+            PredtronClassifier(loss=other).fit(X, y)
 
 
 def test_costs_without_effect_are_said():
@@ -168,6 +197,8 @@ def test_ids_that_floats_cannot_hold_are_refused(big):
         ndcg_score(np.ones(N), np.ones(N), qid=ids)
     with pytest.raises(ValueError, match=f"qid has.*{match}"):
         next(QueryKFold(2).split(X, qid=ids))
+    with pytest.raises(ValueError, match=f"orderings has.*{match}"):
+        positions_from_orderings(ids.reshape(-1, 4))
     with pytest.raises(ValueError, match=f"respondents has.*{match}"):
         positions_from_long(ids, np.arange(N), np.ones(N))
     with pytest.raises(ValueError, match=f"y_true has.*{match}"):
@@ -234,6 +265,37 @@ def test_missing_labels_are_unlabeled(model):
     names = np.array(["a", "b"], dtype=object)
     model.fit(X, np.where(hidden, None, names[codes]).tolist())
     assert_array_equal(model.predict(X), names[expected])
+
+
+MISSING = {
+    "None": [None, *X[1:, 0].tolist()],
+    "NA": pd.Series(X[:, 0], dtype="Float64").mask(X[:, 0] == X[0, 0]),
+    "NaT": pd.Series(np.arange(N) % 2, dtype="datetime64[s]").mask(np.arange(N) < 1),
+}
+
+
+SUPERVISED = {name: one for name, one in KINDS.items() if is_classifier(one) or is_regressor(one)}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+@pytest.mark.parametrize("name", SUPERVISED)
+def test_missing_targets_are_named(name, kind):
+    """Otherwise they would be a class, or NaN in each leaf."""
+    model, y = SUPERVISED[name], MISSING[kind]
+    if not isinstance(model, PartlyLabeledMixin):
+        with pytest.raises(ValueError, match="NaN or None, first for the sample 0: leave such"):
+            model.fit(X, y)
+    if is_classifier(model):
+        with pytest.raises(ValueError, match=r"numbers of the type object.*y.astype\(int\)"):
+            model.fit(X, (np.arange(N) % 2).astype(object))
+
+
+def test_actions_that_are_not_known_or_names_are_said():
+    log, names = np.arange(N) % 2, np.array(["a", "b"])
+    for actions in (np.where(log, 1, np.nan), names[log], pd.Series(names[log])):
+        shown = Exploration(actions, np.full(N, 0.5))
+        with pytest.raises(ValueError, match="actions of exploration must be integers"):
+            policy_value(np.ones(N), shown, log, method="ips")
 
 
 def test_messages_name_a_remedy_that_exists(tmp_path):

@@ -20,10 +20,11 @@ values by hand to `tests/linear_model/test_losses.py`:
 """
 
 import warnings
+from reprlib import repr as shortened
 
 import numpy as np
 
-from sklrank._checks import MAX_FACTOR, as_numbers
+from sklrank._checks import MAX_FACTOR, as_numbers, is_frame
 
 
 def _zero_one(n_classes):
@@ -58,6 +59,7 @@ def class_costs(loss, classes, predictions=None, reject_cost=None):
         # The array is copied, since the caller may change it, and the compiled loops rely on the
         # checks.
         costs = np.array(as_numbers(loss, "loss"), order="C")
+        _check_names(loss, np.asarray(classes).tolist())
         if costs.shape == (n_classes,) and are_classes:
             costs = np.where(_zero_one(n_classes), costs[:, np.newaxis], 0.0)
     if costs.shape != shape:
@@ -86,6 +88,17 @@ def class_costs(loss, classes, predictions=None, reject_cost=None):
             f"{n_classes} classes, got {reject_cost!r}."
         )
     return np.column_stack([costs, np.broadcast_to(rejection, n_classes)])
+
+
+def _check_names(loss, classes):
+    """Raise if the table is a data frame that has the classes in another order."""
+    for axis in ("index", "columns"):
+        names = list(getattr(loss, axis, ())) if is_frame(loss) else classes
+        if names != classes and set(names) == set(classes):
+            raise ValueError(
+                f"loss has the classes {shortened(names)} in its {axis}, and they are in the order "
+                f"{shortened(classes)}: pass loss.loc[order, order]"
+            )
 
 
 def warn_of_idle_costs(costs):

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 
-from sklrank._checks import check_rows, check_weights, sorted_labels
+from sklrank._checks import check_class_labels, check_rows, check_weights, sorted_labels
 from sklrank._estimators import _fit_context, shares_text, unchanged_on_error
 from sklrank._typing import MaxFeatures, Self
 from sklrank.tree._histogram.regressor import HistogramTree, as_floats
@@ -104,7 +103,7 @@ class HistogramTreeClassifier(ProportionsMixin, HistogramTree):
         with unchanged_on_error(self):
             X, y = check_rows(self, X, y=y, reset=True, dtype=[np.float64, np.float32])
             classes, labels = sorted_labels(y, "y", return_inverse=True)
-            check_classification_targets(y)
+            check_class_labels(y)
             if len(classes) < 2:
                 raise ValueError(
                     f"y has one class only, {classes.tolist()}; a classification tree needs two or "

@@ -9,10 +9,16 @@ from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._checks import as_numbers, check_rows, check_weights, is_integer, sorted_labels
+from sklrank._checks import (
+    as_numbers,
+    check_class_labels,
+    check_rows,
+    check_weights,
+    is_integer,
+    sorted_labels,
+)
 from sklrank._estimators import (
     MAX_FEATURES,
     BaseEstimator,
@@ -303,5 +309,5 @@ class HonestClassifier(ProportionsMixin, HonestEstimator):
     def _check_data(self, X, y, dtype):
         X, y = check_rows(self, X, y=y, reset=True, dtype=dtype)
         self.classes_, labels = sorted_labels(y, "y", return_inverse=True)
-        check_classification_targets(y)
+        check_class_labels(y)
         return X, np.eye(len(self.classes_))[labels]
