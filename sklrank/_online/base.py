@@ -21,6 +21,8 @@ from sklrank._checks import (
     indices_of,
     is_integer,
     sorted_classes,
+    warn_of_first_rows,
+    warn_of_large_rows,
 )
 from sklrank._compiled import (
     LockedModel,
@@ -44,13 +46,14 @@ class BaseOnline(LockedModel, BaseEstimator):
 
     A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
     CSR matrices. Its `_multiplies_entries` returns whether it, or a classifier inside of it,
-    multiplies entries of `X`; then entries whose products would overflow raise an error.
+    multiplies entries of `X`; then entries whose products would overflow raise an error. It sets
+    `_steps_like_rows` if its steps are as large as the rows, which it does not scale.
     """
 
     _accepts_sparse = False
     _changes_in_place = True
     _learns_label_names = True  # From the columns of a target that is a data frame.
-    _checks_entries = False
+    _checks_entries = _steps_like_rows = False
     # The attributes are pickled after the call of `__getstate__`, when another thread may learn. So
     # they are copied, except in models that lock their compiled learners while they learn.
     _pickles_copies = False
@@ -187,6 +190,15 @@ class BaseOnline(LockedModel, BaseEstimator):
         if self._checks_entries:
             check_entries(X)
         return X
+
+    def _warn_of_rows(self, X, *, restart):
+        """Warn if gross errors in a few rows decide the model that learns from `X`."""
+        standardizes = getattr(self, "standardize", None)
+        steps_like_rows = self._steps_like_rows and self.kernel != "rbf"  # whose values are bounded
+        if self._checks_entries and (steps_like_rows or standardizes is False):
+            warn_of_large_rows(X, self)
+        elif restart and standardizes:
+            warn_of_first_rows(X, self)
 
     def _is_valid(self, X):
         """Return True if `X` is certain to pass validation unchanged.

@@ -1,6 +1,7 @@
 """Gross errors in a few rows: what learns running means, variances and ranges forgets them."""
 
 from copy import deepcopy
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -8,9 +9,13 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from sklrank.linear_model import (
+    BanditronClassifier,
     LinUCBClassifier,
     OnlineLogisticRegression,
     OnlineRidgeClassifier,
+    PredtronClassifier,
+    PredtronLabelRanker,
+    PredtronQueryRanker,
     SemiBanditRanker,
 )
 from sklrank.online_boosting import AdaOLMR, OnlineBMR
@@ -55,6 +60,45 @@ def test_a_row_of_gross_errors_costs_little(model, value, container):
     found = accuracy_of_the_second_half(deepcopy(model), container(X), y)
     assert clean > 0.85
     assert found > clean - LOSSES.get(type(model).__name__, 0.03)
+
+
+@pytest.mark.parametrize("row", [0, 20, 40])
+@pytest.mark.parametrize(
+    "model",
+    [OnlineLogisticRegression(), OnlineRidgeClassifier(), HoeffdingTreeClassifier()],
+    ids=lambda model: type(model).__name__,
+)
+def test_an_error_in_an_early_row_costs_little_or_is_said(model, row):
+    X, y = make_stream()
+    clean = accuracy_of_the_second_half(deepcopy(model), X, y)
+    X[row] = -9999
+    if row < 30 and hasattr(model, "standardize"):
+        with pytest.warns(UserWarning, match=f"row {row} of X has the value -9999.*first rows"):
+            model.fit(X, y)
+        return
+    assert accuracy_of_the_second_half(deepcopy(model), X, y) > clean - 0.08
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_rows_that_undo_the_others_are_said(container):
+    """By models whose steps have the sizes of the rows, also in a later batch."""
+    X, y = make_stream()
+    rows, y = X[:300] + 0.0, y[:300]
+    rows[100] = -9999
+    for model, target in (
+        (PredtronClassifier(), y),
+        (BanditronClassifier(random_state=0), y),
+        (OnlineLogisticRegression(standardize=False), y),
+        (PredtronLabelRanker(), np.column_stack([y, 1 - y])),
+        (PredtronQueryRanker(), y),
+    ):
+        others = {"qid": np.arange(300) // 10} if "qid" in signature(model.fit).parameters else {}
+        model.partial_fit(container(X[:300]), target, **others)
+        with pytest.warns(UserWarning, match="row 100 of X is .* times as large as the usual row"):
+            model.partial_fit(container(rows), target, **others)
+        getattr(model, "decision_function", model.predict)(container(rows))
+    for model in (PredtronClassifier(kernel="rbf"), LinUCBClassifier(random_state=0)):
+        model.partial_fit(container(rows), y)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])

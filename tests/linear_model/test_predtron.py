@@ -423,6 +423,7 @@ def test_extreme_values(name):
         model.predict(far)
 
 
+@pytest.mark.filterwarnings("ignore:row 500 of X is")
 @pytest.mark.parametrize("name", KERNEL)
 def test_a_kernel_that_fails_later_does_not_change_the_model(name, fingerprint):
     """Earlier rounds of the same call are undone."""

@@ -141,7 +141,7 @@ class BanditronClassifier(BaseBanditClassifier):
     5003
     """
 
-    _needs_small_means = True
+    _needs_small_means = _steps_like_rows = True
     _parameter_constraints: dict = {
         **BaseBanditClassifier._parameter_constraints,
         "mirror_map": CONSTRAINTS,

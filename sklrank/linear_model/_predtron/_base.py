@@ -137,7 +137,7 @@ class BasePredtron(BaseOnline):
     on which the property `_n_scores` may depend, the number of scores of a sample.
     """
 
-    _accepts_sparse = True
+    _accepts_sparse = _steps_like_rows = True
     _pickles_copies = True
     _parameter_constraints: dict = {
         **BaseOnline._parameter_constraints,

@@ -26,7 +26,7 @@ row of all classes together. Its variance replaces the variance of a class that 
 cimport cython
 from libc.math cimport INFINITY, fabs, log, log2, sqrt
 
-from sklrank._online.outliers cimport bounded_deviation
+from sklrank._online.outliers cimport UNBOUNDED_VALUES, bounded_deviation, is_outlier
 
 import numpy as np
 from scipy.special import entr, ndtr
@@ -46,6 +46,9 @@ cdef double MIN_VARIANCE_SHARE = 1e-9
 # Gains that differ by less than this are treated as equal, and the first one is chosen, so that the
 # result does not depend on the order of the classes, in which the gains are summed.
 cdef double ROUNDING = 1e-12
+
+# Below this share of a sum of squares, what remains of it without a value is rounding.
+cdef double ROUNDING_OF_M2 = 1e-13
 
 # Fraction of the weight of a leaf that each side of a split must exceed, as in MOA.
 cdef double MIN_BRANCH_FRACTION = 0.01
@@ -152,6 +155,28 @@ cdef void observe(
         m2[f] += weight * deviation * (deviation - step)
         low[f] = value if value < low[f] else low[f]
         high[f] = value if value > high[f] else high[f]
+        # The first ones were not bounded. The extreme ones are now compared with the others.
+        if 0.0 <= (seen[f] - weight) * scale - UNBOUNDED_VALUES < 1.0:
+            bound_known(low[f], &seen[f], &mean[f], &m2[f], weight)
+            bound_known(high[f], &seen[f], &mean[f], &m2[f], weight)
+
+
+cdef void bound_known(
+    double value, const double* seen, double* mean, double* m2, double weight
+) noexcept nogil:
+    # Bound a value that is in the sums, if it is an outlier beside the others.
+    cdef double rest = seen[0] - weight
+    cdef double mean_of_rest = mean[0] + (mean[0] - value) * (weight / rest)
+    cdef double deviation = value - mean_of_rest
+    cdef double m2_of_rest = m2[0] - weight * deviation * (value - mean[0])
+    cdef double step, scale = 1.0 / weight
+    if m2_of_rest > ROUNDING_OF_M2 * m2[0] and is_outlier(
+        deviation, m2_of_rest * scale, rest * scale
+    ):
+        deviation = bounded_deviation(deviation, m2_of_rest * scale, rest * scale)
+        step = deviation * (weight / seen[0])
+        mean[0] = mean_of_rest + step
+        m2[0] = m2_of_rest + weight * deviation * (deviation - step)
 
 
 cdef void refresh_density(double* row, Py_ssize_t n_features) noexcept nogil:
