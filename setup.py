@@ -34,7 +34,6 @@ SUMS = ["-fno-trapping-math", "-fno-signed-zeros", "-fassociative-math"]
 SPECIAL_FLAGS = {
     "sklrank._compiled.rows": SUMS,
     "sklrank.boosting._ndcg_pairs": SUMS,
-    "sklrank.linear_model._bandit._linucb_matrices": SUMS,
     "sklrank.linear_model._bandit._linucb_model": SUMS,
     "sklrank.linear_model._symmetric": SUMS,
     "sklrank.linear_model._regression._feature_map": ROOTS,

@@ -23,53 +23,48 @@ cdef double quadratic_form(const double* matrix, Py_ssize_t width, const Row* ro
 cdef double symmetric_matvec(
     const double* matrix, Py_ssize_t width, const Row* row, double* target
 ) noexcept nogil:
-    cdef const double* x = row.values
     cdef double total = 0.0
     cdef Py_ssize_t i
-    if row.columns == NULL:
-        for i in range(width):
-            target[i] = 0.0
-        for i in range(row.n):
-            add_both_ways(target, matrix + i * width, i, x, x[i])
-        if row.constant != 0.0:
-            add_both_ways(target, matrix + row.n * width, row.n, x, row.constant)
-        for i in range(row.n):
-            total += x[i] * target[i]
-    else:
-        sparse_matvec(matrix, width, row, target)
-        for i in range(row.n):
-            total += x[i] * target[row.columns[i]]
+    for i in range(width):
+        target[i] = 0.0
+    for i in range(row.n):
+        add_column(target, matrix, width, column_of(row.columns, i), row.values[i], row)
+    if row.constant != 0.0:
+        add_column(target, matrix, width, row.n_features, row.constant, row)
+    for i in range(row.n):
+        total += row.values[i] * target[column_of(row.columns, i)]
     if row.constant != 0.0:
         total += row.constant * target[row.n_features]
     return total
 
 
-cdef void rank_k_downdate(
-    double* matrix, Py_ssize_t width, const double* rows, Py_ssize_t n_rows
+cdef inline void add_column(
+    double* target, const double* matrix, Py_ssize_t width, Py_ssize_t j, double value,
+    const Row* row,
 ) noexcept nogil:
-    cdef const double* q = rows
-    cdef const double* r = rows + width
-    cdef const double* s = rows + 2 * width
-    cdef const double* t = rows + 3 * width
-    cdef double* p
-    cdef double a, b, c, d
+    # Add the products of column j with `value`, entry j of the row. If the row is dense, the part
+    # of the column below the diagonal comes with later rows, of which it is the mirror image, so
+    # that the matrix is read row by row only.
+    cdef const double* p = matrix + j * width
+    cdef double total = p[j] * value
+    cdef Py_ssize_t i
+    if row.columns == NULL:
+        for i in range(j):
+            total += p[i] * row.values[i]
+            target[i] += value * p[i]
+    else:
+        for i in range(j):
+            target[i] += value * p[i]
+        for i in range(j + 1, width):
+            target[i] += value * matrix[i * width + j]
+    target[j] += total
+
+
+cdef void downdate(double* matrix, Py_ssize_t width, const double* u) noexcept nogil:
     cdef Py_ssize_t i, j
-    while n_rows >= 4:
-        for j in range(width):
-            p = matrix + j * width
-            a, b, c, d = q[j], r[j], s[j], t[j]
-            for i in range(j + 1):
-                p[i] -= a * q[i] + b * r[i] + c * s[i] + d * t[i]
-        q, r, s, t = q + 4 * width, r + 4 * width, s + 4 * width, t + 4 * width
-        n_rows -= 4
-    while n_rows > 0:
-        for j in range(width):
-            p = matrix + j * width
-            a = q[j]
-            for i in range(j + 1):
-                p[i] -= a * q[i]
-        q += width
-        n_rows -= 1
+    for j in range(width):
+        for i in range(j + 1):
+            matrix[j * width + i] -= u[j] * u[i]
 
 
 cdef double features_form(
@@ -120,49 +115,3 @@ cdef double features_form(
 
 cdef inline Py_ssize_t column_of(const int* columns, Py_ssize_t i) noexcept nogil:
     return i if columns == NULL else columns[i]
-
-
-cdef void sparse_matvec(
-    const double* matrix, Py_ssize_t width, const Row* row, double* target
-) noexcept nogil:
-    # First, `table_products` multiplies the entries left of the diagonal, in blocks of four rows of
-    # the matrix. It omits the four columns of the block itself. Then `add_column` adds the products
-    # with the mirror images of these entries and with the omitted columns.
-    cdef Row left = row[0]
-    cdef Py_ssize_t i
-    left.n, left.constant = 0, 0.0
-    for i in range(0, width, 4):
-        while left.n < row.n and row.columns[left.n] < i:
-            left.n += 1
-        table_products(matrix + i * width, min(4, width - i), width, &left, target + i)
-    for i in range(row.n):
-        add_column(target, matrix, width, row.columns[i], row.values[i])
-    if row.constant != 0.0:
-        add_column(target, matrix, width, row.n_features, row.constant)
-
-
-cdef inline void add_both_ways(
-    double* target, const double* p, Py_ssize_t j, const double* x, double value
-) noexcept nogil:
-    # Add the products of x with row j of the lower triangle, p, and with its mirror image, which is
-    # the part of column j above the diagonal. So the matrix is read row by row only. `value` is
-    # entry j of x.
-    cdef double total = p[j] * value
-    cdef Py_ssize_t i
-    for i in range(j):
-        total += p[i] * x[i]
-        target[i] += value * p[i]
-    target[j] += total
-
-
-cdef inline void add_column(
-    double* target, const double* matrix, Py_ssize_t width, Py_ssize_t j, double size
-) noexcept nogil:
-    # Add `size` times column j to `target`, from the first row to the end of the block of four rows
-    # that contains row j.
-    cdef const double* p = matrix + j * width
-    cdef Py_ssize_t i
-    for i in range(j + 1):
-        target[i] += size * p[i]
-    for i in range(j + 1, min(j - j % 4 + 4, width)):
-        target[i] += size * matrix[i * width + j]

@@ -22,7 +22,7 @@ from sklrank._typing import ExplorationRate
 from sklrank.feedback import DecayingExploration, SelfTunedExploration
 from sklrank.feedback._protocol import SCHEDULES
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
-from sklrank.linear_model._bandit._linucb_matrices import (
+from sklrank.linear_model._bandit._linucb_model import (
     DiagonalLinUCB,
     FullLinUCB,
     SharedLinUCB,

@@ -49,16 +49,21 @@ In `choose` and `learn`, all statistics are those of the samples learned and the
 
 from libc.math cimport sqrt
 
+from functools import partial
+
 import numpy as np
 
-from sklrank._compiled.rows cimport table_products
+from sklrank._compiled.rows cimport Row, add_row, table_products
 from sklrank._compiled.state cimport Archive
 from sklrank._online.drift cimport DriftTest
 from sklrank._online.outliers cimport bounded_deviation, is_outlier
-from sklrank.linear_model._bandit._model cimport first_largest_available
+from sklrank.linear_model._bandit._model cimport (
+    BanditFeedback, BanditModel, first_largest_available,
+)
 from sklrank.linear_model._regression._feature_map cimport random_features
+from sklrank.linear_model._symmetric cimport downdate, quadratic_form, symmetric_matvec
 
-from sklrank._compiled import LABELS
+from sklrank._compiled import LABELS, precision_of
 
 # Number of fictitious rounds with squared error one, the largest of a 0/1 reward, from which s is
 # computed initially. Without them, a lucky first round would set s to 0 and end the exploration.
@@ -68,11 +73,40 @@ cdef double PRIOR_ROUNDS = 3.0
 # be nearly linear while there are fewer rounds than weights of the linear part, about a hundred.
 cdef double GROWTH_ROUNDS = 100.0
 
+# Values of the constant feature, next to samples of norm one. They determine the penalty on the
+# intercept, which is `alpha` divided by the square of the value, and its part in the confidence
+# bounds, at first the square of the value. With 1, the constant of a class that was not shown would
+# weigh as much as its sample. A diagonal ignores that the constant is correlated with the other
+# features, and learns it more slowly.
+cdef double FULL_CONSTANT = 0.25
+cdef double DIAGONAL_CONSTANT = 0.5
+
+
 cdef class LinUCBModel(BanditModel):
     """Base class that scales samples and computes scores and confidence bounds.
 
     A subclass stores the matrices A_k.
     """
+
+    cdef readonly double alpha, bonus
+    cdef double[:, ::1] coefficients        # (n_classes, width) weights w_k for scaled samples
+    cdef double constant                    # factor by which `scale` multiplies the constant
+    cdef readonly double clip               # in standard deviations; 0 for no standardization
+    cdef double n_seen                      # number of samples in the statistics
+    cdef double n_recent                    # number of samples learned since the last drift
+    cdef readonly DriftTest drift_test
+    cdef double[::1] means                  # (n_features,) means of the features
+    cdef double[::1] m2                     # (n_features,) sums of squared deviations from `means`
+    cdef double[::1] minima, maxima         # (n_features,) of the features
+    cdef const double[:, ::1] frequencies   # (n_features, n_components) of random features
+    cdef const double[::1] phases           # (n_components,) of random features
+    cdef double linear_sum_squares          # sum of the squared norms of the standardized samples
+    cdef double sum_squares                 # the same sum, including the random features
+    cdef double mean_squared_error          # weighted mean of squared errors since the last drift
+    cdef Row scaled                         # sample of the last call of `choose`, after scaling
+    cdef double[::1] scaled_values          # (n_features + n_components,) values of `scaled`
+    cdef double[2] sums_with                # both sums of squares, including the sample `scaled`
+    cdef double[::1] z_scores               # (n_features,) scratch memory
 
     def __init__(
         self, Py_ssize_t n_features, Py_ssize_t n_classes, Py_ssize_t width, double alpha,
@@ -90,6 +124,7 @@ cdef class LinUCBModel(BanditModel):
         self.start()
 
     cdef int create_inverses(self) except -1:
+        # Create the matrices A_k^-1 without samples.
         return 0
 
     cdef int exchange(self, Archive archive) except -1:
@@ -229,7 +264,11 @@ cdef class LinUCBModel(BanditModel):
     cdef void scale(
         self, const Row* row, bint includes, double* values, double* z, Row* scaled, double* sums
     ) noexcept nogil:
-        # The mean that includes this sample differs from `means` by 1/n of its deviation.
+        # Standardize and scale a sample, and write it to `scaled`, which gets the memory `values`
+        # (n_features + n_components,). `z` (n_features,) is scratch memory. The statistics are
+        # those of the samples learned and, if `includes`, of this sample: its mean differs from
+        # `means` by 1/n of the deviation of the sample. Write `linear_sum_squares` and
+        # `sum_squares`, which include it in the same way, to `sums`.
         cdef double n = max(self.n_seen + includes, 1.0), rest = 1.0 - includes / n
         cdef double difference, mean, deviation, minimum, maximum, factor, sum_squares = 0.0
         cdef Py_ssize_t j
@@ -269,6 +308,8 @@ cdef class LinUCBModel(BanditModel):
     cdef double add_random_features(
         self, double* values, const double* z, double linear_scale
     ) noexcept nogil:
+        # Divide the standardized values of a sample by `linear_scale`, and write its random
+        # features behind them. They depend on the values `z`. Return the squared norm.
         cdef double growth = self.n_seen / (self.n_seen + GROWTH_ROUNDS)
         cdef double size = sqrt(2.0 * growth / self.n_components), total = 0.0
         cdef Py_ssize_t j, n_features = self.n_features
@@ -285,21 +326,303 @@ cdef class LinUCBModel(BanditModel):
         return total
 
     cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
+        # Write the scores w_k . x of n classes k from `first` on into `estimates`, and, in a
+        # subclass, x' A_k^-1 x into `errors`, for the scaled sample x.
         self.multiply(first, n, scaled, &self.estimates[first])
 
     cdef void multiply(
         self, Py_ssize_t first, Py_ssize_t n, const Row* row, double* products
     ) noexcept nogil:
+        # Write the products w_k . row of n classes k from `first` on into `products`.
         table_products(&self.coefficients[first, 0], n, self.width, row, products)
 
     cdef object class_weights(self):
+        # Return a copy of the weights w_k (n_classes, width).
         return np.array(self.coefficients)
 
     cdef void forget(self) noexcept nogil:
+        # Forget all samples: set the matrices A_k to alpha I.
         pass
 
     cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
+        # Add a scaled sample to the ridge regression of class k. `error` is the reward minus the
+        # prediction of this regression.
         pass
+
+
+cdef class FullLinUCB(LinUCBModel):
+    """LinUCB with full matrices. They are symmetric, and only their lower triangles are used."""
+
+    cdef double[:, :, ::1] matrices         # (n_classes, width, width) P, lower triangles in use
+    cdef double[::1] direction              # (width,) scratch memory
+
+    cdef int create_inverses(self) except -1:
+        cdef Py_ssize_t n_classes = self.n_classes, width = self.width
+        try:
+            self.matrices = np.repeat((np.eye(width) / self.alpha)[np.newaxis], n_classes, axis=0)
+        except MemoryError as error:
+            raise ValueError(
+                f"covariance='full' keeps a matrix of {width} x {width} numbers for each of "
+                f"{n_classes} classes, which do not fit into memory: use covariance='diagonal'"
+            ) from error
+        return 0
+
+    cdef int exchange(self, Archive archive) except -1:
+        cdef FullLinUCB saved = archive.source
+        LinUCBModel.exchange(self, archive)
+        cdef Py_ssize_t width = self.width
+        new = None if archive.labels is None else np.eye(width) / self.alpha
+        self.matrices = archive.floats("matrices", saved.matrices, (LABELS, width, width), new)
+        if archive.loads:
+            self.direction = np.empty(width)
+        self.constant = FULL_CONSTANT
+        return 0
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the solutions of the totals of the normal equations of each class."""
+        first, entries = merging.states[0], LinUCBModel._merge_entries(merging)
+        (n, width), alpha = first["coefficients"].shape, first["alpha"]
+        matrices, coefficients = np.empty((n, width, width)), np.empty((n, width))
+        untrained = alpha * np.eye(width), np.zeros(width)
+        for k in range(n):
+            equations = merging.map(partial(normal_equations, k=k), untrained)
+            matrices[k], coefficients[k] = merging.regression(*equations)
+        return entries | {"matrices": matrices, "coefficients": coefficients}
+
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
+        cdef Py_ssize_t k
+        LinUCBModel.estimate(self, first, n, scaled)
+        for k in range(first, first + n):
+            self.errors[k] = quadratic_form(&self.matrices[k, 0, 0], self.width, scaled)
+
+    cdef void forget(self) noexcept nogil:
+        cdef Py_ssize_t i
+        self.matrices[:, :, :] = 0.0
+        for i in range(self.width):
+            self.matrices[:, i, i] = 1.0 / self.alpha
+
+    cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
+        cdef double* matrix = &self.matrices[k, 0, 0]
+        cdef double root
+        cdef Py_ssize_t j
+        root = symmetric_matvec(matrix, self.width, scaled, &self.direction[0])
+        root = 1.0 / sqrt(1.0 + max(root, 0.0))
+        for j in range(self.width):
+            self.direction[j] *= root
+            self.coefficients[k, j] += root * self.direction[j] * error
+        downdate(matrix, self.width, &self.direction[0])
+
+
+cdef class DiagonalLinUCB(LinUCBModel):
+    """LinUCB with diagonal matrices, in which the cost of a step is linear in the sample's size."""
+
+    cdef double[:, ::1] diagonals           # (n_classes, width) inverses of the diagonals of A_k
+    cdef double[::1] squared_values         # (width,) scratch memory
+
+    cdef int create_inverses(self) except -1:
+        self.diagonals = np.full((self.n_classes, self.width), 1.0 / self.alpha)
+        return 0
+
+    cdef int exchange(self, Archive archive) except -1:
+        cdef DiagonalLinUCB saved = archive.source
+        LinUCBModel.exchange(self, archive)
+        new = None if archive.labels is None else 1.0 / self.alpha
+        self.diagonals = archive.floats("diagonals", saved.diagonals, (LABELS, self.width), new)
+        self.constant = DIAGONAL_CONSTANT
+        if archive.loads:
+            self.squared_values = np.empty(self.width)
+        return 0
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the totals of the diagonals, and the means of the weights by these."""
+        coefficients, precisions = merging.newton(*merging.map(
+            lambda state: (state["coefficients"], 1.0 / state["diagonals"]),
+            (0.0, merging.states[0]["alpha"]),
+        ))
+        entries = {"coefficients": coefficients, "diagonals": 1.0 / precisions}
+        return LinUCBModel._merge_entries(merging) | entries
+
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
+        LinUCBModel.estimate(self, first, n, scaled)
+        self.diagonal_variances(&self.diagonals[first, 0], n, scaled, &self.errors[first])
+
+    cdef void forget(self) noexcept nogil:
+        self.diagonals[:, :] = 1.0 / self.alpha
+
+    cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
+        cdef double* weights = &self.coefficients[k, 0]
+        cdef double* diagonal = &self.diagonals[k, 0]
+        cdef double step, value, variance
+        cdef Py_ssize_t i, j
+        self.diagonal_variances(diagonal, 1, scaled, &variance)
+        step = error / (1.0 + variance)
+        for i in range(scaled.n):
+            j = i if scaled.columns == NULL else scaled.columns[i]
+            value = scaled.values[i]
+            weights[j] += step * diagonal[j] * value
+            diagonal[j] /= 1.0 + diagonal[j] * value * value
+        if scaled.constant != 0.0:
+            j, value = scaled.n_features, scaled.constant
+            weights[j] += step * diagonal[j] * value
+            diagonal[j] /= 1.0 + diagonal[j] * value * value
+
+    cdef void diagonal_variances(
+        self, const double* diagonals, Py_ssize_t n_classes, const Row* scaled, double* variances
+    ) noexcept nogil:
+        # Write x' D x for the scaled sample x and each row D of `diagonals` into `variances`.
+        cdef Row squared = scaled[0]
+        cdef Py_ssize_t i
+        for i in range(scaled.n):
+            self.squared_values[i] = scaled.values[i] * scaled.values[i]
+        squared.values = &self.squared_values[0]
+        squared.constant = scaled.constant * scaled.constant
+        table_products(diagonals, n_classes, self.width, &squared, variances)
+
+
+cdef class SharedLinUCB(LinUCBModel):
+    """LinUCB with one regression for all classes, whose features describe samples and classes.
+
+    Class k has the features a_k, the last of which is a constant. The regression has the products
+    of each feature of the sample and each of the class, the entries of a_k x'. So its weights W,
+    which have the shape of a_k x', give class k the weights w_k = W' a_k for the sample. Let P_rs
+    be the block of the inverse matrix P for features r and s of a class. The variance of class k is
+
+        a_k' M a_k,    M_rs = x' P_rs x.
+
+    M does not depend on the class. Therefore a round takes one pass over P, and few operations for
+    each class.
+    """
+
+    cdef double[:, ::1] items               # (n_classes, n_item_features) a_k
+    cdef double[:, ::1] parts               # (n_item_features, width) W
+    cdef double[:, ::1] inverse             # (n_item_features * width, the same) P
+    cdef double[:, ::1] products            # (n_item_features, n_item_features) M of `scaled`
+    cdef double[::1] sample                 # (width,) `scaled` as an array
+    cdef double[::1] direction              # (n_item_features * width,) scratch memory
+
+    def __init__(self, items not None, *args):
+        self.items = np.array(items, dtype=np.float64, order="C")
+        super().__init__(*args)
+
+    cdef int create_inverses(self) except -1:
+        cdef Py_ssize_t n = self.items.shape[1]
+        self.parts = np.zeros((n, self.width))
+        self.inverse = np.eye(n * self.width) / self.alpha
+        return 0
+
+    cdef int exchange(self, Archive archive) except -1:
+        cdef SharedLinUCB saved = archive.source
+        LinUCBModel.exchange(self, archive)
+        self.items = archive.floats("items", saved.items, (LABELS, -1))
+        cdef Py_ssize_t n = self.items.shape[1]
+        self.parts = archive.floats("parts", saved.parts, (n, self.width))
+        shape = n * self.width, n * self.width
+        self.inverse = archive.floats("inverse", saved.inverse, shape)
+        self.constant = FULL_CONSTANT
+        if archive.loads:
+            self.products, self.sample = np.empty((n, n)), np.empty(self.width)
+            self.direction = np.empty(n * self.width)
+        return 0
+
+    @staticmethod
+    def _merge_entries(merging):
+        """Return the solution of the total of the normal equations, for the same features."""
+        first, entries = merging.states[0], LinUCBModel._merge_entries(merging)
+        shape = first["parts"].shape
+        untrained = first["alpha"] * np.eye(len(first["inverse"])), np.zeros(shape).ravel()
+
+        def equations(state):
+            precision = precision_of(state["inverse"])
+            return precision, precision @ state["parts"].ravel()
+
+        inverse, parts = merging.regression(*merging.map(equations, untrained))
+        return entries | {"inverse": inverse, "parts": parts.reshape(shape)}
+
+    def set_items(self, items not None):
+        """Replace the features `(n_classes, n_item_features)` of the classes."""
+        self.require_ready()
+        if items.shape != (self.n_classes, self.items.shape[1]):
+            raise ValueError(f"items have the shape {items.shape} for {self.n_classes} classes")
+        self.items = np.array(items, dtype=np.float64, order="C")
+
+    cdef void multiply(
+        self, Py_ssize_t first, Py_ssize_t n, const Row* row, double* products
+    ) noexcept nogil:
+        cdef double product
+        cdef Py_ssize_t k, r
+        for k in range(n):
+            products[k] = 0.0
+        for r in range(self.items.shape[1]):
+            table_products(&self.parts[r, 0], 1, self.width, row, &product)
+            for k in range(n):
+                products[k] += self.items[first + k, r] * product
+
+    cdef object class_weights(self):
+        return np.asarray(self.items) @ np.asarray(self.parts)
+
+    cdef void prepare_to_learn(self, const Row* row) noexcept nogil:
+        # Compute M, too.
+        cdef Py_ssize_t n = self.items.shape[1], width = self.width, i, j, r, s
+        cdef double product
+        LinUCBModel.prepare_to_learn(self, row)
+        self.sample[:] = 0.0
+        add_row(&self.sample[0], 1.0, &self.scaled)
+        for r in range(n):
+            for s in range(r + 1):
+                self.products[r, s] = 0.0
+                for i in range(width):
+                    product = 0.0
+                    for j in range(width):
+                        product += self.inverse[r * width + i, s * width + j] * self.sample[j]
+                    self.products[r, s] += self.sample[i] * product
+                self.products[s, r] = self.products[r, s]
+
+    cdef void estimate(self, Py_ssize_t first, Py_ssize_t n, const Row* scaled) noexcept nogil:
+        cdef double product
+        cdef Py_ssize_t k, r, s
+        LinUCBModel.estimate(self, first, n, scaled)
+        for k in range(first, first + n):
+            self.errors[k] = 0.0
+            for r in range(self.items.shape[1]):
+                product = 0.0
+                for s in range(self.items.shape[1]):
+                    product += self.products[r, s] * self.items[k, s]
+                self.errors[k] += self.items[k, r] * product
+
+    cdef void forget(self) noexcept nogil:
+        cdef Py_ssize_t i
+        self.inverse[:, :] = 0.0
+        for i in range(self.inverse.shape[0]):
+            self.inverse[i, i] = 1.0 / self.alpha
+
+    cdef void update_class(self, Py_ssize_t k, const Row* scaled, double error) noexcept nogil:
+        cdef Py_ssize_t n = self.items.shape[1], width = self.width, i, j, r, s
+        cdef double variance = 0.0, product
+        for i in range(n * width):
+            self.direction[i] = 0.0
+            for s in range(n):
+                product = 0.0
+                for j in range(width):
+                    product += self.inverse[i, s * width + j] * self.sample[j]
+                self.direction[i] += self.items[k, s] * product
+        for r in range(n):
+            for i in range(width):
+                variance += self.items[k, r] * self.sample[i] * self.direction[r * width + i]
+        variance = 1.0 / (1.0 + max(variance, 0.0))
+        for r in range(n):
+            for i in range(width):
+                product = variance * self.direction[r * width + i]
+                self.parts[r, i] += product * error
+                for j in range(n * width):
+                    self.inverse[r * width + i, j] -= product * self.direction[j]
+
+
+def normal_equations(state, k):
+    """Return A_k, and its product with the weights of class k."""
+    precision = precision_of(state["matrices"][k])
+    return precision, precision @ state["coefficients"][k]
 
 
 cdef inline double root_mean_square(double sum_squares, double n_rows) noexcept nogil:
