@@ -89,6 +89,7 @@ from sklrank._checks.targets import (
     in_declared_order,
     indices_of,
     labels_of_columns,
+    named_columns,
     names_of,
     only_available,
     relevance_lists,

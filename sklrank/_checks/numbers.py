@@ -65,14 +65,7 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool, name="sample
         sample_weight = np.full(n_samples, sample_weight)
     elif isinstance(sample_weight, bool):
         raise ValueError(f"{name} must be numbers, got {sample_weight}")
-    try:
-        weights = check_array(
-            plain(sample_weight), dtype=np.float64, order="C", ensure_2d=False, input_name=name
-        )
-    except (TypeError, ValueError) as error:
-        if name in str(error):
-            raise
-        raise ValueError(f"{name} must be numbers: {error}") from error
+    weights = _as_array(sample_weight, name, dtype=np.float64, order="C")
     if weights.shape != (n_samples,):
         raise ValueError(f"{name} must have the shape ({n_samples},), got {weights.shape}")
     if np.any(weights < 0):
@@ -93,19 +86,7 @@ def check_weights(sample_weight, n_samples: int, *, positive: bool, name="sample
 
 def check_finite(values, name, what, remedy, dtype=np.float64):
     """Return an argument of a metric, which is `what`, as an array of one or two dimensions."""
-    try:
-        array = check_array(
-            plain(values),
-            dtype=dtype,
-            ensure_2d=False,
-            allow_nd=True,
-            ensure_all_finite=False,
-            input_name=name,
-        )
-    except (TypeError, ValueError) as error:
-        if name in str(error):
-            raise
-        raise ValueError(f"{name} must hold numbers: {error}") from error
+    array = _as_array(values, name, dtype=dtype, allow_nd=True, ensure_all_finite=False)
     if array.ndim > 2:
         raise ValueError(
             f"{name} must hold {what} of shape (n_samples,) or (n_samples, n_labels), got "
@@ -116,6 +97,16 @@ def check_finite(values, name, what, remedy, dtype=np.float64):
         where = tuple(bad[0].tolist())
         raise ValueError(f"{name} must be finite, got {array[where]} at {where}: {remedy}.")
     return aligned(array)
+
+
+def _as_array(values, name, **options):
+    """Return an argument, called `name`, as `check_array` of scikit-learn does with options."""
+    try:
+        return check_array(plain(values), ensure_2d=False, input_name=name, **options)
+    except (TypeError, ValueError) as error:
+        if name in str(error):
+            raise
+        raise ValueError(f"{name} must be numbers: {error}") from error
 
 
 def check_exact(ids, name):

@@ -162,14 +162,7 @@ def check_classes(target: Target, classes=None):
             raise ValueError(
                 f"y has {n_labels} label column; ranking labels needs at least two (classes)"
             )
-        if classes is None:
-            return labels_of_columns(target.names, n_labels)
-        classes = names_of(classes)
-        if len(classes) != n_labels or len(set(classes.tolist())) != n_labels:
-            raise ValueError(
-                f"classes must name the {n_labels} columns of y, each once; got {classes!r}"
-            )
-        return classes
+        return named_columns(classes, target.names, n_labels)
     seen = np.unique(target.values)
     if classes is None:
         classes = seen
@@ -190,6 +183,18 @@ def check_label_names(classes):
     if len(names) < 2 or len(set(names.tolist())) < len(names):
         raise ValueError(f"classes must name two labels or more, each once; got {classes!r}")
     return names
+
+
+def named_columns(classes, names, n_labels):
+    """Return the names of the columns of a target: `classes`, or by `labels_of_columns`."""
+    if classes is None:
+        return labels_of_columns(names, n_labels)
+    given = check_label_names(classes)
+    if len(given) != n_labels:
+        raise ValueError(
+            f"classes must name the {n_labels} columns of y, each once; got {classes!r}"
+        )
+    return given
 
 
 def sorted_classes(classes):

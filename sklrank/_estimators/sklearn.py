@@ -4,6 +4,8 @@ Other packages use these names too. If an import breaks in a new release, it is 
 public `available_if` is here for its type.
 """
 
+# ruff: noqa: F401
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -34,25 +36,6 @@ except ImportError:  # scikit-learn < 1.9
         """Return the method."""
         return method
 
-
-__all__ = [
-    "ADAPTERS_MANAGER",
-    "N_JOBS",
-    "CallbackSupportMixin",
-    "HasMethods",
-    "Interval",
-    "StrOptions",
-    "_BaseComposition",
-    "_check_monotonic_cst",
-    "_num_samples",
-    "_safe_indexing",
-    "available_if",
-    "has_method",
-    "one_blas_thread",
-    "parallel",
-    "parallel_results",
-    "runs_on_dask",
-]
 
 if TYPE_CHECKING:
     # scikit-learn does not annotate this decorator: decorated methods would lose their types.

@@ -20,6 +20,7 @@ from sklrank._checks import (
     check_rows,
     indices_of,
     is_integer,
+    named_columns,
     sorted_classes,
     warn_of_first_rows,
     warn_of_large_rows,
@@ -325,9 +326,7 @@ class BaseOnline(LockedModel, BaseEstimator):
         """
         if classes is None:
             return None
-        given = check_label_names(classes)
-        if len(given) != n_columns:
-            raise ValueError(f"classes must name the {n_columns} columns of y, each once")
+        given = named_columns(classes, None, n_columns)
         check_columns(names, given)
         self._check_same_classes(given)
         columns = indices_of(self.classes_, given, "")

@@ -177,7 +177,7 @@ def test_columns_of_the_same_name():
 @pytest.mark.parametrize("name", ["y_true", "y_score"])
 def test_documents_with_text(name):
     arguments = {"y_true": [1, 0], "y_score": [0.2, 0.1]} | {name: ["x", 0]}
-    with pytest.raises(ValueError, match=f"{name} must hold numbers"):
+    with pytest.raises(ValueError, match=f"{name} must be numbers"):
         ndcg_score(**arguments)
 
 

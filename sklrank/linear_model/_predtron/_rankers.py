@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike
 from sklrank._checks import (
     Queries,
     check_columns,
-    check_label_names,
     check_label_relevance,
     check_query_weights,
     check_relevance,
     check_weights,
     column_names,
     is_qid_given,
-    labels_of_columns,
+    named_columns,
     warn_of_steep_gains,
 )
 from sklrank._estimators import (
@@ -292,7 +291,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
         relevance = check_label_relevance(y, X.shape[0])
         n_labels = relevance.shape[1]
         if restart:
-            self._start_model(_label_names(classes, column_names(y), n_labels))
+            self._start_model(named_columns(classes, column_names(y), n_labels))
         columns = None if restart else self._named_columns(classes, column_names(y), n_labels)
         if n_labels != len(self.classes_):
             raise ValueError(
@@ -560,12 +559,3 @@ def _evaluate_positions(name, values_of, sizes):
                 f"different values for {size} and {longest} positions"
             )
     return values
-
-
-def _label_names(classes, names, n_labels):
-    if classes is None:
-        return labels_of_columns(names, n_labels)
-    names = check_label_names(classes)
-    if len(names) != n_labels:
-        raise ValueError(f"classes must name the {n_labels} columns of y; got {classes!r}")
-    return names
