@@ -106,7 +106,7 @@ def costs_of(weights):
 
 def direct_margins(model, X):
     learner = model._direct_model
-    return learner.feature_map.transform_rows(np.ascontiguousarray(X)) @ learner.weight_table
+    return learner.score_rows(np.ascontiguousarray(X))
 
 
 def main():

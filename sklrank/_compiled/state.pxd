@@ -67,17 +67,11 @@ cdef class Persistent(LockedModel):
     # Declare all attributes that predictions and learning depend on, see `state.pyx`.
     cdef int exchange(self, Archive archive) except -1
 
-    # Return the sizes that never change, because other objects depend on them.
-    cdef tuple sizes(self)
-
     # Complete a constructor, which has set the attributes that `exchange` declares.
     cdef int start(self, dict entries=*) except -1
 
     # Raise ValueError if the object has no state.
     cdef int require_ready(self) except -1
-
-    # Replace the state by that of an archive, unless it is damaged or has other sizes.
-    cdef int load(self, Archive archive) except -1
 
     # Return the entries of the state, whose arrays are copies if `copies` is True.
     cdef dict save(self, bint copies, memo=*)

@@ -44,13 +44,8 @@ The constructor sets the attributes and calls `start`, which passes them through
         self.weights = np.zeros((n_classes, n_features))                # all declared arrays
         self.start()
 
-The sizes of an object never change, since other objects depend on them:
-
-    cdef tuple sizes(self):
-        return self.n_features, self.weights.shape[0]
-
-`__setstate__` of an object with a state loads the state into a new object first. If this raises, or
-if `sizes` differs, the object remains as it was. Loaders such as skops create an object by
+An object gets its state once, since others depend on its sizes: by the constructor, or by
+`__setstate__`, which refuses an object with a state. Loaders such as skops create an object by
 `__new__`, without its constructor, and pass the state to `__setstate__`. Without it, an object has
 `is_ready` False, and its arrays do not exist. Methods that Python can call do not use them; they
 call `require_ready` first. `Archive.part` refuses such objects.
@@ -274,28 +269,17 @@ cdef class Persistent(LockedModel):
     cdef int exchange(self, Archive archive) except -1:
         raise TypeError(f"{type(self).__name__} does not define exchange")
 
-    cdef tuple sizes(self):
-        return ()
-
     cdef int start(self, dict entries=None) except -1:
         entries = self.save(False) if entries is None else entries
-        return self.load(Archive(self, entries, True, False))
+        self.exchange(Archive(self, entries, True, False))
+        self.is_ready = True
+        return 0
 
     cdef int require_ready(self) except -1:
         if not self.is_ready:
             raise ValueError(
                 f"this {type(self).__name__} has no state: create it by its constructor"
             )
-        return 0
-
-    cdef int load(self, Archive archive) except -1:
-        cdef Persistent trial
-        if self.is_ready:
-            trial = type(self).__new__(type(self))
-            trial.exchange(archive)
-            archive.require(trial.sizes() == self.sizes(), "its sizes are not those of the object")
-        self.exchange(archive)
-        self.is_ready = True
         return 0
 
     cdef dict save(self, bint copies, memo=None):
@@ -321,9 +305,12 @@ cdef class Persistent(LockedModel):
 
     def __setstate__(self, state):
         entries = without_format(state, type(self).__name__)
+        if self.is_ready:
+            raise ValueError(f"this {type(self).__name__} has a state: load into a new object")
         LockedModel.begin_exclusive(self)
         try:
-            self.load(Archive(self, entries, True, True))
+            self.exchange(Archive(self, entries, True, True))
+            self.is_ready = True
         except ValueError as error:
             if str(error).startswith("the state of"):
                 raise

@@ -5,8 +5,7 @@ from cpython.pythread cimport PyThread_type_lock
 
 cdef class ThreadTeam:
     cdef readonly Py_ssize_t n_members
-    cdef list threads
-    cdef list errors
+    cdef list threads, errors
     cdef bint failed
     cdef int phase
     # One lock of each kind per member. The first member is the calling thread and uses no lock.

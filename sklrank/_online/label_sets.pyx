@@ -178,9 +178,6 @@ cdef class LabelSets(Persistent):
             "weights": weights,
         }
 
-    cdef tuple sizes(self):
-        return self.n_labels, self.multilabel
-
     def play(
         self, const double[:, ::1] scores not None, const double[::1] sample_weight=None,
         const Py_ssize_t[::1] indptr=None, const Py_ssize_t[::1] labels=None, shown=None,

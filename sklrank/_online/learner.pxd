@@ -17,8 +17,7 @@ cdef struct LabelFeedback:
 
 
 cdef class OnlineLearner(Persistent):
-    cdef readonly Py_ssize_t n_features
-    cdef readonly Py_ssize_t n_classes
+    cdef readonly Py_ssize_t n_features, n_classes
     cdef bint reads_sparse          # whether the methods below accept sparse rows
 
     # Write the votes for the sample `x`, a distribution over the classes. The learner does not

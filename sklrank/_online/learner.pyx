@@ -22,9 +22,6 @@ cdef class OnlineLearner:
     A subclass defines `predict`, `learn`, and `exchange` of `Persistent`.
     """
 
-    cdef tuple sizes(self):
-        return self.n_features, self.n_classes
-
     cdef list locked_parts(self):
         return None
 

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from sklrank._compiled.rows cimport find_column
 from sklrank.feedback cimport TopKSampler, check_mask, mask_of
 
 from sklrank._online.learner import check_lists
@@ -61,29 +62,14 @@ cdef class SimulatedLabels(ShownLabels):
         self.indptr, self.labels = indptr, labels
 
     cdef void show(self, Py_ssize_t t, const double* scores) noexcept nogil:
-        cdef Py_ssize_t i
+        cdef const Py_ssize_t* relevant = &self.labels[0] + self.indptr[t]
+        cdef Py_ssize_t i, n_relevant = self.indptr[t + 1] - self.indptr[t]
         self.sampler.set_exploration(self.rates[t])
         self.sampler.draw_labels(
             scores, NULL, mask_of(self.available, t), &self.uniforms[t, 0],
             &self.drawn_actions[t, 0], &self.drawn_propensities[t, 0, 0],
         )
         for i in range(self.k):
-            self.drawn_rewards[t, i] = contains(
-                self.labels, self.indptr[t], self.indptr[t + 1], self.drawn_actions[t, i]
+            self.drawn_rewards[t, i] = n_relevant > 0 and (
+                find_column(relevant, n_relevant, self.drawn_actions[t, i]) >= 0
             )
-
-
-cdef bint contains(
-    const Py_ssize_t[::1] labels, Py_ssize_t first, Py_ssize_t last, Py_ssize_t label
-) noexcept nogil:
-    # Return True if labels[first:last], which must be sorted, contains the label.
-    cdef Py_ssize_t middle
-    while first < last:
-        middle = (first + last) // 2
-        if labels[middle] == label:
-            return True
-        if labels[middle] < label:
-            first = middle + 1
-        else:
-            last = middle
-    return False

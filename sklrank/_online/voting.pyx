@@ -55,13 +55,17 @@ cdef class VotingLearner(OnlineLearner):
         self.log_weights = archive.floats("log_weights", saved.log_weights, (self.n_parts,))
         if not archive.loads:
             return 0
-        self.n_features, self.n_classes = (<OnlineLearner>self.parts[0]).sizes()[:2]
+        part = self.parts[0]
+        self.n_features, self.n_classes = part.n_features, part.n_classes
         addresses = np.empty(self.n_parts, dtype=np.intp)
         self.reads_sparse = True
         for i in range(self.n_parts):
             part = self.parts[i]
             self.reads_sparse = self.reads_sparse and part.reads_sparse
-            archive.require(part.sizes()[:2] == self.sizes()[:2], "its parts differ in size")
+            archive.require(
+                part.n_features == self.n_features and part.n_classes == self.n_classes,
+                "its parts differ in size",
+            )
             addresses[i] = <Py_ssize_t><void*>part
         self.addresses = addresses
         self.weights, self.votes = np.empty(self.n_parts), np.empty((self.n_parts, self.n_classes))
@@ -69,9 +73,6 @@ cdef class VotingLearner(OnlineLearner):
         return 0
 
     _merge_rules = {"log_weights": "total"}
-
-    cdef tuple sizes(self):
-        return self.n_features, self.n_classes, self.n_parts
 
     cdef list locked_parts(self):
         return self.parts  # An estimator has them as `estimators_`, too.

@@ -75,24 +75,21 @@ cdef class EstimatorLearner(OnlineLearner):
         self.total = archive.array("total", saved.total, (2,), FLOAT, 0.0, MAX_TOTAL)
         return 0
 
-    cdef tuple sizes(self):
-        return self.n_features, self.n_classes
-
-    cdef int predict(self, const Row* x, double* votes) except -1 nogil:
-        with gil:
-            self.predict_sample(x.values, votes)
-        return 0
-
-    cdef int learn(self, const Row* x, const LabelFeedback* feedback) except -1 nogil:
-        with gil:
-            self.learn_sample(x.values, feedback)
-        return 0
-
-    cdef predict_sample(self, const double* x, double* votes):
-        cdef double[::1] probabilities = self.predict_votes(as_rows(x, self.n_features, 1))
+    cdef int predict(self, const Row* x, double* votes) except -1 with gil:
+        cdef double[::1] probabilities = self.predict_votes(as_rows(x, 1))
         cdef Py_ssize_t i
         for i in range(self.n_classes):
             votes[i] = probabilities[i]
+        return 0
+
+    cdef int learn(self, const Row* x, const LabelFeedback* feedback) except -1 with gil:
+        if self.kind == "costs":
+            self.learn_costs(x, feedback)
+        elif self.kind == "rows":
+            self.learn_row(x, feedback)
+        elif feedback.n_relevant > 0:
+            self.learn_labels(x, feedback)
+        return 0
 
     def predict_votes(self, row):
         """Return the votes `(n_classes,)` of the estimator, normalized to a distribution."""
@@ -160,28 +157,20 @@ cdef class EstimatorLearner(OnlineLearner):
             )
         return indicator
 
-    cdef learn_sample(self, const double* x, const LabelFeedback* feedback):
-        if self.kind == "costs":
-            self.learn_costs(x, feedback)
-        elif self.kind == "rows":
-            self.learn_row(x, feedback)
-        elif feedback.n_relevant > 0:
-            self.learn_labels(x, feedback)
-
-    cdef learn_labels(self, const double* x, const LabelFeedback* feedback):
+    cdef learn_labels(self, const Row* x, const LabelFeedback* feedback):
         labels = np.array(<Py_ssize_t[:feedback.n_relevant]><Py_ssize_t*>feedback.relevant)
         weights = np.array(<double[:feedback.n_relevant]><double*>feedback.weights)
         if weights.max() > 0.0:
-            rows = as_rows(x, self.n_features, len(labels))
+            rows = as_rows(x, len(labels))
             self.partial_fit(rows, labels, weights, labels, self.all_labels)
 
-    cdef learn_row(self, const double* x, const LabelFeedback* feedback):
+    cdef learn_row(self, const Row* x, const LabelFeedback* feedback):
         cdef Py_ssize_t i
         costs = costs_of(feedback, self.n_classes)
         weight = np.abs(costs - costs.mean()).sum() / 2
         if weight == 0.0:
             return
-        row = as_rows(x, self.n_features, 1)
+        row = as_rows(x, 1)
         target = np.zeros((1, self.n_classes), dtype=np.intp)
         cdef Py_ssize_t[:, ::1] entries = target
         if feedback.irrelevant != NULL and (
@@ -201,12 +190,10 @@ cdef class EstimatorLearner(OnlineLearner):
             classes if is_classifier(self.estimator) else self.all_labels,
         )
 
-    cdef learn_costs(self, const double* x, const LabelFeedback* feedback):
+    cdef learn_costs(self, const Row* x, const LabelFeedback* feedback):
         with np.errstate(all="ignore"):
-            self.estimator.partial_fit_costs(
-                as_rows(x, self.n_features, 1),
-                costs_of(feedback, self.n_classes)[np.newaxis],
-            )
+            costs = costs_of(feedback, self.n_classes)[np.newaxis]
+            self.estimator.partial_fit_costs(as_rows(x, 1), costs)
         self.is_fitted = True
 
     def partial_fit(self, rows, target, weights, indices, classes):
@@ -231,6 +218,6 @@ cdef costs_of(const LabelFeedback* feedback, Py_ssize_t n_classes):
     return np.array(<double[:n_classes]><double*>feedback.costs)
 
 
-cdef as_rows(const double* x, Py_ssize_t n_features, Py_ssize_t n_rows):
+cdef as_rows(const Row* x, Py_ssize_t n_rows):
     # Return an array of `n_rows` copies of the sample.
-    return np.tile(np.asarray(<double[:n_features]><double*>x), (n_rows, 1))
+    return np.tile(np.asarray(<double[:x.n]><double*>x.values), (n_rows, 1))

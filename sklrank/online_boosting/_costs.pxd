@@ -11,26 +11,19 @@ cdef enum:
 
 
 cdef struct LabelPairs:
-    Py_ssize_t n_relevant
-    Py_ssize_t n_irrelevant
+    Py_ssize_t n_relevant, n_irrelevant, n_known_relevant, n_known_irrelevant, baseline_size
     const Py_ssize_t* relevant
     const Py_ssize_t* irrelevant
-    const double* weights
-    double weight
-    Py_ssize_t baseline_size
-    Py_ssize_t n_known_relevant
-    Py_ssize_t n_known_irrelevant
     const Py_ssize_t* known_relevant
     const Py_ssize_t* known_irrelevant
+    const double* weights
+    double weight
 
 
 cdef class CostRule(Persistent):
-    cdef readonly Py_ssize_t n_labels
-    cdef readonly Py_ssize_t n_learners
-    cdef readonly double initial_weight
-    cdef readonly bint learns_weights
-    cdef readonly bint single_label
-    cdef readonly double tie_loss
+    cdef readonly Py_ssize_t n_labels, n_learners
+    cdef readonly double initial_weight, tie_loss
+    cdef readonly bint learns_weights, single_label
 
     cdef int prepare(self, Py_ssize_t baseline_size) except -1
     cdef int start_round(self, const LabelPairs* pairs) except -1 nogil

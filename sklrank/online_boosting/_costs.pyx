@@ -84,9 +84,6 @@ cdef class CostRule:
         self.initial_weight = 1.0
         return 0
 
-    cdef tuple sizes(self):
-        return self.n_labels, self.n_learners
-
     cdef int prepare(self, Py_ssize_t baseline_size) except -1:
         # Compute what rounds with this `baseline_size` need. Then Ctrl-C or a lack of memory in it
         # does not interrupt a round.
@@ -145,21 +142,11 @@ cdef class CostRule:
                         )
         return loss
 
-    def cost_vector(self, Py_ssize_t i, scores, relevant, irrelevant, weights, baseline_size=None):
-        """Return the costs `(n_labels,)` of the votes of learner `i` = 0, 1, ... For tests."""
-        self.require_ready()
-        if not 0 <= i < self.n_learners:
-            raise IndexError(f"learner {i} of {self.n_learners}")
-        return self._of_pairs(i, scores, relevant, irrelevant, weights, baseline_size)
+    def evaluate(self, Py_ssize_t i, scores, relevant, irrelevant, weights, baseline_size=None):
+        """Return the costs of learner `i` and the loss of an expert at some scores. For tests.
 
-    def loss_of_expert(self, scores, relevant, irrelevant, weights):
-        """Return the loss of an expert that gives these scores. For tests."""
-        self.require_ready()
-        return self._of_pairs(None, scores, relevant, irrelevant, weights, None)
-
-    def _of_pairs(self, i, scores, relevant, irrelevant, weights, baseline_size):
-        # Return the costs of learner `i`, or the loss of an expert if `i` is None. The weights have
-        # the shape `(len(relevant), len(irrelevant))`.
+        The weights of the pairs have the shape `(len(relevant), len(irrelevant))`.
+        """
         cdef const double[::1] s = np.ascontiguousarray(scores, dtype=np.float64)
         cdef const Py_ssize_t[::1] a = np.ascontiguousarray(relevant, dtype=np.intp)
         cdef const Py_ssize_t[::1] b = np.ascontiguousarray(irrelevant, dtype=np.intp)
@@ -168,6 +155,9 @@ cdef class CostRule:
         cdef double[::1] scratch = np.empty(COST_SCRATCH * self.n_labels)
         cdef LabelPairs pairs
         labels = np.concatenate((relevant, irrelevant))
+        self.require_ready()
+        if not 0 <= i < self.n_learners:
+            raise IndexError(f"learner {i} of {self.n_learners}")
         if len(s) != self.n_labels or (w.shape[0], w.shape[1]) != (len(a), len(b)) or not w.size:
             raise ValueError("scores or weights do not match the labels, or there is no pair")
         if labels.min() < 0 or labels.max() >= self.n_labels or len({*labels}) < len(labels):
@@ -181,10 +171,8 @@ cdef class CostRule:
         pairs.baseline_size = len(a) if baseline_size is None else baseline_size
         self.prepare(pairs.baseline_size)
         self.start_round(&pairs)
-        if i is None:
-            return self.expert_loss(&s[0], &pairs, &scratch[0])
         self.costs(i, &s[0], &pairs, &costs[0], &scratch[0])
-        return np.asarray(costs)
+        return np.asarray(costs), self.expert_loss(&s[0], &pairs, &scratch[0])
 
 
 cdef void know_labels_of_pairs(LabelPairs* pairs) noexcept nogil:
@@ -199,8 +187,7 @@ cdef class GradientCosts(CostRule):
     are clipped to `gradient_clip`.
     """
 
-    cdef readonly double learning_rate
-    cdef readonly double gradient_clip
+    cdef readonly double learning_rate, gradient_clip
 
     def __init__(
         self, Py_ssize_t n_labels, Py_ssize_t n_learners, double learning_rate=1.0,

@@ -116,9 +116,7 @@ cdef class TopKFeedback(PairFeedback):
     cdef double min_propensity, max_propensity
     # Working memory: the relevant and the irrelevant labels shown, the positions of the irrelevant
     # labels in `actions`, and the weights of the pairs.
-    cdef Py_ssize_t[::1] relevant
-    cdef Py_ssize_t[::1] irrelevant
-    cdef Py_ssize_t[::1] irrelevant_positions
+    cdef Py_ssize_t[::1] relevant, irrelevant, irrelevant_positions
     cdef double[::1] weights
     # The estimate of the pairs: `PAIRS`, `LABELS` or `DOUBLY_ROBUST`.
     cdef int estimate

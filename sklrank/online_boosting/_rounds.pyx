@@ -161,8 +161,8 @@ cdef class Rounds(ThreadTeam):
     def play(
         self, X not None, PairFeedback pair_feedback not None,
         const double[::1] sample_weight not None, double[::1] weights not None,
-        double[::1] log_expert_weights, const double[::1] draws=None, double[:, ::1] out=None,
-        double[:, ::1] edge_sums=None, double[:, ::1] best_out=None, learn_sets=None,
+        double[::1] log_expert_weights, const double[::1] draws, double[:, ::1] out,
+        double[:, ::1] edge_sums not None, double[:, ::1] best_out not None, learn_sets not None,
     ):
         """Play one round for each sample.
 
@@ -173,16 +173,16 @@ cdef class Rounds(ThreadTeam):
         pair_feedback : PairFeedback
         weights : (n_learners,) alpha, changed in place if the rule learns them
         log_expert_weights : (n_learners,) up to a constant, changed in place, or None for no Hedge
-        draws : (n_samples,) random numbers in [0, 1), optional
+        draws : (n_samples,) random numbers in [0, 1), or None
             They draw the expert that scores the labels. If None, the last expert does.
-        out, best_out : (n_samples, n_labels), optional
+        out, best_out : (n_samples, n_labels), the first one or None
             Outputs: the scores of each sample before it is learned, by this expert and by that of
             the largest weight (without Hedge, the last one).
-        edge_sums : (2, n_learners), optional
+        edge_sums : (2, n_learners)
             For the costs c and the vote h of learner i in each round, ``mean(c) - c @ h`` is added
             to ``edge_sums[0, i]``, and the sum of ``mean(c) - c[l]`` over the relevant labels l to
             ``edge_sums[1, i]``.
-        learn_sets : callable, optional
+        learn_sets : callable
             Called as ``learn_sets(n_samples=n)`` after the rounds of the first n samples, also if
             the next round raises. No interrupt can separate it from the rounds.
         """
@@ -193,14 +193,11 @@ cdef class Rounds(ThreadTeam):
             raise ValueError("pair_feedback does not match X or the labels")
         if sample_weight.shape[0] != n_samples:
             raise ValueError("sample_weight does not match X")
-        if (out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels)) or (
-            best_out is not None
-            and (best_out.shape[0], best_out.shape[1]) != (n_samples, self.n_labels)
+        if (best_out.shape[0], best_out.shape[1]) != (n_samples, self.n_labels) or (
+            out is not None and (out.shape[0], out.shape[1]) != (n_samples, self.n_labels)
         ):
             raise ValueError("out or best_out does not match X or the labels")
-        if edge_sums is None:
-            edge_sums = np.zeros((2, self.n_learners))
-        elif (edge_sums.shape[0], edge_sums.shape[1]) != (2, self.n_learners):
+        if (edge_sums.shape[0], edge_sums.shape[1]) != (2, self.n_learners):
             raise ValueError("edge_sums do not match the learners")
         self.edge_sums = edge_sums
         self.hedge = log_expert_weights is not None
@@ -216,10 +213,9 @@ cdef class Rounds(ThreadTeam):
                     if out is not None:
                         for l in range(self.n_labels):
                             out[t, l] = scores[l]
-                    if best_out is not None:
-                        best = self.best_expert(log_expert_weights)
-                        for l in range(self.n_labels):
-                            best_out[t, l] = self.scores[best, l]
+                    best = self.best_expert(log_expert_weights)
+                    for l in range(self.n_labels):
+                        best_out[t, l] = self.scores[best, l]
                     if sample_weight[t] != 0.0:
                         self.counter.n_rounds += 1
                         self.counter.is_in_round = True
@@ -231,8 +227,7 @@ cdef class Rounds(ThreadTeam):
                         self.counter.is_in_round = False
                     n_played = t + 1
         finally:
-            if learn_sets is not None:
-                learn_sets(n_samples=n_played)
+            learn_sets(n_samples=n_played)
 
     cdef Rows checked_rows(
         self, X, const double[::1] weights, const double[::1] log_expert_weights=None,

@@ -6,6 +6,7 @@ import warnings
 import joblib
 import numpy as np
 import pytest
+from feature_maps import features_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.special import expit, softmax
@@ -55,7 +56,7 @@ def test_running_standardization(clip=3.0):
     model = OnlineRidgeClassifier(shuffle=False)
     for start, stop in ((0, 1), (1, 2), (2, 19), (19, 20), (20, 21), (21, 150)):
         model.partial_fit(X[start:stop], y[start:stop], [0, 1, 2], weights[start:stop])
-        features = model._learner.feature_map.transform_rows(X)
+        features = features_of(model._learner.feature_map, X)
         assert_array_equal(features[:, -1], np.ones(150))
         before = X[:stop][weights[:stop] > 0]
         expected = [standardized(row, before, clip) for row in X]
@@ -74,7 +75,7 @@ def test_random_features():
     state = model._learner.feature_map.__getstate__()
     frequencies, phases = state["frequencies"], state["phases"]
     assert frequencies.shape == (6, 7)
-    features = model._learner.feature_map.transform_rows(X)
+    features = features_of(model._learner.feature_map, X)
     assert features.shape == (len(X), 8)
     for row, feature in zip(X, features, strict=True):
         z = standardized(row, X)
@@ -101,7 +102,7 @@ def cosines(phases):
     """Compute cosines as random features before the first sample, when z is 0."""
     frequencies = np.zeros((1, len(phases)))
     features = FeatureMap(1, clip=3.0, frequencies=frequencies, phases=phases)
-    return features.transform_rows(np.ones((1, 1)))[0, :-1]
+    return features_of(features, np.ones((1, 1)))[0, :-1]
 
 
 @pytest.mark.parametrize("gamma", [2.0, 0.5, 0.06])
@@ -115,7 +116,7 @@ def test_random_features_estimate_the_kernel(gamma):
         )
         for seed in range(50)
     ]
-    features = np.hstack([model._learner.feature_map.transform_rows(X)[:, :-1] for model in models])
+    features = np.hstack([features_of(model._learner.feature_map, X)[:, :-1] for model in models])
     z = (X - X.mean(axis=0)) / X.std(axis=0)
     squares = ((z[:, None] - z[None]) ** 2).sum(axis=2)
     expected = np.exp(-gamma * squares / 5)
@@ -157,7 +158,7 @@ def test_ridge_on_random_features_solves_the_normal_equations():
     for i in range(len(X)):
         if i == 0:
             model._init_model(6, np.arange(3))
-        features = model._learner.feature_map.transform_rows(X[i : i + 1])[0]
+        features = features_of(model._learner.feature_map, X[i : i + 1])[0]
         if weights[i] > 0:
             rows.append((features[:-1], np.eye(3)[y[i]], weights[i]))
             model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weights[i])
@@ -245,7 +246,7 @@ def test_ridge_on_random_features_has_scores_but_no_coef():
             getattr(model, name)
     model.fit(X, y).set_params(kernel="linear")
     table = model._learner.weight_table
-    scores = model._learner.feature_map.transform_rows(X) @ table
+    scores = features_of(model._learner.feature_map, X) @ table
     assert_allclose(model.decision_function(X), scores, atol=1e-9)
     for name in ("coef_", "intercept_"):
         assert not hasattr(model, name)
@@ -474,12 +475,12 @@ def test_samples_that_are_not_standardized(model):
     """The features are the values, scaled at most to the norm one; mean_ is 0 and scale_ is 1."""
     X, y, weights = stream()
     model = clone(model).fit(X, y, weights)
-    assert_array_equal(model._learner.feature_map.transform_rows(X)[:, :-1], X)
+    assert_array_equal(features_of(model._learner.feature_map, X)[:, :-1], X)
     assert_allclose(
         model.decision_function(X), X @ model.coef_.T + model.intercept_, rtol=1e-9, atol=1e-9
     )
     normalized = clone(model).set_params(normalize="l2").fit(X, y, weights)
-    features = normalized._learner.feature_map.transform_rows(X)[:, :-1]
+    features = features_of(normalized._learner.feature_map, X)[:, :-1]
     assert_allclose(features, X / np.linalg.norm(X, axis=1, keepdims=True), rtol=1e-12)
     for fitted in (model, normalized):
         assert_array_equal(fitted.mean_, np.zeros(6))

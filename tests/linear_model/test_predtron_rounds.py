@@ -17,7 +17,7 @@ from sklearn.linear_model import Perceptron
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 from sklearn.preprocessing import scale
 from sklrank.linear_model._mirror._maps import EntropicMap, EuclideanMap
-from sklrank.linear_model._predtron._rounds import make_sums
+from sklrank.linear_model._predtron._rounds import PredtronRounds, make_sums
 
 from sklrank.linear_model import PredtronClassifier, PredtronLabelRanker, PredtronQueryRanker
 from sklrank.linear_model._predtron._losses import class_codes
@@ -472,7 +472,8 @@ def test_rankings_of_documents(loss, update, maps):
 @pytest.mark.parametrize("mirror_map", [EntropicMap(3, 4), EuclideanMap.of(np.ones((3, 4)))])
 def test_mean_of_no_rounds(mirror_map):
     """It is the initial weights."""
-    assert_array_equal(make_sums(mirror_map).mean(mirror_map, 0), mirror_map.weights)
+    rounds = PredtronRounds(mirror_map, 1.0, make_sums(mirror_map))
+    assert_array_equal(rounds.weights, mirror_map.weights)
 
 
 # -- Kernels: dual coefficients.

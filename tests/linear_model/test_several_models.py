@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from feature_maps import features_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, log_softmax
 from sklrank.linear_model._regression._feature_map import FeatureMap
@@ -145,11 +146,11 @@ def slow_features(standardize, normalize, intercept, clip=3.0):
 def test_unit_norm_and_intercept(standardize, normalize):
     """Standardized samples, scaled to the norm one, and the value of the intercept."""
     logistic = OnlineLogisticRegression(intercept_scaling=0.3, shuffle=False).fit(X, y)
-    assert np.all(logistic._learner.feature_map.transform_rows(X)[:, -1] == 0.3)
+    assert np.all(features_of(logistic._learner.feature_map, X)[:, -1] == 0.3)
     model = OnlineRidgeClassifier(standardize=standardize, normalize=normalize, shuffle=False)
     for t, expected in enumerate(slow_features(standardize, normalize, 1.0)):
         if t:
-            features = model._learner.feature_map.transform_rows(X[t : t + 1])[0]
+            features = features_of(model._learner.feature_map, X[t : t + 1])[0]
             assert_allclose(features, expected, rtol=1e-7, atol=1e-9)
         model.partial_fit(X[t : t + 1], y[t : t + 1], classes=[0, 1, 2])
     if not standardize:
@@ -169,7 +170,7 @@ def test_unit_norm_of_extreme_values():
     features = FeatureMap(2, 3.0, standardize=False, normalize=True)
     rows = [[3e200, 4e200], [3e-200, 4e-200], [0.0, 0.0], [np.inf, 0.0]]
     expected = [[0.6, 0.8, 1], [0.6, 0.8, 1], [0, 0, 1], [1, 0, 1]]
-    assert_allclose(features.transform_rows(np.array(rows)), expected, rtol=1e-12)
+    assert_allclose(features_of(features, np.array(rows)), expected, rtol=1e-12)
 
 
 def test_sketch():
@@ -186,7 +187,7 @@ def test_sketch():
             expected = np.append(np.zeros(4), 1.0)
             for column, slot in slots.items():
                 expected[slot] += state["signs"][column] * rows[t, column]
-            assert_allclose(feature_map.transform_rows(rows[t : t + 1])[0], expected)
+            assert_allclose(features_of(feature_map, rows[t : t + 1])[0], expected)
             scores = expected[:-1] @ model._learner.weight_table[:-1]
             assert_allclose(scores[1] - scores[0], rows[t] @ model.coef_[0], atol=1e-12)
         model.partial_fit(rows[t : t + 1], labels[t : t + 1], classes=[0, 1])

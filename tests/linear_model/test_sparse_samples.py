@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from feature_maps import features_of
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
@@ -57,7 +58,7 @@ def test_standardization_of_sparse_samples():
     for t, (z, centered) in enumerate(slow_standardized(X, 10.0)):
         for model, container in zip(models, [np.asarray, sparse.csr_array]):
             if t:
-                feature = model._learner.feature_map.transform_rows(X[t : t + 1])[0]
+                feature = features_of(model._learner.feature_map, X[t : t + 1])[0]
                 norm = np.linalg.norm(z)
                 assert_allclose(feature[:-1], z / norm if norm else z, rtol=1e-7, atol=1e-8)
                 assert_array_equal(model.mean_ != 0, centered & (X[:t] != 0).any(axis=0))

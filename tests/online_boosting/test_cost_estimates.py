@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from feature_maps import features_of
 from numpy.testing import assert_allclose
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklrank.online_boosting._costs import LogisticCosts, PotentialCosts
@@ -65,7 +66,7 @@ def sum_over_pairs(rule, i, scores, weights):
     total = np.zeros(m)
     for a, b in product(range(m), repeat=2):
         if a != b:
-            total += weights[a, b] * rule.cost_vector(i, scores, [a], [b], [[1.0]], 1)
+            total += weights[a, b] * rule.evaluate(i, scores, [a], [b], [[1.0]], 1)[0]
     return total
 
 
@@ -203,7 +204,7 @@ def test_the_direct_model_learns_the_labels_shown(k):
     W, squares = np.zeros((4, 4)), 1.0
     for i, x in enumerate(X[:, np.newaxis]):
         shown = model.explore(x, classes=range(4))
-        features = model._direct_model.feature_map.transform_rows(x)[0]
+        features = features_of(model._direct_model.feature_map, x)[0]
         is_shown = np.isin(np.arange(4), shown.actions)
         slopes = sample_weight[i] * (1 / (1 + np.exp(-features @ W)) - Y[i])
         gradient = np.outer(features, slopes * is_shown)

@@ -69,7 +69,7 @@ def test_potentials_are_exact(kind, edge, weighted):
             scores = random.multinomial(i, np.full(m, 1 / m)) * 1.0 if whole else votes.sum(axis=0)
             weights = pair_weights(relevant, m, random if weighted else None)
             irrelevant = [b for b in range(m) if b not in relevant]
-            costs = rule.cost_vector(i, scores, relevant, irrelevant, weights)
+            costs = rule.evaluate(i, scores, relevant, irrelevant, weights)[0]
             expected = [
                 potential(kind, scores + np.eye(m)[l], relevant, weights, edge, n_learners - 1 - i)
                 for l in range(m)
@@ -83,7 +83,7 @@ def test_potential_of_a_given_number_of_relevant_labels():
     rule = PotentialCosts(m, 3, edge, "hinge")
     scores = np.array([0.2, 0.1, 0.4, 0.3])
     weights = pair_weights(relevant, m)
-    costs = rule.cost_vector(1, scores, relevant, [1, 3], weights, baseline_size=1)
+    costs = rule.evaluate(1, scores, relevant, [1, 3], weights, baseline_size=1)[0]
     expected = np.zeros(m)
     for (j, a), (k, b) in product(enumerate(relevant), enumerate([1, 3])):
         for l in range(m):
@@ -110,7 +110,7 @@ def test_logistic_costs_are_the_gradient(m, seed, weighted):
     irrelevant = [b for b in range(m) if b not in relevant]
     weights = pair_weights(relevant, m, random if weighted else None)
     scores = random.normal(scale=3, size=m)
-    costs = LogisticCosts(m, 4).cost_vector(1, scores, relevant, irrelevant, weights)
+    costs = LogisticCosts(m, 4).evaluate(1, scores, relevant, irrelevant, weights)[0]
     step = 1e-5
     for l in range(m):
         ends = [
@@ -131,14 +131,14 @@ def test_logistic_costs_to_the_last_digits():
         slope = weights[j, k] / (1 + np.exp(scores[a] - scores[b]))
         expected[a] -= slope
         expected[b] += slope
-    costs = LogisticCosts(6, 1).cost_vector(0, scores, relevant, irrelevant, weights)
+    costs = LogisticCosts(6, 1).evaluate(0, scores, relevant, irrelevant, weights)[0]
     assert_allclose(costs, expected, rtol=1e-13, atol=1e-15)
 
 
 def test_logistic_costs_of_scores_that_underflow():
     """Both exponentials of a pair may underflow if a third label has a large score."""
     scores = np.array([0.0, 1.0, 2000.0, -2000.0])
-    costs = LogisticCosts(4, 1).cost_vector(0, scores, [0], [1, 2, 3], [[1.0, 1.0, 1.0]])
+    costs = LogisticCosts(4, 1).evaluate(0, scores, [0], [1, 2, 3], [[1.0, 1.0, 1.0]])[0]
     slope = 1 / (1 + np.exp(-1.0))
     assert_allclose(costs, [-slope - 1, slope, 1.0, 0.0], atol=1e-15)
 
@@ -156,13 +156,13 @@ def test_loss_of_an_expert_is_the_rank_loss(tie_loss, weighted):
             weights[j, k] * (float(scores[b] > scores[a]) + tie_loss * (scores[b] == scores[a]))
             for (j, a), (k, b) in product(enumerate(relevant), enumerate(irrelevant))
         )
-        found = LogisticCosts(5, 2, tie_loss=tie_loss).loss_of_expert(
-            scores, relevant, irrelevant, weights
-        )
+        found = LogisticCosts(5, 2, tie_loss=tie_loss).evaluate(
+            0, scores, relevant, irrelevant, weights
+        )[1]
         assert found == pytest.approx(expected, abs=1e-12)
         if tie_loss == 0.5:
             other = PotentialCosts(5, 2, 0.1, "hinge")
-            assert other.loss_of_expert(scores, relevant, irrelevant, weights) == found
+            assert other.evaluate(0, scores, relevant, irrelevant, weights)[1] == found
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_rules_pickle_and_refuse_bad_arguments(rule):
     """A rule is pickled by its parameters; labels out of bounds raise an error."""
     arguments = ([0.0, 1.0, 2.0, 3.0], [1], [0, 3], [[0.5, 0.5]])
     again = pickle.loads(pickle.dumps(rule))
-    assert_allclose(again.cost_vector(1, *arguments), rule.cost_vector(1, *arguments), rtol=0)
+    assert_allclose(again.evaluate(1, *arguments)[0], rule.evaluate(1, *arguments)[0], rtol=0)
     for bad in (
         (3, *arguments),
         (1, [0.0], *arguments[1:]),
@@ -182,4 +182,4 @@ def test_rules_pickle_and_refuse_bad_arguments(rule):
         (1, arguments[0], [1], [], np.empty((1, 0))),
     ):
         with pytest.raises((ValueError, IndexError)):
-            rule.cost_vector(*bad)
+            rule.evaluate(*bad)

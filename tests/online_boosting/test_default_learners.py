@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from feature_maps import features_of
 from numpy.testing import assert_allclose
 from scipy.special import expit
 
@@ -93,7 +94,7 @@ class OneVersusRest:
 
 def learner_of(estimator, feature_map):
     """Return the slow statement of a recommended learner."""
-    n_features = feature_map.transform_rows(X[:1]).shape[1]
+    n_features = features_of(feature_map, X[:1]).shape[1]
     if isinstance(estimator, OnlineRidgeClassifier):
         return Ridge(estimator, n_features)
     if estimator.multi_class == "ovr":
@@ -148,7 +149,7 @@ def replay(model, reveal, cost_of, rate=None, clip=np.inf, tie=0.5):
     alpha = np.full(len(learners), 0.0 if rate else 1.0)
     log_v, slack = np.zeros((2, len(learners)))
     for t in range(N_ROWS):
-        features = [each.transform_rows(X[t : t + 1])[0] for each in maps]
+        features = [features_of(each, X[t : t + 1])[0] for each in maps]
         h = np.array([learner.vote(f) for learner, f in zip(learners, features)])
         s = np.vstack([np.zeros(M), np.cumsum(alpha[:, None] * h, axis=0)])
         votes = [e.predict_proba(X[t : t + 1])[0] for e in model.estimators_]
@@ -172,8 +173,7 @@ def replay(model, reveal, cost_of, rate=None, clip=np.inf, tie=0.5):
         assert_allclose(
             model.decision_function(X[-1:])[0],
             sum(
-                learner.vote(each.transform_rows(X[-1:])[0])
-                for learner, each in zip(learners, maps)
+                learner.vote(features_of(each, X[-1:])[0]) for learner, each in zip(learners, maps)
             ),
             atol=1e-7,
         )
@@ -203,10 +203,10 @@ def test_top_k_feedback(make):
     model = make(k=K, exploration=0.4, random_state=0)
     model.explore(X[:1], classes=range(M))
     direct_map = model._direct_model.feature_map
-    direct = Logistic(direct_map.transform_rows(X[:1]).shape[1])
+    direct = Logistic(features_of(direct_map, X[:1]).shape[1])
 
     def reveal(t):
-        x, f = X[t : t + 1], direct_map.transform_rows(X[t : t + 1])[0]
+        x, f = X[t : t + 1], features_of(direct_map, X[t : t + 1])[0]
         shown = model.explore(x)
         labels, p = shown.actions[0], np.clip(shown.propensities[0], 0.2, 0.8)
         y = Y[t, labels]

@@ -66,7 +66,7 @@ def test_tabulated_potentials_are_exact(name, edge):
             votes = random.dirichlet(np.full(m, 0.3), size=i)
             scores = (np.round(votes) if rule.single_label else votes).sum(axis=0)
             weights = random.uniform(0, 2, (len(relevant), len(irrelevant)))
-            costs = rule.cost_vector(i, scores, relevant, irrelevant, weights)
+            costs = rule.evaluate(i, scores, relevant, irrelevant, weights)[0]
             for label in range(m):
                 expected = potential(
                     loss,
@@ -99,7 +99,7 @@ def test_tabulated_potentials_of_many_learners(name, n_learners):
     for i in {0, n_learners // 2, n_learners - 1}:
         for z in [*random.uniform(-i, i, 8), i, -i, 0, 0.25 * (i > 0)]:
             scores = np.array([0.0, z, 0, 0, 0, 0])
-            costs = rule.cost_vector(i, scores, [0], [1], [[1.0]])
+            costs = rule.evaluate(i, scores, [0], [1], [[1.0]])[0]
             n = n_learners - 1 - i
             now, up, down = (
                 sum_over_law(loss, z + step, n, stay, stay + edge) for step in (0, 1, -1)
@@ -152,7 +152,7 @@ def test_tabulated_rules_pickle():
     rule = PotentialCosts(4, 3, 0.1, lambda z: np.exp(z))
     arguments = (1, [0.0, 0.1, 0.2, 0.3], [1], [0, 3], [[0.5, 0.5]])
     again = pickle.loads(pickle.dumps(rule))
-    assert_array_equal(again.cost_vector(*arguments), rule.cost_vector(*arguments))
+    assert_array_equal(again.evaluate(*arguments)[0], rule.evaluate(*arguments)[0])
 
 
 # -- Gradients.
@@ -172,11 +172,11 @@ def test_gradients_of_any_loss(name):
     for scale in (0.1, 1.0, 3.0):
         scores = np.clip(scale * random.normal(size=6), -2.9, 2.9)
         weights = random.uniform(size=(2, 4))
-        costs = rule.cost_vector(0, scores, relevant, irrelevant, weights)
+        costs = rule.evaluate(0, scores, relevant, irrelevant, weights)[0]
         steps = 1e-6 * np.eye(6)
         expected = [(total(scores + e, weights) - total(scores - e, weights)) / 2e-6 for e in steps]
         assert_allclose(costs, expected, rtol=1e-6, atol=1e-7)
-        found = rule.loss_of_expert(scores, relevant, irrelevant, weights)
+        found = rule.evaluate(0, scores, relevant, irrelevant, weights)[1]
         half = 2 * loss(np.zeros(1))[0]
         assert_allclose(found, total(scores, weights) / half, rtol=1e-8, atol=1e-9)
 
@@ -188,7 +188,7 @@ def test_tabulated_gradients_of_the_logistic_loss():
     assert [type(rule) for rule in rules] == [LogisticCosts, TabulatedGradients]
     for _ in range(10):
         scores, weights = random.uniform(-4, 4, 5), random.uniform(size=(2, 3))
-        costs = [rule.cost_vector(0, scores, [0, 2], [1, 3, 4], weights) for rule in rules]
+        costs = [rule.evaluate(0, scores, [0, 2], [1, 3, 4], weights)[0] for rule in rules]
         assert_allclose(*costs, atol=1e-8)
 
 

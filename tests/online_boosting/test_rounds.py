@@ -303,6 +303,9 @@ def test_experts_are_drawn_by_their_weights():
             log_weights + 700.0,
             np.array([draw]),
             out,
+            np.zeros((2, n)),
+            np.empty((1, m)),
+            lambda n_samples: None,
         )
         assert_allclose(out[0], np.cumsum(alpha)[expert] / m)
 
@@ -386,6 +389,11 @@ def test_rounds_refuse_what_would_lead_out_of_bounds():
             np.ones(len(X)) if weights is None else weights,
             np.ones(n) if alpha is None else alpha,
             None,
+            None,
+            None,
+            np.zeros((2, n)),
+            np.empty((len(X), m)),
+            lambda n_samples: None,
         )
 
     rounds = Rounds(learners, columns, rule, RoundCounter())

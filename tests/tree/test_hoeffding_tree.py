@@ -598,12 +598,10 @@ def test_state_of_another_tree_is_refused():
     """Otherwise its blocks would be read past their ends."""
     X, y, _ = stream(11, n_samples=500)
     tree = HoeffdingTreeClassifier(grace_period=10, delta=0.5, tau=1.0, shuffle=False).fit(X, y)
-    before = tree.predict_proba(X)
-    state = tree._learner.__getstate__()
+    state, cls = tree._learner.__getstate__(), type(tree._learner)
     for name in ("nodes", "leaves", "observers", "stats"):
         with pytest.raises(ValueError, match="the state of HoeffdingTree is inconsistent"):
-            tree._learner.__setstate__(state | {name: state[name][:-1].repeat(3, axis=-1)})
-    assert np.array_equal(tree.predict_proba(X), before)
+            cls.__new__(cls).__setstate__(state | {name: state[name][:-1].repeat(3, axis=-1)})
 
 
 @pytest.mark.parametrize("leaf_prediction", ["mc", "nba"])

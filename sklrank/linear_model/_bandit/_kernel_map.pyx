@@ -54,19 +54,9 @@ cdef class KernelMap(MirrorMap):
             self.duals = np.empty((self.n_classes, 0))
         return 0
 
-    cdef tuple sizes(self):
-        return self.n_classes, self.n_features
-
     def take_steps(self, rows, directions):
         """Raise, since there is no table of weights."""
         raise TypeError("a kernel has support vectors instead of a table of weights")
-
-    @property
-    def support_vectors(self):
-        """Copies of the samples `(n_supports, n_features)` and coefficients `(.., n_classes)`."""
-        self.require_ready()
-        n = self.n_supports
-        return np.array(self.points[:n]), np.array(self.coefficients[:n])
 
     cdef double similarity(self, const Row* row, const double* point) noexcept nogil:
         cdef double total = 0.0, difference

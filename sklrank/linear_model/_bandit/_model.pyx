@@ -42,9 +42,6 @@ cdef class BanditModel:
             self.estimates = np.empty(self.n_classes) if self.has_errors else self.values
         return 0
 
-    cdef tuple sizes(self):
-        return self.n_features, self.n_components, self.n_classes, self.width
-
     cdef int prepare(self) except -1:
         return 0
 

@@ -47,9 +47,6 @@ cdef class MirrorMap:
         self.error = None
         return 0
 
-    cdef tuple sizes(self):
-        return self.n_classes, self.width
-
     _merge_rules = {}
 
     @classmethod

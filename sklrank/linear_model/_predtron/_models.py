@@ -12,7 +12,6 @@ from sklrank._compiled import Rows
 from sklrank._online import to_dense
 from sklrank.linear_model._mirror._maps import EuclideanMap
 from sklrank.linear_model._predtron._rounds import (
-    EuclideanSums,
     KernelRows,
     PredtronRounds,
     linear_scores,
@@ -59,25 +58,15 @@ class KernelModel:
         own_point = first[np.searchsorted(known, chosen)]
         values = self._kernel_values(X, points)
         kernel_rows = KernelRows(values, own_point, len(self.rows_of_points))
-        self._set_width(len(rows_of_points))
+        self.rounds.set_width(len(rows_of_points))
         self.rounds.play(kernel_rows, starts, task, scores)
         supports = kernel_rows.supports
-        self._set_width(len(supports))
+        self.rounds.set_width(len(supports))
         self.points, self.rows_of_points = points[supports], rows_of_points[supports]
 
     def finish(self):
         # Later calls have other rows.
         self.rows_of_points = np.full_like(self.rows_of_points, -1)
-
-    def _set_width(self, n_points):
-        """Keep the coefficients of the first points, or add points with coefficients of 0."""
-        rounds = self.rounds
-        padding = ((0, 0), (0, max(0, n_points - rounds.mirror_map.width)))
-        coefs = np.pad(rounds.mirror_map.dual_weights, padding)[:, :n_points]
-        sums = rounds.sums
-        if sums is not None:
-            sums = EuclideanSums.of(np.pad(sums.values, padding)[:, :n_points])
-        rounds.set_weights(EuclideanMap.of(coefs), sums)
 
     def _kernel_values(self, X, points):
         values = _checked_kernel(self.kernel, X, points)

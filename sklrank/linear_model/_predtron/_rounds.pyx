@@ -45,38 +45,19 @@ cdef class WeightSums(Persistent):
         self.sums, self.last = np.zeros((n_classes, width)), 1
         self.start()
 
-    @classmethod
-    def of(cls, values):
-        """Return sums over no rounds whose array has the given values."""
-        cdef WeightSums sums = cls(*np.shape(values))
-        np.copyto(np.asarray(sums.sums), values)
-        return sums
-
     cdef int exchange(self, Archive archive) except -1:
         cdef WeightSums saved = archive.source
         self.sums = archive.floats("sums", saved.sums, (LABELS, -1))
         self.last = archive.count("last", saved.last)
         return 0
 
-    cdef tuple sizes(self):
-        return self.sums.shape[0], self.sums.shape[1]
-
-    @property
-    def values(self):
-        """Copy of the array `sums`, `(n_classes, width)`."""
-        self.require_ready()
-        return np.array(self.sums)
-
-    def mean(self, MirrorMap mirror_map not None, Py_ssize_t n_rounds):
-        """Return the mean of the weights after each round, `(n_classes, width)`.
-
-        The mean does not include the initial weights. If there are no rounds, the initial weights
-        are returned.
-        """
+    cdef object mean(self, MirrorMap mirror_map, Py_ssize_t n_rounds):
+        # Return the mean of the weights after each round, `(n_classes, width)`. It does not include
+        # the initial weights. If there are no rounds, these are returned.
         weights = mirror_map.weights
         if not n_rounds:
             return weights
-        sums = self.sign() * self.values
+        sums = self.sign() * np.asarray(self.sums)
         return (sums + (n_rounds + 1 - self.last) * weights) / n_rounds
 
     cdef int start_labels(self, new, weights) except -1:
@@ -161,10 +142,15 @@ cdef class PredtronRounds(Persistent):
 
     _merge_rules = {"n_rounds": "total", "n_mistakes": "total", "total_loss": "total"}
 
-    def set_weights(self, MirrorMap mirror_map not None, WeightSums sums):
-        """Replace the weights, and their sums unless `sums` is None."""
-        if not mirror_map.is_ready or not fits(sums, mirror_map):
-            raise ValueError("sums and mirror_map have different sizes")
+    def set_width(self, Py_ssize_t width):
+        """Keep the weights of the first features, or add some of weight 0, with a Euclidean map."""
+        cdef MirrorMap mirror_map
+        cdef WeightSums sums = None
+        self.require_ready()
+        mirror_map = EuclideanMap.of(of_width(self.mirror_map.duals, width))
+        if self.sums is not None:
+            sums = EuclideanSums(mirror_map.n_classes, mirror_map.width)
+            sums.sums = of_width(self.sums.sums, width)
         self.mirror_map, self.sums = mirror_map, sums
 
     @property
@@ -352,6 +338,11 @@ cdef class KernelRows(Rows):
         row.values = &self.unit
         row.n_features = self.n_features
         row.constant = 0.0
+
+
+cdef object of_width(table, Py_ssize_t width):
+    # Return the first columns of a table, or all of them and columns of 0.
+    return np.pad(table, ((0, 0), (0, max(0, width - table.shape[1]))))[:, :width].copy()
 
 
 def linear_scores(const double[:, ::1] weights not None, Rows rows not None):

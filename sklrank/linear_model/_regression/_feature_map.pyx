@@ -116,9 +116,6 @@ cdef class FeatureMap:
         self.n_outputs = 1 + (self.phases.shape[0] if self.is_rbf else self.n_slots)
         return 0
 
-    cdef tuple sizes(self):
-        return self.n_features, self.n_slots, self.n_outputs
-
     cdef Py_ssize_t memory_size(self, const Row* x, Py_ssize_t* n_indices) noexcept nogil:
         cdef Py_ssize_t n_slots = self.n_slots if self.n_slots < self.n_features else 0
         n_indices[0] = self.n_features + 1
@@ -396,24 +393,6 @@ cdef class FeatureMap:
                 "slots: start the models as copies of one that has learned all features"
             )
         return [np.arange(self.n_outputs)] * len(maps)
-
-    def transform_rows(self, const double[:, ::1] X not None):
-        """Return the features `(n_samples, n_outputs)` of the samples `X`. For tests."""
-        self.require_ready()
-        if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} features, the map has {self.n_features}")
-        cdef double[:, ::1] features = np.zeros((X.shape[0], self.n_outputs))
-        cdef Row x, row
-        cdef Py_ssize_t i, j, n_indices
-        cdef double[::1] memory = np.empty(self.memory_size(NULL, &n_indices))
-        cdef int[::1] indices = np.empty(n_indices, dtype=np.intc)
-        x.n, x.columns = self.n_features, NULL
-        for i in range(X.shape[0]):
-            x.values = &X[i, 0]
-            self.transform(&x, &row, &memory[0], &indices[0])
-            for j in range(row.n):
-                features[i, j if row.columns == NULL else row.columns[j]] = row.values[j]
-        return np.asarray(features)
 
     @shared_call
     def column_weights(self, weights):

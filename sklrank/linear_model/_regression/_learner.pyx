@@ -60,9 +60,6 @@ cdef class LinearLearner(OnlineLearner):
             softmax(&self.log_shares[0], self.n_models, &self.shares[0])
         return 0
 
-    cdef tuple sizes(self):
-        return self.n_features, self.n_classes, self.n_models
-
     cdef list locked_parts(self):
         return [self.feature_map] if self.is_ready else None
 

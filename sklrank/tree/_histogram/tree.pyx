@@ -43,9 +43,6 @@ cdef class Tree(Persistent):
     def __init__(self, Py_ssize_t n_features, dict nodes):
         self.start({**nodes, "n_features": n_features})
 
-    cdef tuple sizes(self):
-        return self.n_features, self.n_nodes
-
     cdef int exchange(self, Archive archive) except -1:
         cdef Tree saved = archive.source
         cdef Py_ssize_t n_features = archive.count("n_features", saved.n_features, 1), n_nodes

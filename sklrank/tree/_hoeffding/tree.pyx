@@ -507,9 +507,6 @@ cdef class HoeffdingTree(OnlineLearner):
 
     # -- State.
 
-    cdef tuple sizes(self):
-        return self.n_features, self.n_classes
-
     cdef int exchange(self, Archive archive) except -1:
         cdef HoeffdingTree saved = archive.source
         cdef Py_ssize_t n_features = archive.count("n_features", saved.n_features, 1, INT_MAX)
@@ -728,15 +725,17 @@ cdef class AdaptiveTree(OnlineLearner):
         cdef AdaptiveTree saved = archive.source
         self.tree = archive.part("tree", saved.tree, HoeffdingTree)
         self.candidate = archive.part("candidate", saved.candidate, HoeffdingTree)
+        self.n_features, self.n_classes = self.tree.n_features, self.tree.n_classes
         archive.require(
-            self.tree is not self.candidate and self.tree.sizes() == self.candidate.sizes(),
+            self.tree is not self.candidate
+            and self.candidate.n_features == self.n_features
+            and self.candidate.n_classes == self.n_classes,
             "its trees differ in size, or are one tree",
         )
         self.drift_test = archive.part("drift_test", saved.drift_test, DriftTest)
         self.n_learned = archive.count("n_learned", saved.n_learned)
         self.advantage = archive.any_number("advantage", saved.advantage)
         if archive.loads:
-            self.n_features, self.n_classes = self.tree.sizes()
             self.votes = np.empty(self.n_classes)
         return 0
 

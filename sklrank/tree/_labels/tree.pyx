@@ -414,9 +414,6 @@ cdef class LabelTree(Persistent):
 
     # -- State.
 
-    cdef tuple sizes(self):
-        return self.n_features, self.max_children
-
     cdef int exchange(self, Archive archive) except -1:
         cdef LabelTree saved = archive.source
         cdef Py_ssize_t n_labels = 0 if saved.leaves is None else saved.leaves.shape[0]
