@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from time import perf_counter
 from typing import Any
 
@@ -17,6 +19,9 @@ from sklrank._estimators import print_progress
 from sklrank.boosting._hist_gradient_boosting import fit_blocks
 
 __all__ = ["fit_batches", "fit_blocks", "iter_batches"]
+
+# Samples of a class, on average, of which few are drawn one after another by chance.
+MIN_RUN = 30
 
 
 def iter_batches(
@@ -191,6 +196,11 @@ def fit_batches(
         If a batch is no such tuple, or is invalid; the message names its number. If there are no
         samples, and the estimator is not fitted.
 
+    Warns
+    -----
+    UserWarning
+        If the samples come sorted by class, since batches are learned as they come.
+
     See Also
     --------
     iter_batches : Batches of tables and arrays.
@@ -221,7 +231,7 @@ def learn_batches(estimator, batches, classes, verbose=0):
     params = {} if classes is None else {"classes": classes}
     n_samples, start = 0, perf_counter()
     printed = start
-    for number, batch in enumerate(batches):
+    for number, batch in enumerate(_warn_if_sorted(batches)):
         if not isinstance(batch, tuple) or len(batch) not in (2, 3):
             raise ValueError(
                 f"batch {number} must be a tuple (X, y), or (X, exploration, rewards), got "
@@ -252,3 +262,25 @@ def learn_batches(estimator, batches, classes, verbose=0):
             }
             print_progress("fit_batches", f"{n_samples} samples", figures)
     return n_samples
+
+
+def _warn_if_sorted(batches):
+    """Yield the batches. At the end, warn if all samples of a class came before the next class."""
+    n_samples, runs, is_sorted = 0, [], True
+    for batch in batches:
+        yield batch
+        labels = np.asarray(batch[1] if len(batch) == 2 else ())
+        if not is_sorted or labels.ndim != 1 or not len(labels):
+            continue
+        n_samples += len(labels)
+        runs += labels[np.append(True, labels[1:] != labels[:-1])].tolist()
+        runs = [label for label, _ in groupby(runs)]
+        is_sorted = len(set(runs)) == len(runs)
+    if is_sorted and len(runs) > 1 and n_samples >= MIN_RUN * len(runs):
+        warnings.warn(
+            f"the samples come sorted by class, from {runs[0]!r} to {runs[-1]!r}, and are learned "
+            "in this order, so that the model forgets the first classes: shuffle them, or call "
+            "fit, which does",
+            UserWarning,
+            stacklevel=4,
+        )

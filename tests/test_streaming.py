@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 import sklearn
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
@@ -169,6 +170,19 @@ def test_bad_batches_are_named_and_the_model_keeps_the_others():
         fit_batches(object(), [(X, Y)])
     with pytest.raises(TypeError, match="must have partial_fit_feedback .* got OnlineLogistic"):
         fit_batches(model, [(X, Y[:, 0], np.ones(len(X)))])
+
+
+@pytest.mark.parametrize("model", [OnlineLogisticRegression(), SGDClassifier(random_state=0)])
+@pytest.mark.parametrize("names", [np.arange(3), np.array(["a", "b", "c"])])
+def test_batches_that_come_sorted_by_class_are_said(model, names):
+    """In batches of one class, or of several; not those of classes that come again, or are few."""
+    y = names[np.repeat([2, 0, 1], [60, 30, 40])]
+    for size in (20, 130):
+        with pytest.warns(UserWarning, match="samples come sorted by class.*shuffle"):
+            fit_batches(clone(model), iter_batches((X, y), batch_size=size), classes=names)
+    for valid in (np.roll(y, 3), names[np.arange(130) % 3]):
+        fit_batches(clone(model), iter_batches((X, valid), batch_size=20), classes=names)
+    fit_batches(clone(model), iter_batches((X[40:80], y[40:80]), batch_size=20), classes=names)
 
 
 def test_batches_of_feedback_are_learned():
