@@ -20,10 +20,9 @@ MIN_SPREAD = 2.0**-16
 MAX_ROW_RATIO = 100
 # Of fewer rows, the median is not the usual size.
 MIN_ROWS = 30
-# Running statistics bound no values of so few rows, and then those beyond so many deviations.
-N_FIRST, MAX_DEVIATIONS = 30, 30
-# Rows that tell the usual values.
-MAX_OTHERS = 1000
+# Running statistics bound no values of so few rows (`_online/outliers.pxd`); those that follow tell
+# their usual range. One of Cauchy's distribution is so many ranges away in .3 % of the features.
+N_FIRST, N_COMPARED, MAX_RANGES = 30, 1000, 10
 DATES = (np.datetime64, np.timedelta64, date, timedelta)
 
 
@@ -284,21 +283,27 @@ def warn_of_large_rows(X, estimator):
         )
 
 
-def warn_of_first_rows(X, estimator):
-    """Warn of gross errors in the first dense rows, which running statistics cannot tell."""
-    others = X[N_FIRST:MAX_OTHERS]
-    if sparse.issparse(X) or len(others) < MIN_ROWS:
+def warn_of_first_rows(X, estimator, order=None):
+    """Warn of gross errors in the dense rows learned first, which running statistics cannot tell.
+
+    The rows of `X` are learned in the order `order`, if there is one.
+    """
+    rows = (np.arange(X.shape[0]) if order is None else order)[:N_COMPARED]
+    if sparse.issparse(X) or len(rows) < N_FIRST + MIN_ROWS:
         return
-    deviations = np.abs(X[:N_FIRST] - others.mean(axis=0))
-    for row, i in np.argwhere(deviations > MAX_DEVIATIONS * others.std(axis=0))[:1]:
-        if others[:, i].any() and np.ptp(others[:, i]) > 0:
-            warnings.warn(
-                f"row {row} of X has the value {X[row, i]:g} of the feature {i}, far from all that "
-                f"follow: {type(estimator).__name__} takes the scale of features from the first "
-                "rows. Begin with rows without errors, or use LinUCBClassifier or AdaOLMR",
-                UserWarning,
-                stacklevel=5,
-            )
+    first, others = np.split(X[rows], [N_FIRST])
+    low, high = others.min(axis=0), others.max(axis=0)
+    with np.errstate(over="ignore"):
+        reach = np.where(low < high, MAX_RANGES * (high - low), np.inf)
+        errors = np.argwhere((first < low - reach) | (first > high + reach))
+    for row, i in errors[:1]:
+        warnings.warn(
+            f"row {rows[row]} of X has the value {first[row, i]:g} of the feature {i}, far from "
+            f"others, and is one of the first that {type(estimator).__name__} learns, which "
+            "decide the scale of the features: remove the row, or use LinUCBClassifier or AdaOLMR",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def check_outputs(outputs, estimator):

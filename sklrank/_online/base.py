@@ -22,7 +22,6 @@ from sklrank._checks import (
     is_integer,
     named_columns,
     sorted_classes,
-    warn_of_first_rows,
     warn_of_large_rows,
 )
 from sklrank._compiled import (
@@ -192,14 +191,13 @@ class BaseOnline(LockedModel, BaseEstimator):
             check_entries(X)
         return X
 
-    def _warn_of_rows(self, X, *, restart):
-        """Warn if gross errors in a few rows decide the model that learns from `X`."""
-        standardizes = getattr(self, "standardize", None)
+    def _warn_of_rows(self, X):
+        """Warn if a few rows outweigh the others in the steps of the model."""
         steps_like_rows = self._steps_like_rows and self.kernel != "rbf"  # whose values are bounded
-        if self._checks_entries and (steps_like_rows or standardizes is False):
+        if self._checks_entries and (
+            steps_like_rows or getattr(self, "standardize", None) is False
+        ):
             warn_of_large_rows(X, self)
-        elif restart and standardizes:
-            warn_of_first_rows(X, self)
 
     def _is_valid(self, X):
         """Return True if `X` is certain to pass validation unchanged.

@@ -324,7 +324,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         else:
             target = self._check_same_labels(target, classes)
         self._check_weights(weights)
-        self._warn_of_rows(X, restart=restart)
+        self._warn_of_rows(X)
         return X, *relevance_lists(target, self.classes_), weights
 
     def _order_classes(self, classes, target):

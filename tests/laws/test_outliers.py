@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.base import clone
 
 from sklrank.linear_model import (
     BanditronClassifier,
@@ -73,10 +74,32 @@ def test_an_error_in_an_early_row_costs_little_or_is_said(model, row):
     clean = accuracy_of_the_second_half(deepcopy(model), X, y)
     X[row] = -9999
     if row < 30 and hasattr(model, "standardize"):
-        with pytest.warns(UserWarning, match=f"row {row} of X has the value -9999.*first rows"):
-            model.fit(X, y)
+        with pytest.warns(UserWarning, match=f"row {row} of X has the value -9999.*first"):
+            clone(model).partial_fit(X, y)
         return
     assert accuracy_of_the_second_half(deepcopy(model), X, y) > clean - 0.08
+
+
+STANDARDIZING = [OnlineLogisticRegression(), OnlineRidgeClassifier()]
+
+
+@pytest.mark.parametrize("model", STANDARDIZING)
+def test_errors_in_the_rows_that_fit_learns_first_are_said(model):
+    X, y = make_stream()
+    order = next(clone(model).fit(X, y)._passes(len(X)))
+    last, early = order[-1], order[5]
+    X[last] = -9999
+    model.fit(X, y)
+    X[early] = -9999
+    with pytest.warns(UserWarning, match=f"row {early} of X has the value -9999"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("model", STANDARDIZING)
+def test_rare_and_heavy_tailed_features_are_no_errors(model):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(1000) % 990 == 5, rng.lognormal(sigma=3, size=(1000, 8))])
+    clone(model).partial_fit(X.astype(float), np.arange(1000) % 2)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])

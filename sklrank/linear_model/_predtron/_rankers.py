@@ -287,7 +287,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
 
     def _make_task(self, X, y, classes, *, restart):
         X = self._check_rows(X, reset=restart)
-        self._warn_of_rows(X, restart=restart)
+        self._warn_of_rows(X)
         relevance = check_label_relevance(y, X.shape[0])
         n_labels = relevance.shape[1]
         if restart:
@@ -528,7 +528,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
 
     def _make_task(self, X, y, qid, *, restart):
         X = self._check_rows(X, reset=restart)
-        self._warn_of_rows(X, restart=restart)
+        self._warn_of_rows(X)
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
         if restart:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from sklrank._checks import MAX_FACTOR
+from sklrank._checks import MAX_FACTOR, warn_of_first_rows
 from sklrank._compiled import shared_call
 from sklrank._estimators import Interval, StrOptions, draw_frequencies, shares_text
 from sklrank._online import CompiledClassifier, of_online
@@ -109,6 +109,11 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     def n_rounds_(self) -> int:
         """Number of samples learned, without those of weight zero."""
         return int(self._fitted("_learner").feature_map.count)
+
+    def _learn_rounds(self, X, indptr, labels, weights, *, order=None, scores=None):
+        if self.standardize and X.shape[0] > 1 and not self.n_rounds_:
+            warn_of_first_rows(X, self, order)
+        super()._learn_rounds(X, indptr, labels, weights, order=order, scores=scores)
 
     def _class_scores(self, X):
         # Probabilities would have the same order, but several of them can be equal to 0 or 1.
