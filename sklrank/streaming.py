@@ -281,6 +281,5 @@ def _warn_if_sorted(batches):
             f"the samples come sorted by class, from {runs[0]!r} to {runs[-1]!r}, and are learned "
             "in this order, so that the model forgets the first classes: shuffle them, or call "
             "fit, which does",
-            UserWarning,
             stacklevel=4,
         )

@@ -72,14 +72,7 @@ class Learner:
 
 
 def make_classifier_learner(
-    estimator,
-    X,
-    *,
-    weighting,
-    random_state,
-    n_labels=2,
-    n_classes=None,
-    response_method="predict",
+    estimator, X, *, weighting, random_state, n_labels=2, n_classes=None, response_method="predict"
 ):
     """Return the learner for a classifier, which must be able to learn `n_labels` labels.
 

@@ -143,7 +143,6 @@ def is_qid_given(qid, n_samples: int) -> bool:
             f"qid is None: all {n_samples} samples count as the documents of one query. Pass the "
             "query of each sample, qid=...; if all samples do belong to one query, pass "
             "qid=np.zeros(len(X))",
-            UserWarning,
             stacklevel=3,
         )
     return qid is not None
@@ -280,7 +279,6 @@ def warn_of_steep_gains(grades, remedy):
             f"the relevance {grades.max():g} has the exponential gain 2**{grades.max():g} - 1, "
             "beside which documents of smaller relevance hardly count; grades are usually from 0 "
             f"to 4. {remedy}",
-            UserWarning,
             stacklevel=3,
         )
 

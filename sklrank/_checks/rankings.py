@@ -149,7 +149,6 @@ def _warn_of_codes(positions, name, evidence):
         f"{name} has the position {code:g} {why}. If it is a code of labels that are not ranked, "
         "replace it by NaN, as sklrank.label_ranking.positions_from_survey(missing_values="
         f"{code:g}) does{cure}",
-        UserWarning,
         stacklevel=3,
     )
 
@@ -161,7 +160,6 @@ def _warn_of_indicator(table, name):
             f"{name} has the positions 0 and 1 only, and a label of a smaller position is ranked "
             "before. If 1 marks relevant or chosen labels, convert them by "
             "sklrank.label_ranking.positions_from_scores",
-            UserWarning,
             stacklevel=4,
         )
 

@@ -105,7 +105,6 @@ def warn_of_offsets(X, estimator):
             f"the feature {i} of X has values of the size {sizes[i]:.3g}, which differ by "
             f"{spreads[i]:.3g} at most: {type(estimator).__name__} can hardly tell them apart. "
             "Subtract the mean, as sklearn.preprocessing.StandardScaler does",
-            UserWarning,
             stacklevel=4,
         )
 
@@ -150,7 +149,6 @@ def check_known(values, unknown, categories, feature):
         warnings.warn(
             f"{text}, or so many that only the most frequent were kept. Unknown categories count "
             "as missing; encode them as in training, or fit to samples that have them",
-            UserWarning,
             stacklevel=3,
         )
 
@@ -278,7 +276,6 @@ def warn_of_large_rows(X, estimator):
             f"row {row} of X is {sizes[row] / usual:.3g} times as large as the usual row: a step "
             f"of {type(estimator).__name__} on it undoes the others. Remove the row if it is an "
             "error, or scale it: sklearn.preprocessing.Normalizer, or OnlineLogisticRegression()",
-            UserWarning,
             stacklevel=5,
         )
 
@@ -301,7 +298,6 @@ def warn_of_first_rows(X, estimator, order=None):
             f"row {rows[row]} of X has the value {first[row, i]:g} of the feature {i}, far from "
             f"others, and is one of the first that {type(estimator).__name__} learns, which "
             "decide the scale of the features: remove the row, or use LinUCBClassifier or AdaOLMR",
-            UserWarning,
             stacklevel=5,
         )
 

@@ -123,7 +123,6 @@ def in_declared_order(classes, target: Target):
             "the costs depend on the order of the classes, and strings have that of the alphabet, "
             f"{classes.tolist()}: pass y as an ordered pandas.Categorical, a polars.Enum, or as "
             "integers",
-            UserWarning,
             stacklevel=3,
         )
     return classes
@@ -272,7 +271,6 @@ def check_row_labels(arguments):
                 f"{first_name} and {name} have the same row labels in another order, but rows are "
                 f"matched by their place: pass {name}.loc[{first_name}.index], or "
                 f"{name}.to_numpy() if the order is right",
-                UserWarning,
                 stacklevel=4,
             )
 

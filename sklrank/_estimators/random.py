@@ -10,11 +10,7 @@ from sklrank._checks import check_random_state
 from sklrank._estimators.sklearn import Interval, StrOptions
 
 # Constraints of the parameters called `max_features`.
-_NUMBERS = [
-    Interval(Integral, 1, None, closed="left"),
-    Interval(Real, 0, 1, closed="right"),
-    None,
-]
+_NUMBERS = [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="right"), None]
 MAX_FEATURES = [*_NUMBERS, StrOptions({"sqrt", "log2"})]
 MAX_FEATURES_OR_AUTO = [*_NUMBERS, StrOptions({"auto", "sqrt", "log2"})]
 

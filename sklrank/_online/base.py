@@ -34,10 +34,7 @@ from sklrank._compiled import (
     merge_models,
     shared_call,
 )
-from sklrank._estimators import (
-    BaseEstimator,
-    failed_weight_checks,
-)
+from sklrank._estimators import BaseEstimator, failed_weight_checks
 from sklrank._typing import Self
 
 

@@ -30,16 +30,8 @@ from sklrank._checks import (
     names_of,
     relevance_lists,
 )
-from sklrank._compiled import (
-    ExclusiveCalls,
-    exclusive_call,
-    shared_call,
-)
-from sklrank._estimators import (
-    _fit_context,
-    shares_text,
-    unchanged_on_error,
-)
+from sklrank._compiled import ExclusiveCalls, exclusive_call, shared_call
+from sklrank._estimators import _fit_context, shares_text, unchanged_on_error
 from sklrank._online.base import BaseOnline
 from sklrank._online.batches import BATCH, in_order, lists_of_rows, slices, timed_slices
 from sklrank._typing import Self
@@ -466,7 +458,6 @@ def warn_of_lists(names):
             "are lists of labels, pass an indicator matrix, which MultiLabelBinarizer of "
             "scikit-learn makes of lists; if they are classes, name them by `classes` of "
             "partial_fit",
-            UserWarning,
             stacklevel=2,
         )
 

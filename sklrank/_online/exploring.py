@@ -68,6 +68,8 @@ time, since the record has the propensities with which they were drawn. Passing 
 call or in several calls, with the model pickled in between, gives bit-identical models.
 """,
     record="""
+Parameters
+----------
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Samples for which labels were shown.
 exploration : Exploration
@@ -238,8 +240,6 @@ class ExploringMixin(metaclass=ABCMeta):
 
         {feedback}
 
-        Parameters
-        ----------
         {record}
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the samples. If None, all weights are one.

@@ -202,7 +202,6 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
                     f"{self.n_calibration_queries_}: all lists will be "
                     f"{'complete' if self.risk == 'recall' else 'empty'}. Pass more queries, or "
                     "increase alpha or calibration_size",
-                    UserWarning,
                     stacklevel=2,
                 )
         return self

@@ -144,7 +144,6 @@ def load_arff_multilabel(
             warnings.warn(
                 f"{os.fspath(path)} has weights of rows, which return_X_y=True leaves out: pass "
                 "return_X_y=False, and sample_weight of the Bunch to fit",
-                UserWarning,
                 stacklevel=2,
             )
         return data, target

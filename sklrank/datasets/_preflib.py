@@ -138,7 +138,6 @@ def _read(lines: Lines) -> tuple[dict[str, str], list[str], list[tuple[int, dict
         warnings.warn(
             f"{lines.path} has the orders of {n_voters} voters and states {stated}: it may be a "
             "part of a file",
-            UserWarning,
             stacklevel=3,
         )
     return metadata, names or _names(metadata, lines), orders

@@ -9,11 +9,7 @@ from numpy.typing import ArrayLike
 
 from sklrank._checks import check_random_state, check_scalar, strict_positions
 from sklrank.datasets._incomplete import check_probabilities, hide_labels, tie_labels
-from sklrank.datasets._ranking_noise import (
-    sample_mallows,
-    sample_plackett_luce,
-    truncated_normal,
-)
+from sklrank.datasets._ranking_noise import sample_mallows, sample_plackett_luce, truncated_normal
 
 # Scores differ from 1/2 by at most 1/4, and the magnitude of Gaussian noise is at most 1/4. So
 # their sum is in [0, 1].

@@ -116,7 +116,6 @@ class ConformalRanker(WrappedRanker):
                 f"{int(np.ceil(np.round(1 / (1 - self.confidence_level), 9))) - 1} held-out "
                 f"rankings of a label, and there are {fewest}: the sets contain everything. The "
                 f"level can be at most {fewest}/{fewest + 1}",
-                UserWarning,
                 stacklevel=2,
             )
         # Missing scores, and one more, are infinite.

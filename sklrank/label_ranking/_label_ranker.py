@@ -269,7 +269,6 @@ def whole_positions(positions):
         "position is better. If larger numbers are better, as in scores or yields, convert "
         "them by sklrank.label_ranking.positions_from_scores; for other numbers, "
         "positions_from_scores(-y) returns whole positions",
-        UserWarning,
         stacklevel=2,
     )
     # Inner rankers do not warn again; there are none of sparse positions.

@@ -186,7 +186,6 @@ def positions_from_survey(
             "answers may hold orderings: all missing answers are at the ends of rows, and rows "
             "with missing answers skip numbers, which positions among the ranked labels do not. "
             "If each row lists labels from best to worst, use positions_from_orderings",
-            UserWarning,
             stacklevel=2,
         )
     if unlisted == "last":

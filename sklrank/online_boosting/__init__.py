@@ -44,10 +44,4 @@ from sklrank.online_boosting._all_labels import AdaOLMR, OnlineBMR
 from sklrank.online_boosting._top_k import TopKAdaptive, TopKBBM
 from sklrank.online_boosting._weak_learners import recommended_learners
 
-__all__ = [
-    "AdaOLMR",
-    "OnlineBMR",
-    "TopKAdaptive",
-    "TopKBBM",
-    "recommended_learners",
-]
+__all__ = ["AdaOLMR", "OnlineBMR", "TopKAdaptive", "TopKBBM", "recommended_learners"]

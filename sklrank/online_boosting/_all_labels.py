@@ -29,8 +29,6 @@ class OnlineBMR(OnlineBooster):
     the number of learners that a given loss requires is optimal (Theorem 4). The potentials are
     exact: they are computed from tables of a random walk, one for each number of relevant labels.
 
-    Parameters
-    ----------
     {weak_learners}
     {edge}
         For a sample with more than ``1 / edge`` relevant labels, it is the inverse of their number.
@@ -51,8 +49,6 @@ class OnlineBMR(OnlineBooster):
 
     {notes}
 
-    References
-    ----------
     {jung}
 
     Examples
@@ -119,8 +115,6 @@ class AdaOLMR(OnlineBooster):
 
     The algorithm adapts to weak learners of unknown edge. The default learners need no tuning.
 
-    Parameters
-    ----------
     {weak_learners}
     {sloped_loss}
     expert_loss : {"rank", "loss"}, default="rank"
@@ -154,8 +148,6 @@ class AdaOLMR(OnlineBooster):
 
     {notes}
 
-    References
-    ----------
     {jung}
 
     Examples

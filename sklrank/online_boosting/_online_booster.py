@@ -52,6 +52,8 @@ from sklrank.online_boosting._weak_learners import (
 # Texts that the docstrings of the boosters share.
 of_boosters = shares_text(
     weak_learners="""
+Parameters
+----------
 estimator : estimator, list of estimators, "trees" or None, default=None
     Weak learners.
 
@@ -159,9 +161,13 @@ the probability of the steps in potentials. What was learned with another m rema
 {label_sets}
 """,
     jung="""
+References
+----------
 .. [1] Jung and Tewari, "Online boosting algorithms for multi-label ranking", AISTATS 2018.
 """,
     raman="""
+References
+----------
 .. [1] V. Raman, D. T. Zhang, Y. H. Jung and A. Tewari, "Online boosting for multilabel ranking
    with top-k feedback", 2020.
 """,

@@ -139,8 +139,6 @@ class TopKBBM(TopKBooster):
 
     {protocol}
 
-    Parameters
-    ----------
     {weak_learners}
     {edge}
     {potential_loss}
@@ -163,8 +161,6 @@ class TopKBBM(TopKBooster):
 
     {notes}
 
-    References
-    ----------
     {raman}
 
     Examples
@@ -247,8 +243,6 @@ class TopKAdaptive(TopKBooster):
 
     {protocol}
 
-    Parameters
-    ----------
     {weak_learners}
     {shown}
     {sloped_loss}
@@ -280,8 +274,6 @@ class TopKAdaptive(TopKBooster):
 
     {notes}
 
-    References
-    ----------
     {raman}
 
     Examples

@@ -55,8 +55,6 @@ class AssembleClassifier(SemiSupervisedBooster):
         {weighting}
     {random_state}
 
-    Attributes
-    ----------
     {boosted}
     {rounds}
     {n_features_in}

@@ -34,6 +34,8 @@ y : array-like of shape (n_samples,)
     of objects.
 """,
     boosted="""
+Attributes
+----------
 classes_ : ndarray of shape (n_classes,)
     Distinct classes in `y`, without -1.
 estimators_ : list of classifiers
@@ -65,9 +67,7 @@ class PartlyLabeledMixin(ClassifierMixin):
 
     _needs_small_means = True
     # scikit-learn exempts its own semi-supervised estimators from this check by their names.
-    _failed_checks = {
-        "check_classifiers_classes": "-1 is not a class, it marks unlabeled samples",
-    }
+    _failed_checks = {"check_classifiers_classes": "-1 is not a class, it marks unlabeled samples"}
 
     def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on the labeled samples.
@@ -172,7 +172,6 @@ def warn_of_mark(classes, labels):
         warnings.warn(
             f"no sample is unlabeled, and most are of the class {str(most)!r}. If it marks "
             "unlabeled samples, replace it by the number -1, None or NaN",
-            UserWarning,
             stacklevel=4,
         )
 

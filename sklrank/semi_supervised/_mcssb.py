@@ -99,8 +99,6 @@ class MCSSBClassifier(SemiSupervisedBooster):
         the bound that this causes, or 0 if the bound would increase.
     {random_state}
 
-    Attributes
-    ----------
     {boosted}
     {rounds}
     {n_features_in}

@@ -28,12 +28,7 @@ from sklrank._estimators import (
 )
 from sklrank._typing import Self
 from sklrank.semi_supervised._labels import PartlyLabeledMixin, of_partly_labeled
-from sklrank.semi_supervised._similarity import (
-    neighbor_graph,
-    one_hot,
-    spread_labels,
-    standardized,
-)
+from sklrank.semi_supervised._similarity import neighbor_graph, one_hot, spread_labels, standardized
 
 
 @of_partly_labeled

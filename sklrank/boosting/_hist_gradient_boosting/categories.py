@@ -115,6 +115,5 @@ def warn_if_untransformed(X, X_val, n_queries, is_categorical):
             f"X_val looks as if it were not transformed as X: {n_other} of {len(compared)} "
             "features have most values outside of those of X. A pipeline transforms X_val only "
             "with Pipeline(..., transform_input=['X_val']) and metadata routing",
-            UserWarning,
             stacklevel=2,
         )

@@ -84,7 +84,6 @@ class RefinerMixin(DocumentRankerMixin):
                 "base_ranker=None and base_scores=None: there is no ranking to refine, and all "
                 "base scores are 0; name a feature of X or a fitted estimator as base_ranker, or "
                 "pass the scores of the samples as base_scores",
-                UserWarning,
                 stacklevel=3,
             )
 

@@ -192,7 +192,7 @@ class PlackettLuceInference:
             )
             if penalty == "raise":
                 raise ValueError(message)
-            warnings.warn(message, UserWarning, stacklevel=3)
+            warnings.warn(message, stacklevel=3)
         return problem
 
     def _basis(self):
@@ -281,7 +281,6 @@ class PlackettLuceInference:
                 f"{n_infinite} of n_bootstrap={n_bootstrap} draws have no finite estimate, as few "
                 "respondents rank some labels before or after others: the errors are too large, "
                 "and depend on tol; use covariance='sandwich' or 'observed'",
-                UserWarning,
                 stacklevel=5,
             )
         return np.cov(np.transpose(draws)).reshape(len(draws[0]), -1)

@@ -88,8 +88,6 @@ class BanditronClassifier(BaseBanditClassifier):
     sklrank.online_boosting.TopKBBM : Booster that shows several labels for each sample.
     OnlineLogisticRegression : Classifier that learns from known classes.
 
-    Notes
-    -----
     {classes_come_and_go}
 
     ============  ==========================================================================

@@ -57,6 +57,8 @@ n_iter_ : int
 {n_features_in}
 """,
     "classes_come_and_go": """
+Notes
+-----
 {reading}
 
 Classes may be added by the argument `classes` of the methods that learn or explore, and removed by
@@ -165,8 +167,6 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         Different orders can lead to different models; :class:`LinUCBClassifier`, for example,
         scales each sample by the statistics of the previous ones.
 
-        Parameters
-        ----------
         {record}
         {could_be_shown}
 

@@ -22,11 +22,7 @@ from sklrank._typing import ExplorationRate
 from sklrank.feedback import DecayingExploration, SelfTunedExploration
 from sklrank.feedback._protocol import SCHEDULES
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
-from sklrank.linear_model._bandit._linucb_model import (
-    DiagonalLinUCB,
-    FullLinUCB,
-    SharedLinUCB,
-)
+from sklrank.linear_model._bandit._linucb_model import DiagonalLinUCB, FullLinUCB, SharedLinUCB
 from sklrank.linear_model._regression._estimators import DRIFT_TEXT
 
 # The compiled model for each value of `covariance`.
@@ -167,8 +163,6 @@ class LinUCBClassifier(BaseBanditClassifier):
     sklrank.online_boosting.TopKBBM : Booster that shows several labels for each sample.
     OnlineRidgeClassifier : Classifier that learns from known classes.
 
-    Notes
-    -----
     {classes_come_and_go}
 
     The weights :math:`w_k` are updated recursively. With "full", they are the exact solution of the

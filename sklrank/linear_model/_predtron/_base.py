@@ -84,6 +84,8 @@ The defaults follow the published algorithm, which makes one pass over the round
 unaveraged weights, to which the mistake bounds of [1]_ refer.
 """,
     "references": """
+References
+----------
 .. [1] P. Jain, N. Natarajan and A. Tewari, "Predtron: A family of online algorithms for general
    prediction problems", NIPS 2015.
 """,

@@ -161,8 +161,6 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     For more accurate predictions, ``average=True, max_iter=10`` and features of similar scale are
     recommended; for losses with more than two values, smaller learning rates should be tried.
 
-    References
-    ----------
     {references}
 
     Examples

@@ -113,7 +113,6 @@ def warn_of_idle_costs(costs):
             "loss has no effect: its costs depend on the true class only, on which the steps of "
             "update='loss-augmented' do not depend, so that the model is that of 'zero_one'. Use "
             "update='loss-driven', whose steps are proportional to the costs",
-            UserWarning,
             stacklevel=3,
         )
 

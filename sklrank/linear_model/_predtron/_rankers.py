@@ -33,11 +33,7 @@ from sklrank._estimators import (
 from sklrank._online import BaseOnlineClassifier, lists_of, of_online
 from sklrank._rankers import DocumentRankerMixin, LabelRankerMixin, mean_ndcg, with_names
 from sklrank._typing import MirrorMap, RankingLoss, Self
-from sklrank.linear_model._predtron._base import (
-    TEXTS,
-    BasePredtron,
-    BaseSamplePredtron,
-)
+from sklrank.linear_model._predtron._base import TEXTS, BasePredtron, BaseSamplePredtron
 from sklrank.linear_model._predtron._ranking_losses import (
     LOSS_TEXT,
     OBJECT_TEXT,
@@ -157,8 +153,6 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     For more accurate predictions, ``average=True, max_iter=10`` and features of similar scale are
     recommended.
 
-    References
-    ----------
     {references}
 
     Examples
@@ -380,8 +374,6 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
     For more accurate predictions, ``representation="reciprocal", learning_rate=0.001, average=True,
     max_iter=20`` and features standardized within each query are recommended.
 
-    References
-    ----------
     {references}
 
     Examples

@@ -47,6 +47,8 @@ share is less than a sixteenth. An array and a sparse matrix of the same samples
 model.
 """,
     coef="""
+Attributes
+----------
 classes_ : ndarray of shape (n_classes,)
     Class labels.
 coef_ : ndarray of shape (n_classes, n_features), or (1, n_features) for two classes
@@ -190,8 +192,6 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
     {shuffle}
     {seed_of_order}
 
-    Attributes
-    ----------
     {coef}
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts. Like `coef_`, not defined with ``normalize="l2"``, where scores are not linear.
@@ -328,8 +328,6 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         Controls the order of the samples in `fit`, the entries of a sketch, and the random Fourier
         features. If None, each fit draws others.
 
-    Attributes
-    ----------
     {coef}
     intercept_ : ndarray of shape (n_classes,) or (1,)
         Intercepts. Like `coef_`, defined only with ``kernel="linear"``, ``standardize=False`` and

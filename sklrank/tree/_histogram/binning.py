@@ -116,7 +116,6 @@ def most_frequent(categories, counts, max_bins: int, feature: int):
             f"the categorical feature {feature} of X has {len(categories)} categories, more than "
             f"max_bins={max_bins}: those of {share:.0%} of the samples count as missing. Encode "
             "the feature by sklearn.preprocessing.TargetEncoder, or group its categories",
-            UserWarning,
             stacklevel=2,
         )
     return np.sort(categories[order[:max_bins]])
