@@ -62,8 +62,7 @@ cdef class SimulatedLabels(ShownLabels):
         self.indptr, self.labels = indptr, labels
 
     cdef void show(self, Py_ssize_t t, const double* scores) noexcept nogil:
-        cdef const Py_ssize_t* relevant = &self.labels[0] + self.indptr[t]
-        cdef Py_ssize_t i, n_relevant = self.indptr[t + 1] - self.indptr[t]
+        cdef Py_ssize_t i, first = self.indptr[t], n_relevant = self.indptr[t + 1] - first
         self.sampler.set_exploration(self.rates[t])
         self.sampler.draw_labels(
             scores, NULL, mask_of(self.available, t), &self.uniforms[t, 0],
@@ -71,5 +70,5 @@ cdef class SimulatedLabels(ShownLabels):
         )
         for i in range(self.k):
             self.drawn_rewards[t, i] = n_relevant > 0 and (
-                find_column(relevant, n_relevant, self.drawn_actions[t, i]) >= 0
+                find_column(&self.labels[first], n_relevant, self.drawn_actions[t, i]) >= 0
             )
