@@ -142,7 +142,7 @@ def test_a_worker_that_is_lost_while_documents_are_loaded(mortal_client, monkeyp
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_placed", [False, True])
-def test_a_stopped_worker_is_named(mortal_client, monkeypatch, is_placed):
+def test_a_stopped_worker_is_named(mortal_client, monkeypatch, request, is_placed):
     """The fit goes on when the worker does, after the warning."""
     documents = da.from_array(X, chunks=CHUNKS)
     ranker, expected = make_rankers(max_leaf_nodes=8, init=None)
@@ -158,6 +158,7 @@ def test_a_stopped_worker_is_named(mortal_client, monkeypatch, is_placed):
         if not timers:
             timers.append(Timer(60, os.kill, (process, signal.SIGCONT)))
             timers[0].start()
+            request.addfinalizer(timers[0].cancel)
             os.kill(process, signal.SIGSTOP)
         return run(self, *arguments)
 
@@ -171,7 +172,6 @@ def test_a_stopped_worker_is_named(mortal_client, monkeypatch, is_placed):
     monkeypatch.setattr(dask._trees, "PATIENCE", 3.0)
     with pytest.warns(RuntimeWarning, match=f"fit waits for workers that are silent: {worker}"):
         fit_ranker(ranker, documents, Y, QID)
-    timers[0].cancel()
     assert_same_trees(ranker, expected.fit(X, Y, qid=QID))
 
 

@@ -150,7 +150,8 @@ def test_the_container_does_not_decide_the_model(name):
     for same in (sparse.csr_array(X), X.astype(np.float32)):
         for method, found in predictions(clone(model).fit(same, *targets), X).items():
             if np.asarray(found).dtype.kind == "f":
-                assert_allclose(found, expected[method], atol=1e-6, err_msg=method)
+                # Members of a stack stop at tolerances.
+                assert_allclose(found, expected[method], atol=1e-5, err_msg=method)
             elif hasattr(model, "partial_fit") or isinstance(model, PartlyLabeledMixin):
                 assert_array_equal(found, expected[method], err_msg=method)
 
