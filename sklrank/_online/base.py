@@ -22,6 +22,7 @@ from sklrank._checks import (
     is_integer,
     named_columns,
     sorted_classes,
+    warn_of_large_features,
     warn_of_large_rows,
 )
 from sklrank._compiled import (
@@ -189,11 +190,11 @@ class BaseOnline(LockedModel, BaseEstimator):
         return X
 
     def _warn_of_rows(self, X):
-        """Warn if a few rows outweigh the others in the steps of the model."""
+        """Warn if a few rows or features outweigh the others in the steps of the model."""
         steps_like_rows = self._steps_like_rows and self.kernel != "rbf"  # whose values are bounded
-        if self._checks_entries and (
-            steps_like_rows or getattr(self, "standardize", None) is False
-        ):
+        if self._checks_entries and steps_like_rows:
+            warn_of_large_features(X, self)
+        if self._checks_entries and (steps_like_rows or not getattr(self, "standardize", True)):
             warn_of_large_rows(X, self)
 
     def _is_valid(self, X):

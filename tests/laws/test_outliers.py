@@ -125,6 +125,24 @@ def test_rows_that_undo_the_others_are_said(container):
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_features_beside_which_the_others_hardly_count_are_said(container):
+    """By models whose steps are multiples of rows; others scale each feature."""
+    X, y = make_stream()
+    X, y = container(X[:300] * [1, 1, -1e4, *[1] * (X.shape[1] - 3)]), y[:300]
+    qid = np.arange(300) // 10
+    message = "the feature 2 of X is .* times as large as the usual feature"
+    for model in (PredtronClassifier(), BanditronClassifier(random_state=0)):
+        with pytest.warns(UserWarning, match=message):
+            model.fit(X, y)
+    with pytest.warns(UserWarning, match=message):
+        PredtronLabelRanker().fit(X, np.column_stack([y, 1 - y]))
+    with pytest.warns(UserWarning, match=message):
+        PredtronQueryRanker().fit(X, y, qid=qid)
+    for model in (OnlineLogisticRegression(standardize=False), LinUCBClassifier(random_state=0)):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
 def test_statistics_count_a_gross_error_as_a_value_at_thirty_deviations(container):
     """From the 31st value on, each is compared with the mean and the deviation before it."""
     random = np.random.RandomState(1)

@@ -1,6 +1,7 @@
 """Values that mean something else than a number are read rightly, or named with the remedy."""
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -398,11 +399,14 @@ def test_dates_are_no_numbers():
 def test_small_differences_of_large_numbers_are_said(model):
     """As in a column of times in seconds, of which single precision makes one number."""
     labels = np.where(np.arange(N) % 4 == 0, -1, X[:, 0] > 0)
-    with pytest.warns(UserWarning, match="the feature 1 of X has values of the size 1.7e.09"):
-        model.fit(np.add(X, [0, 1.7e9, 0]), labels)
-    model.fit(np.add(X, [0, 1000, 0]), labels)
     constant = np.c_[X, np.full(N, 1.7e9)]
-    model.fit(pd.DataFrame(constant), labels)
+    with warnings.catch_warnings():
+        # Some models also warn of values that are larger than others.
+        warnings.filterwarnings("ignore", "the feature . of X is .* times as large as the usual")
+        with pytest.warns(UserWarning, match="the feature 1 of X has values of the size 1.7e.09"):
+            model.fit(np.add(X, [0, 1.7e9, 0]), labels)
+        model.fit(np.add(X, [0, 1000, 0]), labels)
+        model.fit(pd.DataFrame(constant), labels)
 
 
 def test_marks_of_unlabeled_samples_that_are_classes_are_said():
