@@ -62,8 +62,7 @@ from sklrank._checks.samples import (
     is_missing,
     plain,
     warn_of_first_rows,
-    warn_of_large_features,
-    warn_of_large_rows,
+    warn_of_large,
 )
 from sklrank._checks.scores import (
     as_label_columns,

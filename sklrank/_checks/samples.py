@@ -20,6 +20,10 @@ MIN_SPREAD = 2.0**-16
 # square of those in random directions. No row of 25 real sets is that large, and no feature of
 # those that are scaled; in five that are not, the largest is 126 to 160,000 times the usual one.
 MAX_RATIO = 100
+REMEDIES = {
+    "row": "Remove it if it is an error, or scale the rows: sklearn.preprocessing.Normalizer",
+    "feature": "Scale the features: sklearn.preprocessing.StandardScaler",
+}
 # Of fewer rows, the median is not the usual size.
 MIN_ROWS = 30
 # Running statistics bound no values of so few rows (`_online/outliers.pxd`); those that follow tell
@@ -269,38 +273,17 @@ def check_entries(X, name="X"):
         )
 
 
-def warn_of_large_rows(X, estimator):
-    """Warn if a row outweighs most others, for models whose steps have the sizes of the rows."""
-    row, ratio = _largest(X, row_norms(X))
-    if ratio > MAX_RATIO:
-        warnings.warn(
-            f"row {row} of X is {ratio:.3g} times as large as the usual row: a step "
-            f"of {type(estimator).__name__} on it undoes the others. Remove the row if it is an "
-            "error, or scale it: sklearn.preprocessing.Normalizer, or OnlineLogisticRegression()",
-            stacklevel=5,
-        )
-
-
-def _largest(X, sizes):
-    """Return the position of the largest size, and how many times as large as the usual one it is.
-
-    That is 0 for too few rows of `X`.
-    """
+def warn_of_large(kind, X, estimator):
+    """Warn if one "row" or "feature", the `kind`, outweighs the others in the steps of a model."""
+    sizes = row_norms(X) if kind == "row" else abs(X).max(axis=0)
+    sizes = sizes.toarray().ravel() if sparse.issparse(sizes) else sizes
     if X.shape[0] < MIN_ROWS or not sizes.any():
-        return 0, 0.0
-    i = sizes.argmax()
-    return i, sizes[i] / np.median(sizes[sizes > 0])
-
-
-def warn_of_large_features(X, estimator):
-    """Warn if a feature outweighs most others, for models whose steps are multiples of the rows."""
-    sizes = abs(X).max(axis=0)
-    i, ratio = _largest(X, sizes.toarray().ravel() if sparse.issparse(X) else sizes)
+        return
+    ratio = sizes.max() / np.median(sizes[sizes > 0])
     if ratio > MAX_RATIO:
         warnings.warn(
-            f"the feature {i} of X is {ratio:.3g} times as large as the usual feature: in steps of "
-            f"{type(estimator).__name__} the others hardly count. Scale the features, as "
-            "sklearn.preprocessing.StandardScaler does",
+            f"{kind} {sizes.argmax()} of X is {ratio:.3g} times as large as the usual {kind}: in "
+            f"steps of {type(estimator).__name__}, the others hardly count. {REMEDIES[kind]}",
             stacklevel=5,
         )
 

@@ -22,8 +22,7 @@ from sklrank._checks import (
     is_integer,
     named_columns,
     sorted_classes,
-    warn_of_large_features,
-    warn_of_large_rows,
+    warn_of_large,
 )
 from sklrank._compiled import (
     LockedModel,
@@ -193,9 +192,9 @@ class BaseOnline(LockedModel, BaseEstimator):
         """Warn if a few rows or features outweigh the others in the steps of the model."""
         steps_like_rows = self._steps_like_rows and self.kernel != "rbf"  # whose values are bounded
         if self._checks_entries and steps_like_rows:
-            warn_of_large_features(X, self)
+            warn_of_large("feature", X, self)
         if self._checks_entries and (steps_like_rows or not getattr(self, "standardize", True)):
-            warn_of_large_rows(X, self)
+            warn_of_large("row", X, self)
 
     def _is_valid(self, X):
         """Return True if `X` is certain to pass validation unchanged.

@@ -462,12 +462,10 @@ class RankObjective(Objective):
     def _sums(self, values):
         return np.bincount(self._target.queries.codes, values * self._target.weights)
 
-    def _means(self, values):
-        return self._sums(values) / self._sums(np.ones(len(values)))
-
     def set_scores(self, scores):
         errors = self._ranks - scores
-        errors += self._means(scores)[self._target.queries.codes]
+        means = self._sums(scores) / self._sums(np.ones(len(scores)))
+        errors += means[self._target.queries.codes]
         self.value = self._factors @ errors**2
         self.hessians = 2 * self._factors
         self._set_gradient(2 * self._factors * errors)

@@ -162,16 +162,19 @@ def test_a_stopped_worker_is_named(mortal_client, monkeypatch, request, is_place
             os.kill(process, signal.SIGSTOP)
         return run(self, *arguments)
 
-    def warn_and_continue(*arguments, **options):
-        os.kill(process, signal.SIGCONT)
-        warn(*arguments, **options)
+    def warn_and_continue(message, *arguments, **options):
+        # On a busy machine, the other worker may be silent, too.
+        if worker in str(message):
+            os.kill(process, signal.SIGCONT)
+        warn(message, *arguments, **options)
 
     warn = warnings.warn
     monkeypatch.setattr(warnings, "warn", warn_and_continue)
     monkeypatch.setattr(owner, name, run_with_a_stopped_worker)
     monkeypatch.setattr(dask._trees, "PATIENCE", 3.0)
-    with pytest.warns(RuntimeWarning, match=f"fit waits for workers that are silent: {worker}"):
+    with pytest.warns(RuntimeWarning, match="fit waits for workers that are silent") as found:
         fit_ranker(ranker, documents, Y, QID)
+    assert any(worker in str(each.message) for each in found)
     assert_same_trees(ranker, expected.fit(X, Y, qid=QID))
 
 

@@ -130,7 +130,7 @@ def test_features_beside_which_the_others_hardly_count_are_said(container):
     X, y = make_stream()
     X, y = container(X[:300] * [1, 1, -1e4, *[1] * (X.shape[1] - 3)]), y[:300]
     qid = np.arange(300) // 10
-    message = "the feature 2 of X is .* times as large as the usual feature"
+    message = "feature 2 of X is .* times as large as the usual feature"
     for model in (PredtronClassifier(), BanditronClassifier(random_state=0)):
         with pytest.warns(UserWarning, match=message):
             model.fit(X, y)

@@ -402,7 +402,7 @@ def test_small_differences_of_large_numbers_are_said(model):
     constant = np.c_[X, np.full(N, 1.7e9)]
     with warnings.catch_warnings():
         # Some models also warn of values that are larger than others.
-        warnings.filterwarnings("ignore", "the feature . of X is .* times as large as the usual")
+        warnings.filterwarnings("ignore", "feature . of X is .* times as large as the usual")
         with pytest.warns(UserWarning, match="the feature 1 of X has values of the size 1.7e.09"):
             model.fit(np.add(X, [0, 1.7e9, 0]), labels)
         model.fit(np.add(X, [0, 1000, 0]), labels)

@@ -315,7 +315,8 @@ class Growth(Partition):
         self.n_header = self.first_count + len(counted)
         chosen, of_chosen = counted[0], weights_of(weights, counted[0])
         y, self.n_classes, self.labels = y[chosen], y.shape[1], None
-        if is_indicator(y):
+        # Each target is a 1 and zeros, which indicate the class of the sample.
+        if (y.max(axis=1) == 1.0).all() and (np.count_nonzero(y, axis=1) == 1).all():
             self.labels = np.zeros(len(self.cells), dtype=np.intp)
             self.labels[chosen] = y.argmax(axis=1)
             y = y[:, :0]
@@ -379,8 +380,3 @@ class Growth(Partition):
         counts = self.n_header, self.first_count, float(self.min_count)
         split_gains(features, *passing, *cells, *counts, gains)
         return gains
-
-
-def is_indicator(y):
-    """Return whether the targets of each sample are a 1 and zeros, which indicate its class."""
-    return (y.max(axis=1) == 1.0).all() and (np.count_nonzero(y, axis=1) == 1).all()
