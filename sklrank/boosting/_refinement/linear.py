@@ -231,7 +231,8 @@ def standardized_wins(target):
 
     Documents of queries in which no document was judged to be better than another are left out.
     """
-    queries, weights = target.queries, target.weights
+    # Squares of large weights would overflow.
+    queries, weights = target.queries, target.weights / target.weights.max()
     judged = np.flatnonzero(~np.isnan(target.y))
     # The pairs of a document with the copies of others.
     pairs = GradedPairLoss(target.y, queries)
@@ -246,13 +247,12 @@ def inverse_deviation(scores, target):
     """Return 1 / (standard deviation of the scores within queries), or 0 if it is 0."""
     codes, weights = target.queries.codes, target.weights
     unit = np.abs(scores).max() or 1.0
-    means = np.bincount(codes, weights * scores / unit) / np.bincount(codes, weights)
+    means = np.bincount(codes, weights * (scores / unit)) / np.bincount(codes, weights)
     squares = (scores / unit - means[codes]) ** 2
     deviation = np.sqrt(np.average(squares, weights=target.all_weights))
-    # Equal scores may differ from their mean by rounding. Below 1e-305 the inverse overflows.
-    if deviation <= 1e-12 or unit * deviation < 1e-305:
-        return 0.0
-    return float(1 / unit / deviation)
+    # Equal scores may differ by rounding. Below 1e-305 the inverse overflows.
+    are_equal = deviation <= 1e-12 or unit * deviation < 1e-305
+    return 0.0 if are_equal else float(1 / unit / deviation)
 
 
 def scales_of(X, weights):
