@@ -119,6 +119,10 @@ class Objective(ABC):
         """Return the number by which rankings of held-out samples are compared, small if good."""
         return self.value_at(scores)
 
+    def compared(self):
+        """Return an objective that decreases as rankings improve, to compare and to minimize."""
+        return self
+
     def step_weights(self, hypothesis):
         """Return the weights of the correct and of the incorrect predictions, two numbers >= 0."""
         raise NotImplementedError

@@ -264,6 +264,14 @@ class LambdaObjective(LogisticObjective):
     points of the grid.
     """
 
+    def __init__(self, gains, target, k=None):
+        super().__init__(gains, target, k)
+        self._arguments = gains, target, k
+
+    def compared(self):
+        # This loss increases when documents move apart, since the weights of their pairs do.
+        return LogisticObjective(*self._arguments)
+
     def _set_exp_scores(self, scores):
         super()._set_exp_scores(scores)
         queries = self._queries

@@ -6,10 +6,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 
 from sklrank._checks.queries import Queries
+from sklrank.boosting import HistGradientBoostingRanker
 from sklrank.boosting._base import DocumentTarget
 from sklrank.boosting._hist_gradient_boosting import race
 from sklrank.boosting._hist_gradient_boosting.race import Fold, LinearScorer, fit_linear, run_race
 from sklrank.boosting._objectives import LogisticObjective
+from sklrank.metrics import ndcg_score
 from sklrank.tree._histogram import HistogramTreeRegressor
 
 
@@ -150,6 +152,34 @@ def test_number_of_rounds_has_the_smallest_loss_of_held_out_queries():
     # The objective decreases up to this round, and for less than ten rounds after it.
     _, cut = case.choose(8, n_rounds=int(totals.argmin()))
     assert cut.n_trees is None
+
+
+def test_the_lambda_loss_is_not_compared():
+    """It increases when documents of large gains move up, which would end the fit at once."""
+    random = np.random.RandomState(0)
+    X, qid = random.normal(size=(12_000, 12)), np.repeat(np.arange(8), 1500)
+    quality = np.sin(X).sum(axis=1) + random.normal(size=len(X))
+    y = np.digitize(quality, np.quantile(quality, [0.5, 0.8, 0.94, 0.99]))
+    ranker = HistGradientBoostingRanker(
+        "lambda", max_iter=5, max_leaf_nodes=8, init=None, random_state=0
+    ).fit(X, y, qid)
+    assert len(ranker.estimators_) == 5
+    assert ranker.loss_curve_[-1] > 1.5 * ranker.loss_curve_[0]
+    assert ndcg_score(y, ranker.predict(X), qid=qid) > ndcg_score(y, X @ np.ones(12), qid=qid) - 0.2
+
+
+def test_the_lambda_loss_has_the_start_and_the_held_out_loss_of_the_logistic_loss():
+    X, y, qid = make_data(0)
+    held_out = dict(zip(("X_val", "y_val", "qid_val"), make_data(1)))
+    options = {"max_iter": 3, "max_leaf_nodes": 4, "init": "linear", "random_state": 0}
+    rankers = [
+        HistGradientBoostingRanker(loss, **options).fit(X, y, qid, **held_out)
+        for loss in ("lambda", "logistic")
+    ]
+    assert_array_equal(rankers[0].linear_.coef, rankers[1].linear_.coef)
+    scores = rankers[0].predict(held_out["X_val"])
+    expected = slow_objective(held_out["y_val"], held_out["qid_val"], scores)
+    assert_allclose(rankers[0].validation_loss_curve_[-1], expected)
 
 
 class Grown:

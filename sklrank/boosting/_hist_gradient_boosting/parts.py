@@ -161,7 +161,7 @@ class Part:
 
     def values(self):
         """Return the objective at the initial scores and at scores of 0."""
-        objective, scores = self.kept["objective"], self.kept["scores"]
+        objective, scores = self.kept["objective"].compared(), self.kept["scores"]
         return np.array([objective.value_at(each) for each in (scores, np.zeros(len(scores)))])
 
     def begin(self, has_start):

@@ -143,7 +143,7 @@ class Race:
         winner = self.run(X, target, validation=validation)
         if not isinstance(winner.init, LinearScorer):
             return winner
-        objective = self._ranker._make_objective(target)
+        objective = self._ranker._make_objective(target).compared()
         scores = winner.init.predict(X)
         return winner.checked(objective.value_at(scores), objective.value_at(np.zeros(len(X))))
 
@@ -230,7 +230,7 @@ class Race:
         X, target = X[samples], target.take(samples)
         weights = target.all_weights
         if is_linear:
-            objective = self._ranker._make_objective(target)
+            objective = self._ranker._make_objective(target).compared()
             return fit_linear(X, objective, self._linear_bounds(), weights)
         model = clone(start)
         arguments = qid_argument(model, target.queries.codes)
@@ -471,7 +471,7 @@ class FixedScores(NamedTuple):
 def make_judge(ranker, objective, X, target):
     """Return the function of the scores of held-out queries that should be small."""
     if ranker.scoring == "loss":
-        return objective.held_out_value
+        return objective.compared().held_out_value
     scorer, options = ranker.scoring, {}
     if isinstance(scorer, str):
         scorer = clone(SCORERS[scorer])

@@ -195,7 +195,8 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
     ================  =============================================================================
     "logistic"        The logistic loss of pairs above.
     "lambda"          The same, where a pair is also weighted by the difference of the discounts of
-                      the current ranks: LambdaMART [5]_. It may increase.
+                      the current ranks: LambdaMART [5]_. As it may increase, held-out queries and
+                      linear scores have the loss "logistic".
     "expected-ndcg"   The bound on the expected loss of NDCG of :class:`NDCGBoost` ([4]_, 3.11).
     "xe-ndcg"         The cross entropy of the shares of the documents in the gains of their query
                       and of the softmax of their scores [6]_.
