@@ -257,12 +257,9 @@ class ExploringMixin(metaclass=ABCMeta):
                 single=not self._shows_lists,
             )
             rewards = check_rewards(rewards, shown[0].shape, refused=self._refused_numbers)
-            if available is not None:
-                available = check_available(available, self.classes_, X.shape[0])
-                check_shown(shown[0], available)
-            weights = np.ones(X.shape[0])
-            if sample_weight is not None:
-                weights = check_weights(sample_weight, X.shape[0], positive=False)
+            available = check_available(available, self.classes_, X.shape[0])
+            check_shown(shown[0], available)
+            weights = check_weights(sample_weight, X.shape[0], positive=False)
             self._check_weights(weights)
             unknown = np.isnan(rewards)
             if unknown.any():
@@ -346,8 +343,6 @@ class ExploringMixin(metaclass=ABCMeta):
         return min(self._k, len(self.classes_))
 
     def _check_available(self, available, n_samples):
-        if available is None:
-            return None
         return check_available(available, self.classes_, n_samples, self._n_shown())
 
     def _blocks(self, X):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.model_selection import KFold
 from sklearn.utils.parallel import delayed
 
 from sklrank._estimators import draw_seed
@@ -15,7 +16,6 @@ from sklrank.label_ranking._inner_rankers import (
     fit_pair_scale,
     fit_ranker,
     held_out_positions,
-    shuffled_folds,
     split_rankings,
 )
 from sklrank.label_ranking._label_ranker import MetaLabelRanker, PairProbaMixin, of_rankers
@@ -101,7 +101,7 @@ class CalibratedLabelRanker(PairProbaMixin, WrappedRanker):
     def _fit_ranker(self, X, positions, sample_weight):
         cv = self.cv
         if isinstance(cv, int | np.integer):
-            cv = shuffled_folds(cv, draw_seed(self.random_state))
+            cv = KFold(cv, shuffle=True, random_state=draw_seed(self.random_state))
         folds = split_rankings(cv, X, positions, self.cv)
         unseen, held_out = held_out_positions(positions, folds)
         calls = [

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import KFold, check_cv
+from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 
 from sklrank._checks import check_columns, check_outputs
@@ -103,10 +103,6 @@ def fit_and_score(
         # A frozen ranker, which does not learn from `train`, scores all labels.
         scores[:, ~unseen] = found[:, ~unseen] if found.shape[1] == len(unseen) else found
     return scores
-
-
-def shuffled_folds(n_folds, seed):
-    return KFold(n_folds, shuffle=True, random_state=seed)
 
 
 def split_rankings(splitter, X, positions, cv):

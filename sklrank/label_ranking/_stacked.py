@@ -21,7 +21,7 @@ from scipy.linalg.lapack import dpotri
 from sklearn.base import TransformerMixin, clone
 from sklearn.gaussian_process.kernels import Matern
 from sklearn.linear_model import LogisticRegression, RidgeCV
-from sklearn.model_selection import ShuffleSplit
+from sklearn.model_selection import KFold, ShuffleSplit
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, SplineTransformer, StandardScaler
 from sklearn.utils import Bunch
@@ -50,7 +50,6 @@ from sklrank.label_ranking._inner_rankers import (
     held_out_positions,
     is_ranker,
     last_ranker,
-    shuffled_folds,
     split_rankings,
 )
 from sklrank.label_ranking._label_ranker import (
@@ -338,7 +337,7 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
                 "instead of a stack, or another cv"
             )
         else:
-            cv = shuffled_folds(5, seed)
+            cv = KFold(5, shuffle=True, random_state=seed)
         return split_rankings(cv, X, positions, self.cv)
 
     def _label_scores(self, X):

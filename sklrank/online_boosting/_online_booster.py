@@ -44,7 +44,6 @@ from sklrank.online_boosting._rounds import RoundCounter, Rounds
 from sklrank.online_boosting._weak_learners import (
     EarlyTree,
     allow_nan,
-    compiled_learners,
     make_weak_learners,
     resolve_parameters,
 )
@@ -304,6 +303,7 @@ class OnlineBooster(LabelSetRanker):
     def _accepts_nan(self):
         return allow_nan(self.estimator)
 
+    @property
     def _multiplies_entries(self):
         return multiplies_entries(self.estimator)
 
@@ -316,7 +316,7 @@ class OnlineBooster(LabelSetRanker):
         templates, self.n_estimators_, self.max_features_ = resolve_parameters(
             self.estimator, self.n_estimators, self.max_features, self._feedback
         )
-        self.estimators_, self.estimators_features_ = make_weak_learners(
+        self.estimators_, self.estimators_features_, self._learners = make_weak_learners(
             templates,
             self.n_estimators_,
             self.max_features_,
@@ -324,7 +324,6 @@ class OnlineBooster(LabelSetRanker):
             n_labels,
             self._random_state,
         )
-        self._learners = compiled_learners(self.estimators_, self.estimators_features_, n_labels)
         self._cost_rule = self._make_cost_rule(n_labels, self.n_estimators_)
         self.estimator_weights_ = np.full(self.n_estimators_, self._cost_rule.initial_weight)
         self._log_expert_weights = np.zeros(self.n_estimators_) if self._hedge else None

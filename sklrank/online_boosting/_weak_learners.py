@@ -81,12 +81,13 @@ def _check_templates(estimator):
 
 
 def make_weak_learners(templates, n_estimators, max_features, n_features, n_labels, random_state):
-    """Return untrained weak learners, and the indices of the features that each of them uses.
+    """Return untrained weak learners, the indices of the features that each of them uses, and an
+    `OnlineLearner` for each: its compiled learner, or an adapter.
 
     The arguments are the values that `resolve_parameters` returns.
     """
     generator = np.random.RandomState()
-    estimators, features = [], []
+    estimators, features, learners = [], [], []
     all_features = np.arange(n_features)
     for i in range(n_estimators):
         seen = draw_features(max_features, n_features, random_state)
@@ -103,20 +104,13 @@ def make_weak_learners(templates, n_estimators, max_features, n_features, n_labe
             if isinstance(weak, _BentRidge):
                 seen = seen[draw_features(weak.max_features, len(seen), random_state)]
         if isinstance(weak, CompiledClassifier):
-            weak._init_model(len(seen), np.arange(n_labels), generator)
+            learner = weak._init_model(len(seen), np.arange(n_labels), generator)._learner
+        else:
+            learner = EstimatorLearner(weak, len(seen), n_labels)
         estimators.append(weak)
         features.append(seen)
-    return estimators, features
-
-
-def compiled_learners(estimators, features, n_labels):
-    """Return an `OnlineLearner` for each weak learner: its compiled learner, or an adapter."""
-    return [
-        weak._learner
-        if isinstance(weak, CompiledClassifier)
-        else EstimatorLearner(weak, len(seen), n_labels)
-        for weak, seen in zip(estimators, features)
-    ]
+        learners.append(learner)
+    return estimators, features, learners
 
 
 def recommended_learners(

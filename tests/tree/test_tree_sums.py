@@ -11,6 +11,7 @@ from sklrank.tree._sums.tree_sum import TreeSum
 from sklrank.boosting import HistGradientBoostingRanker, RankBoost, RankingRefiner
 from sklrank.semi_supervised import MCSSBClassifier
 from sklrank.tree import HistogramTreeClassifier, HonestForestClassifier, HonestForestRegressor
+from sklrank.tree._histogram import encode_categories
 
 N_FEATURES = 5
 
@@ -250,7 +251,9 @@ def test_categories_of_warm_starts():
     expected = np.zeros(300)
     for model, step in zip(ranker.estimators_, ranker.estimator_weights_):
         nodes = nodes_of(model)
-        expected += step * np.array([walk(nodes, x) for x in model._encode_categories(X)])
+        expected += step * np.array(
+            [walk(nodes, x) for x in encode_categories(X, model.categories_)]
+        )
     assert_array_equal(ranker.predict(X), expected)
 
 

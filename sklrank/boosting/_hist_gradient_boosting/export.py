@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank.tree._histogram import encode_categories
+
 
 class ModelExports:
     """Mixin of HistGradientBoostingRanker with its models for other programs."""
@@ -102,7 +104,7 @@ class ModelExports:
             not distinguish them.
         """
         X = self._check_X(X)
-        return self.estimators_[0]._encode_categories(X) if self.estimators_ else X
+        return encode_categories(X, self.estimators_[0].categories_) if self.estimators_ else X
 
 
 def linear_content(model):

@@ -428,8 +428,7 @@ class PlackettLuceRanker(PlackettLuceInference, PlackettLucePredictions, LabelRa
     @shared_call
     def coef_(self) -> np.ndarray:
         """Weights of the features."""
-        scaler = self._scaler("coef_")
-        return self._coef / scaler.scale_
+        return self._coef / self._scaler("coef_").scale_
 
     @property
     @shared_call

@@ -69,7 +69,24 @@ class KernelModel:
         self.rows_of_points = np.full_like(self.rows_of_points, -1)
 
     def _kernel_values(self, X, points):
-        values = _checked_kernel(self.kernel, X, points)
+        """Return the kernel values of the rows and the points, plus that of their constants."""
+        # Values that overflow are rejected below, with an error message that names the kernel.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if isinstance(self.kernel, str):
+                values = pairwise_kernels(X, points, metric=self.kernel)
+            else:
+                values = self.kernel(X, points)
+        values, shape = as_numbers(to_dense(values), "kernel"), (X.shape[0], points.shape[0])
+        if values.shape != shape:
+            raise ValueError(
+                f"kernel must return values of the shape {shape}, for each row of its first "
+                f"argument and each of its second; got the shape {values.shape}"
+            )
+        if not np.isfinite(values).all():
+            raise ValueError(
+                "kernel has values that are NaN or infinity: scale the features, or choose another "
+                "one"
+            )
         return np.ascontiguousarray(values, dtype=np.float64) + self.constant**2
 
     def score(self, X):
@@ -81,27 +98,6 @@ class KernelModel:
             for batch in gen_batches(X.shape[0], self.max_rows)
         ]
         return np.concatenate(scores)
-
-
-def _checked_kernel(kernel, A, B):
-    """Return the kernel values of the rows of `A` and `B`, `(n_rows_a, n_rows_b)`."""
-    # Values that overflow are rejected below, with an error message that names the kernel.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if isinstance(kernel, str):
-            values = pairwise_kernels(A, B, metric=kernel)
-        else:
-            values = kernel(A, B)
-    values = as_numbers(to_dense(values), "kernel")
-    if values.shape != (A.shape[0], B.shape[0]):
-        raise ValueError(
-            f"kernel must return values of the shape {(A.shape[0], B.shape[0])}, for each row of "
-            f"its first argument and each of its second; got the shape {values.shape}"
-        )
-    if not np.isfinite(values).all():
-        raise ValueError(
-            "kernel has values that are NaN or infinity: scale the features, or choose another one"
-        )
-    return values
 
 
 def _stack(points, X):

@@ -56,7 +56,8 @@ def list_documents(queries, scores, values, ties):
         order = _sort_in_any_order(queries, -scores)
         return Lists(order, group_starts(queries, scores[order]))
     keys = (values, -scores) if ties == "worst" else (-scores,)
-    return _without_groups(np.lexsort((*keys, sort_keys(queries.codes, queries.n_queries))))
+    order = np.lexsort((*keys, sort_keys(queries.codes, queries.n_queries)))
+    return Lists(order, np.arange(len(order)))
 
 
 def _sort_in_any_order(queries, key):
@@ -66,10 +67,6 @@ def _sort_in_any_order(queries, key):
     """
     order = np.argsort(key)
     return order[np.argsort(sort_keys(queries.codes, queries.n_queries)[order], kind="stable")]
-
-
-def _without_groups(order):
-    return Lists(order, np.arange(len(order)))
 
 
 def expected_values(lists, values):
@@ -233,8 +230,7 @@ def rank_factors(queries, discount, k):
 
 def ideal_dcg(queries, gains, factors):
     """Return the largest DCG of each query, of which `factors` are the factors of the ranks."""
-    lists = _without_groups(_sort_in_any_order(queries, -gains))
-    return sums_of_queries(queries, expected_values(lists, gains) * factors)
+    return sums_of_queries(queries, gains[_sort_in_any_order(queries, -gains)] * factors)
 
 
 def _dcg(queries, gains, scores, factors, ties):

@@ -105,10 +105,6 @@ class HistogramTree(BaseEstimator):
         parts = [model.tree_ for model in models]
         return kept_sum(owner, parts, (list(steps), of_hypothesis), make)
 
-    def _encode_categories(self, X):
-        """Return `X` as floats, or a copy in which categories are replaced by their codes."""
-        return encode_categories(X, self.categories_)
-
     def _bin(self, X, random_state):
         """Return the bins of the features of a validated array `X`."""
         is_categorical = self._categorical_mask(X.shape[1])
