@@ -116,7 +116,7 @@ class Objective(ABC):
         return self.value
 
     def held_out_value(self, scores):
-        """Return the number by which rankings of held-out samples are compared, small if good."""
+        """Return the number that compares rankings of held-out samples; smaller is better."""
         return self.value_at(scores)
 
     def compared(self):

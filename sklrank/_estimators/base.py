@@ -44,7 +44,7 @@ class BaseEstimator(CallbackSupportMixin, sklearn.base.BaseEstimator, metaclass=
         super().__setstate__(without_format(state, type(self).__name__))
 
     def _attributes_so_far(self):
-        """Return the attributes that a copy that predicts as if training had stopped now needs."""
+        """Return the attributes of a copy that predicts as if training had stopped now."""
         return self._copied_attributes() if self._changes_in_place else {}
 
     def _copied_attributes(self, memo=None):

@@ -205,7 +205,7 @@ class DocumentTarget(NamedTuple):
 
 
 def explains_peer_names(method: Method) -> Method:
-    """Decorate a method: its TypeError for such a name, if it has no such argument, helps.
+    """Decorate a method: for an argument of a peer that it lacks, its TypeError names another one.
 
     The replacements are arguments of `HistGradientBoostingRanker`; other rankers have some of them.
     """

@@ -27,14 +27,14 @@ SPREADING_FACTOR = 0.9
 
 
 def negative_gradient(similarity, probabilities, weighted):
-    """Return for each sample i, with the class probabilities b_i and the weights w_j of samples,
+    """Return the negative gradient of ``sum_j S_ij w_j / (b_i' b_j)`` with respect to b_i,
 
         sum_j S_ij w_j b_j / (b_i' b_j)^2,
 
-    the negative gradient of ``sum_j S_ij w_j / (b_i' b_j)`` with respect to b_i. The rows of
-    `weighted` are w_j b_j. Each round of MCSSB
-    computes it once, by a pass over all pairs of samples with similarities. Dense matrices, which
-    may be broadcast views, are processed in blocks of rows.
+    for each sample i, with the class probabilities b_i and the weights w_j of samples. The rows of
+    `weighted` are w_j b_j. Each round of MCSSB computes it once, by a pass over all pairs of
+    samples with similarities. Dense matrices, which may be broadcast views, are processed in blocks
+    of rows.
     """
     n_samples = len(probabilities)
     if sparse.issparse(similarity):
