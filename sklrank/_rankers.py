@@ -14,6 +14,7 @@ from sklrank._checks import (
     check_available,
     check_k,
     check_relevance,
+    check_scored,
     gain_by_order,
     has_exponential_gains,
     is_qid_given,
@@ -298,6 +299,7 @@ class DocumentRankerMixin:
             that are not numbers of 0 or more, or no relevant document; or if the lengths of the
             arguments differ.
         """
+        check_scored(self, X, y, qid=qid, sample_weight=sample_weight)
         scores = self._scores_by_query(X, qid)
         y = check_relevance(y, len(scores))
         return self._mean_ndcg(y, scores, qid, sample_weight)

@@ -46,15 +46,14 @@ MAX_SCORE_GAP = 300.0
 
 
 def exp_scores(scores, queries, max_gap):
-    """Return e^F and e^-F, for scores F that are shifted: the middle of those of a query is 0.
+    """Return e^F, for scores F that are shifted: the middle of those of a query is 0.
 
     They are clipped to [-max_gap, max_gap], so that products of a few exponentials are finite.
     """
     first = queries.starts[:-1]
     grouped = scores[queries.order]
     middle = (np.maximum.reduceat(grouped, first) + np.minimum.reduceat(grouped, first)) / 2
-    exp_pos = np.exp(np.clip(scores - middle[queries.codes], -max_gap, max_gap))
-    return exp_pos, 1 / exp_pos
+    return np.exp(np.clip(scores - middle[queries.codes], -max_gap, max_gap))
 
 
 # Texts that the docstrings of the boosters share.

@@ -83,6 +83,7 @@ from sklrank._checks.targets import (
     check_no_collections,
     check_row_labels,
     check_same_order,
+    check_scored,
     check_target,
     column_names,
     find_labels,

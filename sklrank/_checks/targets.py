@@ -292,6 +292,17 @@ def check_same_order(first, second, names=("y_true", "y_score")):
         )
 
 
+def check_scored(estimator, X, y, **others):
+    """Raise if columns of `y` are not the labels of a fitted estimator, which are matched by index.
+
+    Warn if rows of `y` or of the others are in another order than those of `X`.
+    """
+    check_row_labels({"X": X, "y": y, **others})
+    names, classes = column_names(y), getattr(estimator, "classes_", None)
+    if isinstance(classes, np.ndarray) and names is not None and len(names) > 1:
+        check_columns(names, classes)
+
+
 def check_columns(names, classes):
     """Raise if column names and `classes` are strings and differ, or differ in their order."""
     if names is None:

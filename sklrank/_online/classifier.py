@@ -21,12 +21,11 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._checks import (
     Target,
     check_classes,
-    check_columns,
     check_given,
     check_random_state,
+    check_scored,
     check_target,
     check_weights,
-    column_names,
     names_of,
     relevance_lists,
 )
@@ -246,8 +245,8 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
             One minus the rank loss, the mean fraction of label pairs in the correct order, if the
             model was fitted with an indicator matrix; the accuracy for class labels.
         """
+        check_scored(self, X, y, sample_weight=sample_weight)
         if self._has_label_columns:
-            check_columns(column_names(y), self.classes_)
             return 1.0 - rank_loss(y, self.decision_function(X), sample_weight=sample_weight)
         return super().score(X, y, sample_weight)
 

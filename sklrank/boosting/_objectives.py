@@ -126,8 +126,7 @@ class GainObjective(Objective):
         self._set_gradient(negative_gradient)
 
     def _set_exp_scores(self, scores):
-        exp_pos, _ = exp_scores(scores, self._queries, MAX_SCORE_GAP)
-        self._exp_scores = exp_pos[self._order]
+        self._exp_scores = exp_scores(scores, self._queries, MAX_SCORE_GAP)[self._order]
 
     @abstractmethod
     def _evaluate(self):

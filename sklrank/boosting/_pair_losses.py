@@ -24,20 +24,20 @@ A hypothesis :math:`h` may lie between 0 and 1. Then document i is raised with p
 
 import numpy as np
 
-from sklrank._boosters import MAX_SCORE_GAP
+from sklrank._boosters import MAX_SCORE_GAP, exp_scores
 from sklrank.boosting._refinement import pairs as _refinement_pairs
 
 # Losses of pairs are sums of products of two exponentials. These sums are squared or multiplied.
 MAX_PAIR_SCORE_GAP = MAX_SCORE_GAP / 2
 
 
-def weighted_exp(exponentials, target):
-    """Return e^F and e^-F times weights, which give each pair its weight.
+def weighted_exp(scores, target):
+    """Return e^F and e^-F of scores F times weights, which give each pair its weight.
 
     It is the product of the weights of the documents of the pair and of that of their query.
     """
-    exp_pos, exp_neg = exponentials
-    return exp_pos * target.all_weights, exp_neg * target.weights
+    exp_pos = exp_scores(scores, target.queries, MAX_PAIR_SCORE_GAP)
+    return exp_pos * target.all_weights, 1 / exp_pos * target.weights
 
 
 class GradedPairLoss:

@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sklrank._boosters import Objective, exp_scores, of_boosters
+from sklrank._boosters import Objective, of_boosters
 from sklrank.boosting._base import SupervisedDocumentRanker, of_document_rankers
-from sklrank.boosting._pair_losses import MAX_PAIR_SCORE_GAP, GradedPairLoss, weighted_exp
+from sklrank.boosting._pair_losses import GradedPairLoss, weighted_exp
 
 # RankBoost stops when its loss, which starts at 1, is below this value. If scores grew further,
 # they would be clipped to the distance above, and documents would be tied.
@@ -32,8 +32,7 @@ class PairObjective(Objective):
         )
 
     def set_scores(self, scores):
-        exponentials = exp_scores(scores, self._target.queries, MAX_PAIR_SCORE_GAP)
-        self._exp_scores = weighted_exp(exponentials, self._target)
+        self._exp_scores = weighted_exp(scores, self._target)
         loss, negative_gradient = self._pairs.loss_and_negative_gradient(*self._exp_scores)
         self.value = loss / self._n_pairs
         self._set_gradient(negative_gradient)

@@ -170,13 +170,14 @@ class _Documents:
 
     def _append(self, name: bytes) -> None:
         try:
-            number = int(name)
+            query = int(name)
         except ValueError:
             if not _NAME.fullmatch(name):
                 raise ValueError("the query id must be an integer or a name") from None
             if isinstance(self.qid, array):
                 self.qid = [str(each) for each in self.qid]
+            query = name.decode()
         else:
             if b"_" in name:
                 raise ValueError("numbers cannot have underscores")
-        self.qid.append(number if isinstance(self.qid, array) else name.decode())
+        self.qid.append(query if isinstance(self.qid, array) else str(query))

@@ -21,6 +21,7 @@ from sklrank._checks import (
     check_given,
     check_positions,
     check_rows,
+    check_scored,
     check_weights,
     close_ranks,
     column_names,
@@ -210,7 +211,7 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
             Mean Kendall tau, from -1 to 1; see :func:`~sklrank.metrics.kendall_tau_score`.
         """
         ranks = self.predict(X)
-        check_columns(column_names(y), self.classes_)
+        check_scored(self, X, y, sample_weight=sample_weight)
         y = self._check_rankings(y, *ranks.shape)
         return kendall_tau_score(y, ranks, sample_weight=sample_weight)
 

@@ -16,6 +16,7 @@ from sklrank._checks import (
     as_numbers,
     check_exact,
     check_positions,
+    check_row_labels,
     close_ranks,
     find_labels,
     invert_orderings,
@@ -242,6 +243,7 @@ def positions_from_long(
     _check_unlisted(unlisted)
     if sparse and unlisted == "last":
         raise ValueError("sparse=True stores labels with an answer only: use unlisted='missing'")
+    check_row_labels({"respondents": respondents, "options": options, "ranks": ranks})
     respondents = _check_names(respondents, "respondents")
     options, ranks = _check_names(options, "options"), as_numbers(ranks, "ranks")
     if ranks.ndim != 1:

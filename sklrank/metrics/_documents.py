@@ -534,7 +534,7 @@ def _evaluate(of_queries, y_true, y_score, qid, k, average, sample_weight, conve
     """Check the arguments, and return the metric of each query or the mean over queries."""
     check_cutoff(k)
     chosen = metric_options(convention, **options)
-    check_row_labels({"y_true": y_true, "qid": qid})
+    check_row_labels({"y_true": y_true, "qid": qid, "sample_weight": sample_weight})
     check_same_order(y_true, y_score)
     remedy = "leave out documents of unknown relevance"
     grades = check_finite(y_true, "y_true", "relevance", remedy)

@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
-from sklrank._checks import check_pair_proba, check_two_rankings, is_number, look_up
+from sklrank._checks import (
+    check_pair_proba,
+    check_row_labels,
+    check_two_rankings,
+    is_number,
+    look_up,
+)
 from sklrank._estimators import shares_text
 from sklrank.metrics._averaging import evaluate_samples
 from sklrank.metrics._scorers import LabelRankingScorer
@@ -419,6 +425,7 @@ _VARIANTS = {
 
 def _evaluate(values_of, y_true, y_pred, *, average, sample_weight):
     """Check the rankings, and return `values_of(true, pred)` of each sample or its mean."""
+    check_row_labels({"y_true": y_true, "sample_weight": sample_weight})
     true, pred = check_two_rankings(y_true, y_pred)
     return evaluate_samples(
         lambda block: values_of(true[block], pred[block]),

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.polynomial.chebyshev import chebvander
 from numpy.typing import ArrayLike
 
-from sklrank._checks import check_relevance_and_scores, look_up
+from sklrank._checks import check_relevance_and_scores, check_row_labels, look_up
 from sklrank._estimators import shares_text
 from sklrank.metrics._averaging import evaluate_samples, samples_per_block
 from sklrank.metrics._scorers import LabelScorer
@@ -233,6 +233,7 @@ def _evaluate(pair_sums, y_true, y_score, normalize, average, labels, sample_wei
     The function `pair_sums(relevant, scores)` computes the sum over pairs of each sample. Scores
     and sums are in the given unit.
     """
+    check_row_labels({"y_true": y_true, "sample_weight": sample_weight})
     relevant, scores = check_relevance_and_scores(y_true, y_score, labels)
 
     def losses_of(block):

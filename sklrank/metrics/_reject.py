@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from sklrank._checks import check_weights
+from sklrank._checks import check_row_labels, check_weights
 from sklrank.metrics._averaging import weighted_mean
 
 __all__ = ["reject_loss"]
@@ -56,6 +56,7 @@ def reject_loss(
     >>> reject_loss([0, 1, 1, 0], [0, 0, -1, 0], reject_cost=0.2)
     0.3
     """
+    check_row_labels({"y_true": y_true, "y_pred": y_pred, "sample_weight": sample_weight})
     # NumPy converts all entries of a list to strings if one of them is a string.
     y_true, y_pred = (column_or_1d(np.asarray(y, dtype=object)) for y in (y_true, y_pred))
     check_consistent_length(y_true, y_pred)

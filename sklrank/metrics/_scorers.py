@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import UNUSED
 
-from sklrank._checks import check_columns, column_names, label_scores
+from sklrank._checks import check_scored, label_scores
 from sklrank._estimators import BaseEstimator
 
 # Parameters of metrics that are no parameters of their scorers.
@@ -90,7 +90,7 @@ class LabelScorer(Scorer):
     def score(
         self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        _check_labels(estimator, y)
+        check_scored(estimator, X, y, sample_weight=sample_weight)
         classes = getattr(estimator, "classes_", None)
         scores = label_scores(estimator, X)
         return self._evaluate(y, scores, labels=classes, sample_weight=sample_weight)
@@ -102,7 +102,7 @@ class LabelRankingScorer(Scorer):
     def score(
         self, estimator: Any, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        _check_labels(estimator, y)
+        check_scored(estimator, X, y, sample_weight=sample_weight)
         return self._evaluate(y, label_positions(estimator, X), sample_weight=sample_weight)
 
 
@@ -140,6 +140,7 @@ class DocumentScorer(Scorer):
         float
             Mean of the metric.
         """
+        check_scored(estimator, X, y, qid=qid, sample_weight=sample_weight)
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
             scores = label_scores(estimator, X)
         elif qid is None:
@@ -152,7 +153,7 @@ class DocumentScorer(Scorer):
         else:
             y, scores = column_or_1d(y), estimator.predict(X)
         others = {}
-        if getattr(self, "gain", None) == "exponential" and np.min(y, initial=0) < 0:
+        if getattr(self, "gain", None) == "exponential" and np.min(np.asarray(y), initial=0) < 0:
             # Negative relevance has no exponential gain.
             others["gain"] = getattr(estimator, "gain", self.gain)
         return self._evaluate(y, scores, qid=qid, sample_weight=sample_weight, **others)
@@ -169,10 +170,3 @@ def label_positions(estimator, X):
         f"estimator must have predict_ranks, or a predict that returns positions, got "
         f"{estimator!r}, which does not rank labels."
     )
-
-
-def _check_labels(estimator, y):
-    # Columns of scores and columns of `y` are matched by index, so their names must be equal.
-    classes = getattr(estimator, "classes_", None)
-    if isinstance(classes, np.ndarray) and np.ndim(y) == 2 and np.shape(y)[1] > 1:
-        check_columns(column_names(y), classes)

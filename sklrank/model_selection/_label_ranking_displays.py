@@ -15,7 +15,7 @@ from sklearn.calibration import CalibrationDisplay
 from sklearn.metrics import ConfusionMatrixDisplay
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._checks import check_pair_proba, check_two_rankings, close_ranks
+from sklrank._checks import check_pair_proba, check_scored, check_two_rankings, close_ranks
 from sklrank._estimators import Display
 
 
@@ -238,6 +238,7 @@ class RankingDisplay(ConfusionMatrixDisplay):
         display : RankingDisplay
             The display, with a plot.
         """
+        check_scored(estimator, X, y)
         return cls.from_predictions(y, estimator.predict(X), **options)
 
     @classmethod
@@ -356,6 +357,7 @@ class PairReliabilityDisplay(CalibrationDisplay):
             The display, with a plot.
         """
         options.setdefault("name", type(estimator).__name__)
+        check_scored(estimator, X, y)
         return cls.from_predictions(y, estimator.predict_pair_proba(X), **options)
 
     @classmethod

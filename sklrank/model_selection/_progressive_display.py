@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
-from sklrank._checks import is_integer
+from sklrank._checks import check_same_order, is_integer
 from sklrank._estimators import Display, draw_seed, seed_parameters
 from sklrank.model_selection._evaluators import make_evaluators, scoring_name
 from sklrank.model_selection._progressive import progressive_val_score
@@ -199,6 +199,8 @@ class ProgressiveValidationDisplay(Display):
                 "y_scores must be a dict from names of models to their scores, got "
                 f"{type(y_scores).__name__}: pass {{'model': y_scores}}."
             )
+        for name, scores in y_scores.items():
+            check_same_order(y_true, scores, ("y_true", f"y_scores[{name!r}]"))
         y_true = y_true if sparse.issparse(y_true) else np.asarray(y_true)
         ((_, values_of),) = make_evaluators(scoring, y_true).values()
         losses = {}

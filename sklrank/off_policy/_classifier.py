@@ -28,6 +28,7 @@ from sklrank._estimators import (
     _num_samples,
     _safe_indexing,
     fit_weighted,
+    shares_text,
 )
 from sklrank._typing import Self
 from sklrank.feedback import Exploration
@@ -36,6 +37,7 @@ from sklrank.off_policy._methods import cross_fitted
 from sklrank.off_policy._values import policy_value
 
 
+@shares_text()
 class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     r"""Classifier that learns which label to show from the log of another policy.
 
@@ -139,10 +141,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Names of the labels; in the order of the indices, if `exploration` has no names. If
             None, those in `exploration` or, without, the indices up to the largest one shown.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {returns_self}
         """
         check_given(y)
         check_sparse(X)
@@ -214,10 +213,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the label to show for each sample.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------
@@ -230,10 +226,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def propensities(self, X: ArrayLike) -> np.ndarray:
         """Return the probability that each label is shown: 1 for the predicted one.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Samples.
+        {samples}
 
         Returns
         -------

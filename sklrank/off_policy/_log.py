@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklrank._checks import check_same_order
+from sklrank._checks import check_same_order, plain
 from sklrank.feedback._protocol import arrays_of_record, check_exploration, check_rewards
 
 # Rounding to six decimals changes the sum of 1000 probabilities by at most this.
@@ -62,7 +62,7 @@ def known_samples(rewards):
 
 def check_policy(policy, n_samples, X, exploration, available):
     """Return the probabilities `(n_samples, n_labels)` of a policy; the array is not copied."""
-    policy = np.asarray(probabilities_of(policy, X, exploration, available))
+    policy = np.asarray(plain(probabilities_of(policy, X, exploration, available)))
     if policy.ndim == 1 and policy.dtype.kind in "iu" and len(policy) and policy.min() >= 0:
         names = np.asarray(getattr(exploration, "classes", None))
         if names.dtype.kind in "iu" and not np.array_equal(names, np.arange(len(names))):

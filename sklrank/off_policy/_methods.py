@@ -10,6 +10,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import check_cv
 from sklearn.utils import check_array
 
+from sklrank._checks import plain
 from sklrank.off_policy._intervals import check_total
 from sklrank.off_policy._log import of_known
 
@@ -127,7 +128,7 @@ def predicted_rewards(model, log, X, cv):
             of_shown[rows[is_shown]] = values[is_shown]
             of_policy[rows] += log.policy[rows, label] * values
         return of_shown, of_policy
-    model, shape = np.asarray(model), (len(log.known), log.policy.shape[1])
+    model, shape = np.asarray(plain(model)), (len(log.known), log.policy.shape[1])
     if model.shape != shape or not np.isfinite(model).all():
         what = f"an estimator, or finite rewards of shape {shape}"
         raise ValueError(f"reward_model must be {what}; got shape {model.shape}")

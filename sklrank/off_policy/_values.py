@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-from sklrank._checks import check_level, is_number, look_up
+from sklrank._checks import check_level, check_same_order, is_number, look_up
 from sklrank._estimators import Display
 from sklrank.feedback import Exploration
 from sklrank.off_policy import _intervals, _log, _methods
@@ -134,6 +134,9 @@ def policy_value(
     weights = log.of_shown(log.policy) / log.propensities
     residuals, baseline = log.rewards, np.zeros(len(weights))
     if rule.has_model:
+        if not hasattr(reward_model, "fit"):
+            names = "exploration.classes", "reward_model"
+            check_same_order(getattr(exploration, "classes", None), reward_model, names)
         of_shown, baseline = _methods.predicted_rewards(reward_model, log, X, cv)
         residuals = log.rewards - of_shown
     if not rule.has_threshold:

@@ -17,6 +17,7 @@ from sklrank._checks import (
     as_names,
     check_class_labels,
     check_rows,
+    check_scored,
     check_weights,
     is_missing,
     sorted_labels,
@@ -83,6 +84,7 @@ class PartlyLabeledMixin(ClassifierMixin):
         float
             Accuracy, from 0 to 1.
         """
+        check_scored(self, X, y, sample_weight=sample_weight)
         y = column_or_1d(marked_labels(y))
         check_consistent_length(X, y, sample_weight)
         labeled = np.flatnonzero(is_labeled(y))

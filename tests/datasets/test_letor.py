@@ -56,6 +56,11 @@ def test_files_of_a_fold_have_the_same_features(write):
     assert_array_equal(qid, train.qid)
 
 
+def test_leading_zeros_of_ids_do_not_matter_beside_names(write):
+    path = write("names.txt", "1 qid:007 1:1\n0 qid:WT1 1:2\n2 qid:007 1:3\n")
+    assert_array_equal(load_letor(path).qid, ["7", "WT1", "7"])
+
+
 def test_names_of_queries_in_letor_3(write):
     text = "1 qid:WT04-170 1:0.25 2:5 # G00-01\n0 qid:12 1:0.1\n0 qid:WT_04 2:1\n"
     found = load_letor(write("np.txt", text))

@@ -37,19 +37,32 @@ from sklrank.linear_model import (
     BanditronClassifier,
     OnlineLogisticRegression,
     PredtronClassifier,
+    PredtronLabelRanker,
     PredtronQueryRanker,
 )
 from sklrank.metrics import (
+    average_precision_scorer,
     kendall_tau_score,
+    kendall_tau_scorer,
     ndcg_score,
+    ndcg_scorer,
     pair_brier_score,
     rank_loss,
+    rank_loss_scorer,
+    reject_loss,
     spearman_distance,
 )
-from sklrank.model_selection import QueryKFold
+from sklrank.model_selection import (
+    PairReliabilityDisplay,
+    ProgressiveValidationDisplay,
+    QueryKFold,
+    RankingDisplay,
+)
 from sklrank.off_policy import policy_value
+from sklrank.online_boosting import OnlineBMR
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier, PooledLabelSpreading
 from sklrank.semi_supervised._labels import PartlyLabeledMixin
+from sklrank.streaming import fit_blocks
 from sklrank.tree import (
     HistogramTreeClassifier,
     HoeffdingTreeClassifier,
@@ -343,6 +356,67 @@ def test_rows_that_pandas_would_match_otherwise_are_said():
         rank_loss(pd.DataFrame(np.eye(4)), pd.DataFrame(np.eye(4))[::-1])
 
 
+def test_scored_rows_that_pandas_would_match_otherwise_are_said():
+    """By `score`, scorers, displays, metrics with weights, and readers of tables and blocks."""
+    qid = np.repeat(np.arange(4), 10)
+    frame, grades = pd.DataFrame(X), pd.Series(np.arange(N) % 3)
+    positions, relevant = pd.DataFrame(RANKINGS), pd.DataFrame((RANKINGS == 1).astype(int))
+    ones = pd.Series(np.ones(N))
+    models = {
+        "rankings": (PlackettLuceRanker(alpha=1.0), positions),
+        "relevance": (PredtronLabelRanker(), relevant),
+        "sets": (OnlineBMR("trees", n_estimators=2), relevant),
+        "classes": (PredtronClassifier(), grades),
+        "few classes": (AssembleClassifier(n_estimators=2), grades.where(grades < 2, -1)),
+    }
+    for model, y in models.values():
+        model.fit(X, y.to_numpy())
+        model.score(frame, y, sample_weight=ones)
+        with pytest.warns(UserWarning, match="X and y have the same row labels"):
+            model.score(frame, y[::-1])
+    for ranker in (NDCGBoost(n_estimators=2), HistGradientBoostingRanker(max_iter=2)):
+        ranker.fit(X, grades.to_numpy(), qid)
+        with pytest.warns(UserWarning, match="X and y have the same row labels"):
+            ranker.score(frame, grades[::-1], qid)
+        with pytest.warns(UserWarning, match="X and qid have the same row labels"):
+            ndcg_scorer(ranker, frame, grades, qid=pd.Series(qid)[::-1])
+    for scorer, kind in ((kendall_tau_scorer, "rankings"), (rank_loss_scorer, "relevance")):
+        model, y = models[kind]
+        with pytest.warns(UserWarning, match="X and y have the same row labels"):
+            scorer(model, frame, y[::-1])
+    for call in (
+        lambda: rank_loss(relevant, RANKINGS, sample_weight=ones[::-1]),
+        lambda: kendall_tau_score(positions, RANKINGS, sample_weight=ones[::-1]),
+        lambda: ndcg_score(grades, X[:, 0], qid=qid, sample_weight=ones[::-1]),
+        lambda: reject_loss(grades, grades[::-1], reject_cost=0.1),
+        lambda: positions_from_long(np.arange(N), grades, ones[::-1]),
+        lambda: fit_blocks(HistGradientBoostingRanker(), [(frame, grades[::-1], qid)]),
+    ):
+        with pytest.warns(UserWarning, match="have the same row labels in another order"):
+            call()
+
+
+def test_columns_of_a_scored_target_are_the_labels_of_the_model():
+    names = ["ant", "bee", "cat", "dog"]
+    positions = pd.DataFrame(RANKINGS, columns=names)
+    relevant = (positions == 1).astype(int)
+    ranker = PlackettLuceRanker(alpha=1.0).fit(X, positions)
+    model = PredtronLabelRanker().fit(X, relevant)
+    assert ndcg_scorer(model, X, relevant) == ndcg_scorer(model, X, relevant.to_numpy())
+    scores = pd.DataFrame(model.decision_function(X), columns=names)
+    plot = ProgressiveValidationDisplay.from_predictions
+    for call in (
+        lambda: ndcg_scorer(model, X, relevant[names[::-1]]),
+        lambda: average_precision_scorer(model, X, relevant[names[::-1]]),
+        lambda: RankingDisplay.from_estimator(ranker, X, positions[names[::-1]]),
+        lambda: PairReliabilityDisplay.from_estimator(ranker, X, positions[names[::-1]]),
+    ):
+        with pytest.raises(ValueError, match="y has the column 'dog' at position 0"):
+            call()
+    with pytest.raises(ValueError, match=r"y_scores\['a'\] has the columns .* another order"):
+        plot(relevant, {"a": scores[names[::-1]]})
+
+
 def test_columns_of_two_frames_have_one_order():
     names = ["ant", "bee", "cat", "dog"]
     frame = pd.DataFrame(RANKINGS, columns=names)
@@ -357,6 +431,8 @@ def test_columns_of_two_frames_have_one_order():
     policy = pd.DataFrame(np.tile([0.1, 0.2, 0.3, 0.4], (N, 1)), columns=names)
     with pytest.raises(ValueError, match=f"policy {match}"):
         policy_value(np.ones(N), log, policy[names[::-1]], method="ips")
+    with pytest.raises(ValueError, match=f"reward_model {match}"):
+        policy_value(np.ones(N), log, policy, method="dm", reward_model=policy[names[::-1]])
     model = OnlineLogisticRegression().fit(X, np.array(names)[np.arange(N) % 4])
     with pytest.raises(ValueError, match=f"available {match}"):
         model.predict(X, available=policy[names[::-1]] > 0)

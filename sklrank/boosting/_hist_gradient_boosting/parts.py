@@ -38,7 +38,14 @@ import numpy as np
 from joblib import hash as hash_of
 from sklearn.base import clone
 
-from sklrank._checks import Queries, check_numeric, check_relevance, is_qid_given, plain
+from sklrank._checks import (
+    Queries,
+    check_numeric,
+    check_relevance,
+    check_row_labels,
+    is_qid_given,
+    plain,
+)
 from sklrank._estimators import _fit_context, print_progress, unchanged_on_error
 from sklrank.boosting._base import DocumentTarget
 from sklrank.boosting._hist_gradient_boosting.race import (
@@ -478,6 +485,7 @@ class Blocks:
         for _, X, *target in self._read():
             if targets and len(target) != len(targets[0]):
                 raise ValueError("blocks: all must have sample_weight, or none")
+            check_row_labels(dict(zip(("X", "y", "qid", "sample_weight"), (X, *target))))
             head = X if head is None else head
             targets.append([np.asarray(plain(each)) for each in target])
             sizes.append(len(targets[-1][0]))

@@ -16,6 +16,7 @@ from sklrank._checks import (
     Queries,
     check_relevance,
     check_rows,
+    check_scored,
     check_weights,
     counted_from_least,
     is_frame,
@@ -551,6 +552,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
             ``loss="spearman"``, the mean rank correlation of Spearman, from -1 to 1. Queries for
             which it is not defined are left out.
         """
+        check_scored(self, X, y, qid=qid, sample_weight=sample_weight)
         scores = self._scores_by_query(X, qid)
         y = check_relevance(y, len(scores), signed=True)
         target = DocumentTarget.of(y, Queries.from_qid(qid, len(y)))

@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.utils import check_array, check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
-from sklrank._checks import as_numbers, check_qid, check_relevance
+from sklrank._checks import as_numbers, check_qid, check_relevance, check_scored
 from sklrank._estimators import HasMethods, Interval, _safe_indexing, shares_text
 from sklrank._rankers import DocumentRankerMixin
 
@@ -131,6 +131,7 @@ class RefinerMixin(DocumentRankerMixin):
 
     def _score_of_judged(self, X, y, qid, sample_weight, **arguments):
         """Return the mean NDCG of the judged documents over the queries."""
+        check_scored(self, X, y, qid=qid, sample_weight=sample_weight, **arguments)
         scores = self._scores_by_query(X, qid, **arguments)
         grades = check_relevance(y, len(scores), judgements=True)
         check_qid(qid, len(scores))

@@ -8,13 +8,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sklrank._boosters import Objective, exp_scores, of_boosters
+from sklrank._boosters import Objective, of_boosters
 from sklrank._checks import Queries, check_relevance, is_integer, is_qid_given
 from sklrank._estimators import Interval, StrOptions, _fit_context, unchanged_on_error
 from sklrank._typing import Self
 from sklrank.boosting._base import DocumentRanker, DocumentTarget, of_document_rankers
 from sklrank.boosting._pair_losses import (
-    MAX_PAIR_SCORE_GAP,
     AllPairLoss,
     BaseRankerLoss,
     ExplicitPairLoss,
@@ -44,8 +43,7 @@ class RefinementObjective(Objective):
         self._target, self._balance = target, balance
 
     def set_scores(self, scores):
-        exponentials = exp_scores(scores, self._target.queries, MAX_PAIR_SCORE_GAP)
-        self._exp_scores = weighted_exp(exponentials, self._target)
+        self._exp_scores = weighted_exp(scores, self._target)
         base, base_gradient = self._base_loss.loss_and_negative_gradient(*self._exp_scores)
         judged, judged_gradient = self._judgement_loss.loss_and_negative_gradient(*self._exp_scores)
         if self._balance is None:

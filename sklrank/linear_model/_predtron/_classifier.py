@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import (
-    check_columns,
+    check_scored,
     check_target,
     check_weights,
     in_declared_order,
@@ -283,10 +283,9 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
             greatest cost for any class.
         """
         check_is_fitted(self, "classes_")
+        check_scored(self, X, y, sample_weight=sample_weight)
         if self._has_label_columns:
-            target = check_target(y, multilabel=True)
-            check_columns(target.names, self.classes_)
-            y = target.values.astype(np.intp)
+            y = check_target(y, multilabel=True).values.astype(np.intp)
         if self._has_label_columns or np.array_equal(self.predictions_, self.classes_):
             return accuracy_score(y, self.predict(X), sample_weight=sample_weight)
         predictions = self._similarities(self._scores(X)).argmax(axis=1)

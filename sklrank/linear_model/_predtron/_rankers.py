@@ -16,6 +16,7 @@ from sklrank._checks import (
     check_label_relevance,
     check_query_weights,
     check_relevance,
+    check_scored,
     check_weights,
     column_names,
     is_qid_given,
@@ -258,7 +259,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
             If the data are malformed, or no sample has a relevant label.
         """
         scores = self._scores(X)
-        check_columns(column_names(y), self.classes_)
+        check_scored(self, X, y, sample_weight=sample_weight)
         y = check_label_relevance(y, len(scores))
         if y.shape != scores.shape:
             raise ValueError(
