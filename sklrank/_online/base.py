@@ -42,12 +42,12 @@ class BaseOnline(LockedModel, BaseEstimator):
     """Base class of the estimators that learn one sample at a time.
 
     A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
-    CSR matrices. It sets `_multiplies_entries` if it, or a classifier inside of it, multiplies
-    entries of `X`; then entries whose products would overflow raise an error. It sets
+    CSR matrices. Its `_multiplies_entries` returns whether it, or a classifier inside of it,
+    multiplies entries of `X`; then entries whose products would overflow raise an error. It sets
     `_steps_like_rows` if its steps are as large as the rows, which it does not scale.
     """
 
-    _accepts_nan = _accepts_sparse = _multiplies_entries = False
+    _accepts_nan = _accepts_sparse = False
     _changes_in_place = True
     _learns_label_names = True  # From the columns of a target that is a data frame.
     _checks_entries = _steps_like_rows = False
@@ -59,6 +59,9 @@ class BaseOnline(LockedModel, BaseEstimator):
     _has_label_columns = False
     _failed_checks = failed_weight_checks("samples are learned one after the other")
     _parameter_constraints: dict = {"shuffle": ["boolean"], "random_state": ["random_state"]}
+
+    def _multiplies_entries(self):
+        return False
 
     @classmethod
     @cache
@@ -176,7 +179,7 @@ class BaseOnline(LockedModel, BaseEstimator):
         X = check_rows(self, X, reset=reset, dtype=np.float64, order="C")
         if reset:
             # Parameters that are set later do not change what the model does with entries.
-            self._checks_entries = self._multiplies_entries
+            self._checks_entries = self._multiplies_entries()
         if self._checks_entries:
             check_entries(X)
         return X
@@ -367,6 +370,6 @@ def multiplies_entries(estimators):
     """Return True if an estimator, or one of a list, multiplies entries of the samples."""
     estimators = estimators if isinstance(estimators, Sequence) else [estimators]
     return any(
-        isinstance(estimator, BaseOnline) and estimator._multiplies_entries
+        isinstance(estimator, BaseOnline) and estimator._multiplies_entries()
         for estimator in estimators
     )

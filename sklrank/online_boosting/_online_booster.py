@@ -303,7 +303,6 @@ class OnlineBooster(LabelSetRanker):
     def _accepts_nan(self):
         return allow_nan(self.estimator)
 
-    @property
     def _multiplies_entries(self):
         return multiplies_entries(self.estimator)
 

@@ -77,7 +77,7 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
     `max_iter`, `shuffle` and `random_state`.
     """
 
-    _accepts_sparse = _multiplies_entries = True
+    _accepts_sparse = True
     _pickles_copies = True
     _shows_lists = False
     _parameter_constraints: dict = {
@@ -92,6 +92,9 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
         "fit_intercept": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
+
+    def _multiplies_entries(self):
+        return True
 
     @abstractmethod
     def _make_model(self, classes, random_state):

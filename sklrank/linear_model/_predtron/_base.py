@@ -139,7 +139,7 @@ class BasePredtron(BaseOnline):
     on which the property `_n_scores` may depend, the number of scores of a sample.
     """
 
-    _accepts_sparse = _steps_like_rows = _multiplies_entries = True
+    _accepts_sparse = _steps_like_rows = True
     _pickles_copies = True
     _parameter_constraints: dict = {
         **BaseOnline._parameter_constraints,
@@ -150,6 +150,9 @@ class BasePredtron(BaseOnline):
         "kernel": [StrOptions(set(PAIRWISE_KERNEL_FUNCTIONS)), callable, None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
+
+    def _multiplies_entries(self):
+        return True
 
     def _begin(self, *data, restart):
         """Return what `_make_task` returns, and create a model if `restart` is True."""

@@ -103,7 +103,6 @@ class _OnlineLinearClassifier(ClassScoresMixin, CompiledClassifier):
     # Whether the scores of ordinary samples are no affine function, since their values are clipped.
     _clips_often = False
 
-    @property
     def _multiplies_entries(self):
         # Standardized values are clipped, and normalized samples have the norm one.
         return not self.standardize and self.normalize is None

@@ -120,7 +120,7 @@ class HonestEstimator(BaseEstimator):
 
     The base class of a kind of model defines `_fit(X, y, weights, random_state)`, where `weights`
     are positive or None, and `_predict(X)`, where targets and predictions have the shape
-    `(n_samples, n_outputs)`; `_input_dtype`, in which values are compared with thresholds; and
+    `(n_samples, n_outputs)`; `_input_dtype()`, in which values are compared with thresholds; and
     `_trees()`, those of `export_shap`. A regressor and a classifier of this kind add
     :class:`HonestRegressor` and :class:`HonestClassifier`, whose `_check_data` converts targets.
     """
@@ -161,7 +161,7 @@ class HonestEstimator(BaseEstimator):
         {returns_self}
         """
         with unchanged_on_error(self):
-            X, y = self._check_data(X, y, self._input_dtype)
+            X, y = self._check_data(X, y, self._input_dtype())
             self._fitted_dtype = X.dtype.name
             weights = None
             if sample_weight is not None:

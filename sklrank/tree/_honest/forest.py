@@ -112,9 +112,8 @@ class HonestForest(HonestEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @property
     def _input_dtype(self):
-        return TREES[self.splits]._input_dtype
+        return TREES[self.splits]._input_dtype()
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -78,7 +78,9 @@ class LevelSplits(HonestSingleTree):
         self.honest = honest
         self.random_state = random_state
 
-    _input_dtype = np.float64
+    @staticmethod
+    def _input_dtype():
+        return np.float64
 
     def _fit(self, X, y, weights, random_state):
         structure, estimation = draw_halves(len(X), self.honest, random_state)

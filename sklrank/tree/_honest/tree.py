@@ -76,7 +76,9 @@ class HonestTree(HonestSingleTree):
         self.honest = honest
         self.random_state = random_state
 
-    _input_dtype = np.float32
+    @staticmethod
+    def _input_dtype():
+        return np.float32
 
     def _fit(self, X, y, weights, random_state):
         structure, estimation = draw_halves(len(X), self.honest, random_state)
