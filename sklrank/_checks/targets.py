@@ -293,10 +293,7 @@ def check_same_order(first, second, names=("y_true", "y_score")):
 
 
 def check_scored(estimator, X, y, **others):
-    """Raise if columns of `y` are not the labels of a fitted estimator, which are matched by index.
-
-    Warn if rows of `y` or of the others are in another order than those of `X`.
-    """
+    """Raise if columns of `y` are not the labels of an estimator; warn of rows in another order."""
     check_row_labels({"X": X, "y": y, **others})
     names, classes = column_names(y), getattr(estimator, "classes_", None)
     if isinstance(classes, np.ndarray) and names is not None and len(names) > 1:

@@ -22,7 +22,7 @@ without the GIL; a learner written in Python acquires it for its own calls.
 
 import numpy as np
 
-from sklrank._compiled.rows cimport Row, Rows, find_column, select_entries
+from sklrank._compiled.rows cimport Row, Rows, find_column, first_largest, select_entries
 from sklrank._compiled.state cimport Archive, Persistent
 from sklrank._compiled.thread_team cimport ThreadTeam
 from sklrank._online.learner cimport LabelFeedback, OnlineLearner, softmax
@@ -263,13 +263,9 @@ cdef class Rounds(ThreadTeam):
 
     cdef Py_ssize_t best_expert(self, const double[::1] log_expert_weights) noexcept nogil:
         # The number of learners of the expert with the largest weight. Equal weights: the first.
-        cdef Py_ssize_t i, best = 0
         if log_expert_weights is None:
             return self.n_learners
-        for i in range(1, self.n_learners):
-            if log_expert_weights[i] > log_expert_weights[best]:
-                best = i
-        return best + 1
+        return 1 + first_largest(&log_expert_weights[0], self.n_learners)
 
     cdef int run_share(self, int phase, Py_ssize_t member) except -1 nogil:
         cdef Py_ssize_t first = self.n_learners * member // self.n_members
@@ -292,10 +288,7 @@ cdef class Rounds(ThreadTeam):
             if self.rule.single_label:
                 # The whole vote is given to the label with the largest vote. If votes are equal, it
                 # is given to the first of these labels.
-                best = 0
-                for l in range(1, self.n_labels):
-                    if h[l] > h[best]:
-                        best = l
+                best = first_largest(h, self.n_labels)
                 for l in range(self.n_labels):
                     h[l] = 1.0 if l == best else 0.0
         return 0
