@@ -275,11 +275,12 @@ def check_entries(X, name="X"):
 
 def warn_of_large(kind, X, estimator):
     """Warn if one "row" or "feature", the `kind`, outweighs the others in the steps of a model."""
+    if X.shape[0] < MIN_ROWS:
+        return
     sizes = row_norms(X) if kind == "row" else abs(X).max(axis=0)
     sizes = sizes.toarray().ravel() if sparse.issparse(sizes) else sizes
-    if X.shape[0] < MIN_ROWS or not sizes.any():
-        return
-    ratio = sizes.max() / np.median(sizes[sizes > 0])
+    with np.errstate(over="ignore"):
+        ratio = sizes.max() / np.median(sizes[sizes > 0]) if sizes.any() else 0.0
     if ratio > MAX_RATIO:
         warnings.warn(
             f"{kind} {sizes.argmax()} of X is {ratio:.3g} times as large as the usual {kind}: in "

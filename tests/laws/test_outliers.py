@@ -134,6 +134,8 @@ def test_features_beside_which_the_others_hardly_count_are_said(container):
     for model in (PredtronClassifier(), BanditronClassifier(random_state=0)):
         with pytest.warns(UserWarning, match=message):
             model.fit(X, y)
+    with pytest.warns(UserWarning, match="feature 2 of X is inf times as large"):
+        PredtronClassifier().fit(X * ([1e-310] * 2 + [1.0] + [1e-310] * (X.shape[1] - 3)), y)
     with pytest.warns(UserWarning, match=message):
         PredtronLabelRanker().fit(X, np.column_stack([y, 1 - y]))
     with pytest.warns(UserWarning, match=message):
