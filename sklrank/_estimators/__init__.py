@@ -1,8 +1,9 @@
 """Common parts of all estimators: base class, callbacks, scikit-learn's private names, texts.
 
-`sklearn` is the only module that imports private names of scikit-learn. `callbacks` are the tasks
-that a callback follows, `texts` fills shared texts into docstrings, `smooth` minimizes functions,
-`display` is the base class of the displays. The names below are what other rooms may take.
+`sklearn` imports the private names of scikit-learn that several modules use. `callbacks` are the
+tasks that a callback follows, `texts` fills shared texts into docstrings, `smooth` minimizes
+functions, `display` is the base class of the displays. The names below are what other rooms may
+take.
 """
 
 from sklrank._estimators.base import BaseEstimator, failed_weight_checks, unchanged_on_error

@@ -301,10 +301,10 @@ def lambda_pairs(
     const Py_ssize_t[::1] ends, const Py_ssize_t[::1] starts, const Py_ssize_t[::1] n_relevant,
     const double[::1] discounts, double[::1] first, double[::1] second,
 ):
-    """Do the same as `logistic_pair_weights` and `logistic_loss`, for pairs with another factor.
+    """Return the logistic loss of pairs, or write its derivatives, if `first` is not empty.
 
-    It is the absolute difference of the discounts of both documents. If `first` is empty, the loss
-    is returned, otherwise the derivative is written.
+    The factor of a pair is the absolute difference of the discounts of both documents, otherwise
+    this is the loss of `logistic_loss` and the derivatives of `logistic_pair_weights`.
     """
     cdef Py_ssize_t q, i, j
     cdef double exp_i, weight, slope, total, loss = 0.0

@@ -18,6 +18,7 @@ import numpy as np
 from dask import delayed, is_dask_collection
 from distributed import TimeoutError as NotYet
 from distributed import get_client, wait
+from distributed.comm import CommClosedError
 
 from sklrank.boosting import HistGradientBoostingRanker
 from sklrank.boosting._hist_gradient_boosting import (
@@ -118,7 +119,7 @@ def fit_ranker(
     try:
         return fit_parts(ranker, partitions)
     except Exception as error:
-        if isinstance(error, RuntimeError) or not partitions.has_lost_workers():
+        if isinstance(error, RuntimeError) or not partitions.is_loss(error):
             raise
         raise RuntimeError(LOST.format(error)) from error
     finally:
@@ -158,9 +159,11 @@ class Partitions:
         # With their numbers.
         self._partitions = list(enumerate(row_blocks(X)))
 
-    def has_lost_workers(self):
-        """Return whether a worker has gone since the first call."""
-        return not self.client.nthreads().keys() >= set(self._workers)
+    def is_loss(self, error):
+        """Return whether an error broke a connection, or a worker has gone since the first call."""
+        # A connection may break before the scheduler knows that the worker has gone.
+        is_connected = not isinstance(error, CommClosedError)
+        return not (is_connected and self.client.nthreads().keys() >= set(self._workers))
 
     def _release(self):
         """Free what the workers have, also if the frames of an error refer to the futures."""

@@ -58,7 +58,7 @@ from itertools import repeat
 
 import numpy as np
 
-from sklrank._compiled.rows cimport Row, table_products
+from sklrank._compiled.rows cimport Row, first_largest, table_products
 from sklrank._compiled.state cimport Archive
 from sklrank._online.drift cimport DriftTest
 from sklrank._online.learner cimport LabelFeedback, known_rank_loss
@@ -409,10 +409,7 @@ cdef class RidgeLearner(LinearLearner):
 
     cdef void restart_comparison(self) noexcept nogil:
         # Models that were dropped resume with the weights of the best.
-        cdef Py_ssize_t best = 0, k, j, l
-        for k in range(1, self.n_models):
-            if self.log_shares[k] > self.log_shares[best]:
-                best = k
+        cdef Py_ssize_t best = first_largest(&self.log_shares[0], self.n_models), k, j, l
         for k in range(self.n_models):
             if self.log_shares[k] == -INFINITY:
                 for j in range(self.feature_map.n_outputs):

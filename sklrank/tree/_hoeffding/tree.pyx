@@ -35,7 +35,7 @@ from math import prod
 
 import numpy as np
 
-from sklrank._compiled.rows cimport Row
+from sklrank._compiled.rows cimport Row, first_largest
 from sklrank._compiled.state cimport Archive
 from sklrank._online.drift cimport DriftTest
 from sklrank._online.learner cimport LabelFeedback, OnlineLearner
@@ -293,10 +293,7 @@ cdef class HoeffdingTree(OnlineLearner):
         self, const double* votes, const LabelFeedback* feedback
     ) noexcept nogil:
         # Return the weight of the (first) class with the largest vote in the feedback.
-        cdef Py_ssize_t best = 0, i
-        for i in range(1, self.n_classes):
-            if votes[i] > votes[best]:
-                best = i
+        cdef Py_ssize_t best = first_largest(votes, self.n_classes), i
         for i in range(feedback.n_relevant):
             if feedback.relevant[i] == best:
                 return feedback.weights[i]
