@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._checks import check_row_labels
 from sklrank._estimators import available_if, shares_text
 from sklrank._typing import Self
 from sklrank.feedback import Exploration
@@ -126,6 +127,7 @@ class OnlinePipeline(Pipeline):
         NotFittedError
             If a transformer without `partial_fit` has state and is not fitted.
         """
+        check_row_labels({"X": X, "y": y, **params})
         with self._unchanged_transformers_on_error():
             self._final_estimator.partial_fit(self._transformed(X, y, learn=True), y, **params)
         return self

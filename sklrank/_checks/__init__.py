@@ -57,6 +57,7 @@ from sklrank._checks.samples import (
     check_outputs,
     check_rows,
     check_sparse,
+    check_times,
     input_tags_of,
     is_frame,
     is_missing,
@@ -69,6 +70,7 @@ from sklrank._checks.scores import (
     as_relevant,
     check_relevance_and_scores,
     check_scores,
+    document_scores,
     label_scores,
 )
 from sklrank._checks.targets import (

@@ -14,7 +14,14 @@ from scipy.stats import rankdata
 from sklearn.utils import check_array
 
 from sklrank._checks.numbers import check_exact
-from sklrank._checks.samples import aligned, canonical_rows, check_sparse, is_missing, plain
+from sklrank._checks.samples import (
+    MIN_VALUES,
+    aligned,
+    canonical_rows,
+    check_sparse,
+    is_missing,
+    plain,
+)
 from sklrank._checks.targets import check_same_order, find_labels
 
 # Tolerance for the sum of two probabilities, which may have been rounded to half precision.
@@ -109,6 +116,8 @@ def stored_positions(positions):
 def _warn_of_codes(positions, name, evidence):
     """Warn if a number among the positions is probably a code of labels that are not ranked."""
     n_labels = positions.shape[1]
+    if evidence == 1 and not sparse.issparse(positions):
+        _warn_of_orderings(positions, name)
     entries = positions.data if sparse.issparse(positions) else positions.ravel()
     low, high = np.fmin.reduce(entries, initial=1), np.fmax.reduce(entries, initial=1)
     # The first entries tell scores, which are no positions, without a copy of all.
@@ -148,9 +157,26 @@ def _warn_of_codes(positions, name, evidence):
     warnings.warn(
         f"{name} has the position {code:g} {why}. If it is a code of labels that are not ranked, "
         "replace it by NaN, as sklrank.label_ranking.positions_from_survey(missing_values="
-        f"{code:g}) does{cure}",
+        f"{code:g}) does{cure}. scikit-learn's cross_val_predict makes such codes of NaN",
         stacklevel=3,
     )
+
+
+def _warn_of_orderings(positions, name):
+    """Warn if rows are probably orderings of some labels, filled up with NaN."""
+    known = ~np.isnan(positions)
+    known = known[~known.all(axis=1)]
+    n_ranked = known.sum(axis=1)
+    if len(known) < MIN_VALUES or len(set(n_ranked)) < 2 or (known[:, 1:] > known[:, :-1]).any():
+        return
+    # Positions that count only the ranked labels are not above their number.
+    most = np.fmax.reduce(positions[np.isnan(positions[:, -1])], axis=1)
+    if (most > n_ranked).mean() > 0.5:
+        warnings.warn(
+            f"{name} has NaN at the ends of rows only. If these are orderings, the best label "
+            "first, pass sklrank.label_ranking.positions_from_orderings of them",
+            stacklevel=4,
+        )
 
 
 def _warn_of_indicator(table, name):

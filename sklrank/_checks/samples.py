@@ -1,5 +1,6 @@
 """Checks of samples: dense and sparse matrices, and data frames."""
 
+import re
 import warnings
 from datetime import date, timedelta
 
@@ -14,6 +15,8 @@ from sklearn.utils.validation import validate_data
 MAX_FACTOR = 1e60
 # Of fewer values, most may be new categories by chance.
 MIN_VALUES = 10
+# Trees of scikit-learn, and similarities, take values that differ by less as equal.
+FEATURE_THRESHOLD = 1e-7
 # Single precision has 2**24 numbers of one size. Splits and steps need some hundreds.
 MIN_SPREAD = 2.0**-16
 # A step on a row that is so many times as large as the usual one outweighs as many others, and its
@@ -56,8 +59,8 @@ def check_rows(estimator, X, *, reset, **check_params):
             "ensure_all_finite": "allow-nan" if tags.allow_nan else True,
         }
     X = plain(X)
-    if getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
-        raise ValueError(f"X must have numbers, got {X.dtype}: pass times as numbers of a unit")
+    if not check_params.get("skip_check_array"):
+        check_times(X)
     if "y" in check_params:
         check_params["y"] = plain(check_params["y"])
     try:
@@ -100,17 +103,19 @@ def is_plain_array(estimator, X, *, dtype="numeric", order=None, **check_params)
 
 
 def warn_of_offsets(X, estimator):
-    """Warn if a feature of dense samples varies by little beside its size."""
+    """Warn if a feature of dense samples varies by little, beside its size or at all."""
     if sparse.issparse(X):
         return
     X = check_array(X, dtype=np.float64, ensure_all_finite=False)
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     sizes, spreads = np.maximum(np.abs(low), np.abs(high)), high - low
-    for i in np.flatnonzero((spreads > 0) & (spreads < MIN_SPREAD * sizes))[:1]:
+    least = 0.0 if getattr(estimator, "_steps_like_rows", False) else FEATURE_THRESHOLD
+    is_small = spreads < np.maximum(MIN_SPREAD * sizes, least)
+    for i in np.flatnonzero((spreads > 0) & is_small)[:1]:
         warnings.warn(
             f"the feature {i} of X has values of the size {sizes[i]:.3g}, which differ by "
             f"{spreads[i]:.3g} at most: {type(estimator).__name__} can hardly tell them apart. "
-            "Subtract the mean, as sklearn.preprocessing.StandardScaler does",
+            "Standardize it, as sklearn.preprocessing.StandardScaler does",
             stacklevel=4,
         )
 
@@ -120,13 +125,26 @@ def is_frame(X):
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
+def check_times(X):
+    """Raise if samples have times, which some libraries convert to numbers of any unit."""
+    types, names = getattr(X, "dtypes", []), getattr(X, "columns", [])
+    if hasattr(X, "dtype"):
+        types, names = [X.dtype], [None]
+    elif hasattr(X, "schema") and hasattr(X, "column_names"):  # of pyarrow
+        types, names = X.schema.types, X.column_names
+    for kind, name in zip(types, names):
+        if re.match("date|time|duration", str(kind), re.IGNORECASE):
+            where = "X" if name is None else f"the column {str(name)!r} of X"
+            raise ValueError(
+                f"{where} must have numbers, got {kind}: pass times as numbers of a unit"
+            )
+
+
 def check_numeric(X, remedy):
     """Raise an error that names the first column of a data frame that cannot be numbers."""
     for i, name in enumerate(X.columns if is_frame(X) else []):
         try:
             column = X.iloc[:, i] if hasattr(X, "iloc") else X[name]
-            if np.asarray(column).dtype.kind in "mM":
-                raise TypeError("it has dates")
             check_array(column, dtype=np.float64, ensure_2d=False, ensure_all_finite=False)
         except (TypeError, ValueError) as error:
             raise ValueError(

@@ -4,6 +4,7 @@ from reprlib import repr as shortened
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import is_classifier
 
 from sklrank._checks.numbers import check_finite
 from sklrank._checks.samples import check_sparse, plain
@@ -117,6 +118,20 @@ def label_scores(estimator, X):
     if isinstance(scores, list):
         return _second_classes(estimator, scores)
     return as_label_columns(np.asarray(scores))
+
+
+def document_scores(estimator, X):
+    """Return the scores of documents by `predict` or, of a classifier, the expected grades.
+
+    The decision function replaces those of a classifier without probabilities.
+    """
+    if hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator):
+        classes = np.asarray(estimator.classes_)
+        if hasattr(estimator, "predict_proba") and classes.dtype.kind in "biuf":
+            return (estimator.predict_proba(X) * classes).sum(axis=1)
+        if hasattr(estimator, "decision_function") and len(classes) == 2:
+            return estimator.decision_function(X)
+    return estimator.predict(X)
 
 
 def _second_classes(estimator, probas):

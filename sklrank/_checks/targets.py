@@ -69,7 +69,7 @@ def _checked_target(y, multilabel):
             )
         return Target(y, True, names)
     if y.ndim == 2 and y.shape[1] > 1:
-        check_classification_targets(y)
+        check_class_labels(y)
         values = np.unique(y.data if sparse.issparse(y) else y)
         raise ValueError(
             "y must have class labels of shape (n_samples,), or 0 and 1 in one column per label "
@@ -389,6 +389,9 @@ def check_available(available, classes, n_samples: int, k: int = 1):
     if available is None:
         return None
     check_same_order(classes, available, ("classes_", "available"))
+    index = getattr(available, "index", None)
+    if hasattr(index, "tolist") and np.ndim(available) == 1 and set(index) == set(classes.tolist()):
+        available = available.loc[classes.tolist()]
     meaning = "available must be a mask of bools, or a list of the names of labels in classes_"
     try:
         mask = np.asarray(plain(available))

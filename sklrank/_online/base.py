@@ -346,6 +346,8 @@ def with_all_classes(models, base, known):
         np.array_equal(model.classes_, first.classes_) for model in (*known, base or first)
     ):
         return models, base
+    if len({model.classes_.dtype.kind in "biuf" for model in known}) > 1:
+        raise ValueError("models must have labels of one type, not both numbers and strings")
     of_known = [model.classes_.tolist() for model in known]
     before = set() if base is None else set(base.classes_.tolist())
     dropped = before.difference(set.intersection(*map(set, of_known)))

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sklrank._checks import (
     check_available,
     check_label_names,
+    check_row_labels,
     check_weights,
     names_of,
     sorted_classes,
@@ -247,6 +248,8 @@ class ExploringMixin(metaclass=ABCMeta):
 
         {learned}
         """
+        others = {"sample_weight": sample_weight, "available": available}
+        check_row_labels({"X": X, "rewards": rewards, **others})
         with self._discard_failed_start(classes):
             X = self._check_X_and_start(X, classes)
             shown = check_exploration(

@@ -84,6 +84,11 @@ class QueryObjective(Objective):
                 f"grade is {y.max():g}: let the grades be 1 or more where relevant"
             )
         self._chance = chance[self._is_counted]
+        if not (self.performance(y) > self._chance).any():
+            raise ValueError(
+                f"metric={metric!r} is the same for all rankings of each query: use grades of 0 "
+                "where documents are not relevant, a smaller k, or metric='ndcg'"
+            )
         weights = target.query_weights[self._is_counted]
         self._shares = weights / weights.sum()
         self.labels = np.unique(y, return_inverse=True)[1]

@@ -19,6 +19,7 @@ from sklrank._checks import (
     check_outputs,
     check_relevance,
     check_rows,
+    document_scores,
     input_tags_of,
     is_frame,
     is_qid_given,
@@ -67,9 +68,10 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     ranker : estimator
-        Ranker, classifier or regressor whose `predict` scores documents. It, the last step of a
-        pipeline or the estimator of a search gets `qid` if its `fit` has this parameter. One in a
-        :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and all queries calibrate.
+        Ranker or regressor whose `predict` scores documents, or classifier of their grades. It, the
+        last step of a pipeline or the estimator of a search gets `qid` if its `fit` has this
+        parameter. One in a :class:`~sklearn.frozen.FrozenEstimator` is not fitted again, and all
+        queries calibrate.
     alpha : float, default=0.1
         Largest expected risk, between 0 and 1.
     risk : {"recall", "false-discovery"}, default="recall"
@@ -244,7 +246,7 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
 
     def _centered_scores(self, X, queries):
         """Return the scores minus their means over the documents of each query."""
-        scores = np.asarray(self.ranker_.predict(X), dtype=np.float64)
+        scores = np.asarray(document_scores(self.ranker_, X), dtype=np.float64)
         if scores.shape != queries.codes.shape:
             raise ValueError(
                 f"ranker must predict one score for each document, got the shape {scores.shape} "

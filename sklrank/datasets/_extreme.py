@@ -92,9 +92,11 @@ class _Samples:
             if len(self.shape) != 3 or min(self.shape) < 0:
                 raise ValueError("the first line must have three numbers")
             return b""
-        first, *features = line.split()
-        if line[:1].isspace() or b":" in first:
-            first, features = b"", line.split()
+        features = line.split()
+        if not features and len(self.ends) > self.shape[0]:
+            return b""  # A blank line at the end: others are samples without labels and features.
+        has_labels = not (line[:1].isspace() or b":" in features[0])
+        first = features.pop(0) if has_labels else b""
         labels = sorted({int(label) for label in first.split(b",") if first})
         _, n_features, n_labels = self.shape
         if labels and not 0 <= labels[0] <= labels[-1] < n_labels:

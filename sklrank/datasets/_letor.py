@@ -16,8 +16,10 @@ from sklrank._checks import check_scalar
 from sklrank._typing import Loaded
 from sklrank.datasets._text_files import is_mostly_empty, read_svmlight
 
-# A query id that is no number.
-_NAME = re.compile(rb"(?=.*[A-Za-z])[!-~]+")
+# A query id that is no number: it has a letter.
+_NAME = re.compile(rb"(?=.*[A-Za-z\x80-\xff])[!-~\x80-\xff]+")
+# Missing values of LETOR 4.0, where the logarithm of a probability of 0 would be, and of Istella.
+_MISSING = b":NULL", b":1.79769313486e+308"
 
 
 def load_letor(
@@ -56,10 +58,10 @@ def load_letor(
         Data set with the following attributes:
 
         - ``data``: ndarray or CSR matrix of shape (n_samples, n_features), float64. Missing values
-          (``nan``, and ``NULL`` in LETOR 4.0) are NaN.
+          (``nan``, ``NULL`` in LETOR 4.0, ``1.79769313486e+308`` in Istella) are NaN.
         - ``target``: ndarray of shape (n_samples,), float64, the relevance grades.
         - ``qid``: ndarray of shape (n_samples,), the query ids: int64, or str if one of them is a
-          name, such as ``WT04-170`` in LETOR 3.0.
+          name, such as ``WT04-170`` in LETOR 3.0, or too large.
 
         If `path` is a sequence, a list with one Bunch for each file is returned.
     (data, target, qid) : tuple if ``return_X_y_qid`` is True
@@ -165,8 +167,9 @@ class _Documents:
                 f"were not judged (grade -1), got {float(grade):g}"
             )
         self._append(fields[1][4:])
-        # LETOR 4.0 has NULL where the logarithm of a probability of 0 would be.
-        return b"%b qid:0 %b\n" % (grade, features.replace(b":NULL", b":nan"))
+        for missing in _MISSING:
+            features = features.replace(missing, b":nan")
+        return b"%b qid:0 %b\n" % (grade, features)
 
     def _append(self, name: bytes) -> None:
         try:
@@ -174,10 +177,11 @@ class _Documents:
         except ValueError:
             if not _NAME.fullmatch(name):
                 raise ValueError("the query id must be an integer or a name") from None
-            if isinstance(self.qid, array):
-                self.qid = [str(each) for each in self.qid]
             query = name.decode()
         else:
             if b"_" in name:
                 raise ValueError("numbers cannot have underscores")
+        is_number = isinstance(query, int) and abs(query) < 2**63
+        if isinstance(self.qid, array) and not is_number:
+            self.qid = [str(each) for each in self.qid]
         self.qid.append(query if isinstance(self.qid, array) else str(query))

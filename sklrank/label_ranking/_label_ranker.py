@@ -356,6 +356,11 @@ class DecompositionRanker(MetaLabelRanker):
         "multi_output": [StrOptions({"auto"}), "boolean"],
     }
 
+    @property
+    def _needs_small_means(self):
+        # As scikit-learn's trees do, which are the defaults.
+        return self.estimator is None
+
     def _check_data(self, X, y, sample_weight, *, reset, positive=True):
         X, positions, weights = super()._check_data(
             X, y, sample_weight, reset=reset, positive=positive

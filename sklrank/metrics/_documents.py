@@ -8,6 +8,7 @@ The options on which papers and programs differ are in `_document_values/values.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import wraps
 
@@ -543,6 +544,12 @@ def _evaluate(of_queries, y_true, y_score, qid, k, average, sample_weight, conve
         raise ValueError(
             f"y_score must have the shape of y_true, {grades.shape}, got {scores.shape}: one score "
             "per document."
+        )
+    if "gain" not in options and grades.min(initial=np.inf) > 0 and np.ptp(grades) > 0:
+        warnings.warn(
+            f"all documents are relevant, since the lowest grade in y_true is {grades.min():g}: "
+            "this metric needs grades of 0, such as those of y_true >= 4, or use ndcg_score",
+            stacklevel=3,
         )
     weight = check_weight(sample_weight, len(grades), average)
     if grades.ndim == 1:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import UNUSED
 
-from sklrank._checks import check_scored, label_scores
+from sklrank._checks import check_scored, document_scores, label_scores
 from sklrank._estimators import BaseEstimator
 
 # Parameters of metrics that are no parameters of their scorers.
@@ -107,7 +107,7 @@ class LabelRankingScorer(Scorer):
 
 
 class DocumentScorer(Scorer):
-    """Scorer for rankings of the documents of queries, by `predict`."""
+    """Scorer for rankings of the documents of queries, by `predict` or expected grades."""
 
     __metadata_request__score = {"qid": True}
 
@@ -124,7 +124,8 @@ class DocumentScorer(Scorer):
         Parameters
         ----------
         estimator : object
-            For 1-d `y`, a fitted ranker of documents or regressor, whose `predict` returns scores.
+            For 1-d `y`, a fitted ranker of documents or regressor, whose `predict` returns scores,
+            or a classifier, whose scores are the expected grades or the decision function.
             For 2-d `y`, a fitted ranker of labels with `decision_function` or `predict_proba`.
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Samples.
@@ -151,7 +152,7 @@ class DocumentScorer(Scorer):
                 "params={'qid': qid}). In a call of your own, pass qid=qid."
             )
         else:
-            y, scores = column_or_1d(y), estimator.predict(X)
+            y, scores = column_or_1d(y), document_scores(estimator, X)
         others = {}
         if getattr(self, "gain", None) == "exponential" and np.min(np.asarray(y), initial=0) < 0:
             # Negative relevance has no exponential gain.

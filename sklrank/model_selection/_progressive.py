@@ -19,6 +19,7 @@ from sklrank._checks import (
     as_label_columns,
     check_columns,
     check_no_collections,
+    check_row_labels,
     check_sparse,
     check_weights,
     column_names,
@@ -155,6 +156,7 @@ def progressive_val_score(
         return _score_batches(estimator, X, scoring, classes, chunk_size, verbose)
     check_sparse(X)
     check_sparse(y, "y")
+    check_row_labels({"X": X, "y": y, "sample_weight": sample_weight})
     X, y = indexable(X, y)
     given, y = y, _as_target(y)
     # The models of this package learn the names of labels from a dataframe.
@@ -257,6 +259,7 @@ def progressive_reward_score(
             raise TypeError(f"estimator must have {method}, which {estimator!r} lacks")
     if not is_integer(chunk_size) or chunk_size < 1:
         raise ValueError(f"chunk_size must be a positive number of samples, got {chunk_size!r}.")
+    check_row_labels({"X": X, "y": y})
     X, target = indexable(X, _as_target(y))
     known = _labels_to_explore(estimator, column_names(y), target)
     model, total = deepcopy(estimator), 0.0

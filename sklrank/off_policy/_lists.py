@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
-from sklrank._checks import as_numbers, check_level, look_up
+from sklrank._checks import as_numbers, check_level, check_row_labels, look_up
 from sklrank._estimators import _num_samples, _safe_indexing
 from sklrank.feedback import Exploration
 from sklrank.feedback._protocol import arrays_of_record, check_exploration, check_rewards
@@ -76,6 +76,7 @@ def list_policy_value(
     n_dimensions = look_up("method", {"labels": 2, "pairs": 3}, method)
     check_level(confidence, "confidence")
     interval_of = look_up("interval", INTERVALS, interval)
+    check_row_labels({"rewards": rewards, "policy": policy, "X": X, "available": available})
     n_samples, k = arrays_of_record(exploration)[0].shape
     rewards = check_rewards(rewards, (n_samples, k, k)[:n_dimensions], bounded=False)
     known = known_samples(rewards)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sklrank._checks import check_same_order, plain
+from sklrank._checks import check_row_labels, check_same_order, plain
 from sklrank.feedback._protocol import arrays_of_record, check_exploration, check_rewards
 
 # Rounding to six decimals changes the sum of 1000 probabilities by at most this.
@@ -38,6 +38,7 @@ def check_log(rewards, exploration, policy, X=None, classes=None, available=None
 
     With `classes`, the actions are indices into these, also if the record has other names.
     """
+    check_row_labels({"rewards": rewards, "policy": policy, "X": X, "available": available})
     n_samples = len(arrays_of_record(exploration)[0])
     rewards = check_rewards(rewards, (n_samples,), bounded=False)
     known = known_samples(rewards)

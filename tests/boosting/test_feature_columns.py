@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.linear_model import Ridge
 
 from sklrank.boosting import HistGradientBoostingRanker
 
@@ -234,3 +235,18 @@ def test_columns_of_strings_are_named(has_category):
         X["size"] = X["size"].astype("category")
     with pytest.raises(ValueError, match="the column 'kind' of X must have numbers: .* category"):
         HistGradientBoostingRanker().fit(X, [0, 1, 0, 1], qid=[1, 1, 2, 2])
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float32])
+def test_categories_that_floats_cannot_hold_are_refused(dtype):
+    ids = (2**60 + np.arange(40) % 8).astype(dtype)
+    ranker = HistGradientBoostingRanker(categorical_features=[0])
+    with pytest.raises(ValueError, match="the categorical feature 0 has the number 11529"):
+        ranker.fit(ids.reshape(-1, 1), np.arange(40) % 3, np.arange(40) % 4)
+
+
+def test_an_init_that_may_violate_constraints_is_said():
+    X = np.random.RandomState(0).normal(size=(40, 2))
+    ranker = HistGradientBoostingRanker(max_iter=2, init=Ridge(), monotonic_cst=[-1, 0])
+    with pytest.warns(UserWarning, match="init may violate monotonic_cst"):
+        ranker.fit(X, np.arange(40) % 3, np.arange(40) % 4)

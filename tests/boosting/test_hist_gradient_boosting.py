@@ -413,10 +413,16 @@ def test_warm_start_keeps_what_was_chosen():
     X, y, qid = make_many_queries(0)
     ranker = HistGradientBoostingRanker(max_iter=5, warm_start=True, random_state=0).fit(X, y, qid)
     size = ranker.max_leaf_nodes_
-    ranker.set_params(max_iter=8, max_leaf_nodes=3).fit(X, y, qid)
+    ranker.set_params(max_iter=8, l2_regularization=1e6).fit(X, y, qid)
     assert len(ranker.estimators_) == 8
-    assert ranker.estimators_[-1].max_leaf_nodes == ranker.max_leaf_nodes_ == size
-    with pytest.raises(ValueError, match="max_iter=7 is less than the 8 rounds"):
+    last = ranker.estimators_[-1]
+    assert last.max_leaf_nodes == ranker.max_leaf_nodes_ == size
+    # Other parameters are those that the ranker has now.
+    assert last.l2_regularization == 1e6 and np.abs(last.predict(X)).max() < 1e-3
+    ranker.set_params(max_iter=9, max_leaf_nodes=3).fit(X, y, qid)
+    assert ranker.estimators_[-1].tree_.n_nodes <= 5 and ranker.max_leaf_nodes_ == 3
+    ranker.set_params(max_iter=8)
+    with pytest.raises(ValueError, match="max_iter=7 is less than the 9 rounds"):
         ranker.set_params(max_iter=7).fit(X, y, qid)
 
 

@@ -170,3 +170,9 @@ def test_features_whose_sums_overflow_are_refused():
     for method in (ranker.predict, lambda X: ranker.fit(X, y)):
         with pytest.raises(ValueError, match="X has an entry of the size 1e\\+308"):
             method(np.copysign(1e308, X))
+
+
+def test_a_metric_that_is_the_same_for_all_rankings_is_refused():
+    y = 1 + np.arange(40) % 3
+    with pytest.raises(ValueError, match="metric='map' is the same for all rankings"):
+        AdaRank(metric="map").fit(np.arange(40.0).reshape(-1, 1), y, np.arange(40) % 4)

@@ -10,6 +10,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from sklrank.boosting import HistGradientBoostingRanker
+from sklrank.metrics import ndcg_score
 
 RANDOM = np.random.RandomState(0)
 QID = np.repeat(np.arange(60), 10)
@@ -89,3 +90,30 @@ def test_codes_of_categories_have_no_units():
     ranker.set_params(categorical_features=None)
     with pytest.warns(UserWarning, match="4 of 7 features"):
         ranker.fit(A[TRAIN], Y[TRAIN], QID[TRAIN], **validation(A[VAL]))
+
+
+@pytest.mark.parametrize(
+    ("options", "grades"),
+    [
+        ({"scoring": "recall_at_k"}, [0, 1, 2]),
+        ({"scoring": "hit_rate", "k": 50, "early_stopping": True}, [0, 1, 2]),
+        ({"scoring": "average_precision"}, [1, 2, 3]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:all documents are relevant")
+def test_a_metric_that_is_the_same_for_all_rankings_is_refused(options, grades):
+    """It chose a single tree."""
+    rng = np.random.RandomState(0)
+    X, y, qid = rng.normal(size=(200, 3)), rng.choice(grades, 200), np.repeat(np.arange(20), 10)
+    with pytest.raises(ValueError, match="is the same for all rankings of the held-out queries"):
+        HistGradientBoostingRanker(**options, random_state=0).fit(X, y, qid)
+    with pytest.raises(ValueError, match="is the same for all rankings"):
+        HistGradientBoostingRanker(scoring=options["scoring"]).fit(
+            X, y, qid, X_val=X, y_val=np.arange(200) % 2 + 1, qid_val=qid
+        )
+
+
+def test_a_metric_is_no_scorer():
+    X, y, qid = np.arange(90.0).reshape(-1, 1), np.arange(90) % 4, np.repeat(np.arange(9), 10)
+    with pytest.raises(ValueError, match="ndcg_score is a metric: pass ndcg_scorer or its name"):
+        HistGradientBoostingRanker(scoring=ndcg_score, random_state=0).fit(X, y, qid)

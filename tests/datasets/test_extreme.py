@@ -33,6 +33,16 @@ def test_rows_with_and_without_labels(tmp_path, text):
     assert (X != found.data).nnz == (Y != found.target).nnz == 0
 
 
+@pytest.mark.parametrize("empty", ["", " "])
+def test_samples_without_labels_and_features(tmp_path, empty):
+    """They are empty lines; those at the end are none."""
+    X, Y = load_extreme_multilabel(
+        write(tmp_path, f"3 2 2\n1 0:2\n{empty}\n0 1:3\n\n"), return_X_y=True
+    )
+    assert_array_equal(X.toarray(), [[2, 0], [0, 0], [0, 3]])
+    assert_array_equal(Y.toarray(), [[0, 1], [0, 0], [1, 0]])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -273,6 +273,9 @@ def test_likelihood_ratio_is_that_of_fits_from_scratch(survey):
             likelihood_ratio_test(*models)
     with pytest.raises(ValueError, match="ties"):
         likelihood_ratio_test(None, ties)
+    noise = np.random.RandomState(0).normal(size=(200, 3))
+    with pytest.raises(ValueError, match="restricted has a larger likelihood than full"):
+        likelihood_ratio_test(full, PlackettLuceRanker(**EXACT).fit(noise, Y, weight))
 
 
 def test_goodness_of_fit_is_the_ratio_against_two_models(survey):

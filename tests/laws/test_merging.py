@@ -626,3 +626,12 @@ def keep(data, dropped):
     if target.ndim == 2:
         return samples, target[:, 1:]
     return samples[target != dropped], target[target != dropped]
+
+
+def test_numbers_and_strings_are_no_labels_of_one_model():
+    models = [
+        OnlineRidgeClassifier().partial_fit(X[:9], np.arange(9) % 3),
+        OnlineRidgeClassifier().partial_fit(X[:9], (np.arange(9) % 3).astype(str)),
+    ]
+    with pytest.raises(ValueError, match="not both numbers and strings"):
+        models[0].merge(models[1:])

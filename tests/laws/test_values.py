@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from scipy.stats import rankdata
 from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Ridge
@@ -35,6 +36,7 @@ from sklrank.label_ranking import (
 )
 from sklrank.linear_model import (
     BanditronClassifier,
+    LinUCBClassifier,
     OnlineLogisticRegression,
     PredtronClassifier,
     PredtronLabelRanker,
@@ -57,9 +59,12 @@ from sklrank.model_selection import (
     ProgressiveValidationDisplay,
     QueryKFold,
     RankingDisplay,
+    progressive_reward_score,
+    progressive_val_score,
 )
-from sklrank.off_policy import policy_value
+from sklrank.off_policy import list_policy_value, policy_value
 from sklrank.online_boosting import OnlineBMR
+from sklrank.pipeline import OnlinePipeline
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier, PooledLabelSpreading
 from sklrank.semi_supervised._labels import PartlyLabeledMixin
 from sklrank.streaming import fit_blocks
@@ -356,12 +361,15 @@ def test_rows_that_pandas_would_match_otherwise_are_said():
         rank_loss(pd.DataFrame(np.eye(4)), pd.DataFrame(np.eye(4))[::-1])
 
 
+@pytest.mark.filterwarnings("ignore:the effective sample size is 40")
 def test_scored_rows_that_pandas_would_match_otherwise_are_said():
     """By `score`, scorers, displays, metrics with weights, and readers of tables and blocks."""
     qid = np.repeat(np.arange(4), 10)
     frame, grades = pd.DataFrame(X), pd.Series(np.arange(N) % 3)
     positions, relevant = pd.DataFrame(RANKINGS), pd.DataFrame((RANKINGS == 1).astype(int))
-    ones = pd.Series(np.ones(N))
+    ones, evaluated = pd.Series(np.ones(N)), pd.DataFrame(np.full((N, 2), 0.5))
+    log = Exploration(np.arange(N) % 2, np.full(N, 0.5))
+    lists = Exploration(log.actions[:, None], np.full((N, 1, 1), 0.5))
     models = {
         "rankings": (PlackettLuceRanker(alpha=1.0), positions),
         "relevance": (PredtronLabelRanker(), relevant),
@@ -391,6 +399,9 @@ def test_scored_rows_that_pandas_would_match_otherwise_are_said():
         lambda: reject_loss(grades, grades[::-1], reject_cost=0.1),
         lambda: positions_from_long(np.arange(N), grades, ones[::-1]),
         lambda: fit_blocks(HistGradientBoostingRanker(), [(frame, grades[::-1], qid)]),
+        lambda: policy_value(ones, log, evaluated[::-1], method="snips"),
+        lambda: policy_value(ones, log, evaluated, X=frame[::-1], method="snips"),
+        lambda: list_policy_value(pd.DataFrame(np.ones((N, 1))), lists, evaluated[::-1]),
     ):
         with pytest.warns(UserWarning, match="have the same row labels in another order"):
             call()
@@ -511,3 +522,37 @@ def test_a_refiner_without_a_ranking_says_so(refiner):
         given.predict(X, np.zeros(N)) if isinstance(refiner, ResidualRefiner) else given.predict(X)
     )
     assert_array_equal(alone, given)
+
+
+def test_feedback_in_other_rows_than_the_samples_is_said():
+    frame, shown = pd.DataFrame(X), Exploration(np.arange(N) % 2, np.full(N, 0.5))
+    rewards, classes = pd.Series(np.arange(N) % 2), pd.Series(np.arange(N) % 2)
+    for call in (
+        lambda y: LinUCBClassifier().partial_fit_feedback(frame, shown, y, classes=[0, 1]),
+        lambda y: OnlinePipeline([("model", LinUCBClassifier())]).partial_fit(frame, y),
+        lambda y: progressive_val_score(LinUCBClassifier(), frame, y, scoring="accuracy"),
+        lambda y: progressive_reward_score(LinUCBClassifier(), frame, y),
+    ):
+        call(rewards)
+        with pytest.warns(UserWarning, match="have the same row labels in another order"):
+            call(classes[::-1])
+
+
+@pytest.mark.filterwarnings("ignore:the maximum likelihood")
+def test_orderings_are_told_from_positions():
+    orderings = np.argsort(RANDOM.normal(size=(N, 4)), axis=1) + 1.0
+    filled = np.where(np.arange(4) < 1 + np.arange(N)[:, None] % 3, orderings, np.nan)
+    for ranker in (PlackettLuceRanker(alpha=1.0), PairwiseRanker(HistogramTreeClassifier())):
+        with pytest.warns(UserWarning, match="pass sklrank.label_ranking.positions_from_orderings"):
+            ranker.fit(X, filled)
+        ranker.fit(X, rankdata(filled, axis=1, nan_policy="omit"))
+
+
+def test_features_that_vary_by_less_than_trees_see_are_said():
+    y = np.arange(N) % 3
+    for model in (MCSSBClassifier(n_estimators=2), HonestTreeClassifier(), LabelwiseRanker()):
+        target = RANKINGS if isinstance(model, LabelwiseRanker) else y
+        with pytest.warns(UserWarning, match="the feature 0 of X has values .* Standardize it"):
+            model.fit(1e-9 * X, target)
+    with pytest.warns(UserWarning, match="feature 0 of X is .* times as large as the usual"):
+        ProbabilisticLabelTree(random_state=0).fit(X * [1e6, 1, 1], y)

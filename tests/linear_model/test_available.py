@@ -1,6 +1,7 @@
 """Labels that are not available, and rewards that are numbers or not known."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
@@ -54,6 +55,8 @@ def test_only_available_labels_are_shown(model):
     # One row for all samples, as a mask or by names in any order.
     for names in (np.arange(M) < 3, [2, 0, 1]):
         assert model.explore(X, available=names).actions.max() < 3
+    by_name = pd.Series(np.arange(M) < 3)[::-1]
+    assert model.explore(X, available=by_name).actions.max() < 3
     scores = clone(model).progressive_fit(
         X, Y if shown.actions.ndim > 1 else Y.argmax(axis=1), range(M), available=MASK
     )

@@ -8,7 +8,8 @@ import pytest
 from sklearn import clone, config_context
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.svm import LinearSVC
 
 from sklrank import metrics
 from sklrank.metrics import _documents
@@ -81,3 +82,18 @@ def test_requests(scorer, metric):
     with config_context(enable_metadata_routing=True):
         requests = scorer.get_metadata_routing().score.requests
     assert requests == {"qid": True, "sample_weight": None}
+
+
+def test_classifiers_are_scored_by_expected_grades():
+    """Predicted classes would be ties of most documents."""
+    rng = np.random.RandomState(0)
+    X, qid = rng.normal(size=(200, 3)), np.repeat(np.arange(10), 20)
+    grades = np.digitize(X[:, 0] + rng.normal(size=200), [0.5, 1.5])
+    several, binary = LogisticRegression().fit(X, grades), LinearSVC().fit(X, grades > 0)
+    expected = several.predict_proba(X) @ [0, 1, 2]
+    assert metrics.ndcg_scorer(several, X, grades, qid=qid) == pytest.approx(
+        metrics.ndcg_score(grades, expected, qid=qid)
+    )
+    assert metrics.average_precision_scorer(binary, X, grades, qid=qid) == pytest.approx(
+        metrics.average_precision_score(grades, binary.decision_function(X), qid=qid)
+    )

@@ -8,6 +8,7 @@ import pytest
 from document_orders import TIES, by_query
 from numpy.testing import assert_allclose, assert_array_equal
 
+from sklrank import metrics
 from sklrank.metrics import (
     average_precision_score,
     dcg_score,
@@ -189,3 +190,12 @@ def test_trec_eval_itself():
         values = metric(y, scores, qid=qid, average=False, **options)
         for query in range(30):
             assert isclose(values[query], results[str(query)][name], rel_tol=1e-12), name
+
+
+@pytest.mark.parametrize("name", ["average_precision", "precision_at_k", "reciprocal_rank"])
+def test_ratings_without_0_are_all_relevant(name):
+    """The value of any ranking is 1, which is said; equal grades may mean relevance."""
+    metric = getattr(metrics, f"{name}_score")
+    with pytest.warns(UserWarning, match="all documents are relevant, since the lowest grade.* 1:"):
+        assert metric([1, 3, 5, 4], [4, 3, 2, 1]) == 1
+    assert metric([1, 1, 1], [3, 2, 1]) == 1

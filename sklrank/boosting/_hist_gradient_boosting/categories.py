@@ -11,7 +11,7 @@ from collections.abc import Set
 import numpy as np
 from sklearn.utils import check_array
 
-from sklrank._checks import check_known, check_numeric, is_frame, is_missing
+from sklrank._checks import check_known, check_numeric, check_times, is_frame, is_missing
 from sklrank._estimators import _safe_indexing
 
 # So many samples show where the values of a feature are.
@@ -59,6 +59,7 @@ class CategoryEncoder:
         numeric = [feature for feature, each in enumerate(self.categories) if each is None]
         if numeric:
             numbers = _safe_indexing(X, np.array(numeric), axis=1)
+            check_times(numbers)
             try:
                 encoded[:, numeric] = check_array(
                     numbers, dtype=np.float64, ensure_all_finite="allow-nan", input_name="X"

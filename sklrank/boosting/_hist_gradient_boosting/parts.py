@@ -50,6 +50,7 @@ from sklrank._estimators import _fit_context, print_progress, unchanged_on_error
 from sklrank.boosting._base import DocumentTarget
 from sklrank.boosting._hist_gradient_boosting.race import (
     Race,
+    check_varying,
     hold_out,
     make_judge,
     round_reporter,
@@ -277,7 +278,9 @@ def fit_parts(ranker, source):
         if target_held_out is not None:
             scores = scores if ranker.init_ is not None else np.zeros(len(scores))
             objective = ranker._make_objective(target_held_out)
-            judge, codes = make_judge(ranker, objective, None, target_held_out), np.asarray(codes)
+            judge, is_constant = make_judge(ranker, objective, None, target_held_out)
+            check_varying(ranker, is_constant)
+            codes = np.asarray(codes)
             ranker.validation_loss_curve_ = np.array([judge(scores)])
             evaluated = judge, scores, lambda model: model.tree_.predict_codes(codes, bins.n_bins)
         learner = PartsLearner(ranker, bins, ask, n_samples)

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable
 from copy import copy
 from functools import partial
+from inspect import isfunction
 from itertools import islice
 from numbers import Real
 from typing import NamedTuple
@@ -88,6 +89,8 @@ class Fold(NamedTuple):
     """For each start, the initial scores of both parts."""
     judge: Callable
     """Function of the scores of the held-out queries that should be small."""
+    is_constant: bool = False
+    """Whether it has the same value for the best and for the worst ranking."""
 
 
 class Winner(NamedTuple):
@@ -119,6 +122,8 @@ class Race:
         kind = ranker.init if isinstance(ranker.init, str) else None
         if kind == "auto":
             self.starts = (None,) if callable(ranker.loss) else (None, "linear")
+        if not (kind or ranker.init is None or ranker.monotonic_cst is None):
+            warnings.warn("init may violate monotonic_cst, which binds the trees", stacklevel=4)
         no_value = "needs the value of the loss, but loss is a function, which returns derivatives"
         if callable(ranker.loss) and kind == "linear":
             raise ValueError(f"init='linear' {no_value}; use an estimator as init, or None")
@@ -161,6 +166,7 @@ class Race:
             folds = self._folds(X, target, splits, validation)
         winner = Winner(self.starts[0], trees[len(trees) // 2], None)
         if folds:
+            check_varying(ranker, all(fold.is_constant for fold in folds))
             rounds = ranker.max_iter, ranker.learning_rate
             winner = run_race(trees, self.starts, folds, *rounds, ranker._random_state)
         return winner._replace(init=self._fit_start(winner.start, X, target))
@@ -218,8 +224,8 @@ class Race:
             model = self._fit_start(start, X, target)
             scores[start] = [scores_of(model, X), scores_of(model, X_val)]
         bins = self.bins(X, RACE_BINS)
-        judge = make_judge(ranker, objectives[1], X_val, target_val)
-        return Fold([bins, bins.encode(X_val)], objectives, scores, judge)
+        judge, is_constant = make_judge(ranker, objectives[1], X_val, target_val)
+        return Fold([bins, bins.encode(X_val)], objectives, scores, judge, is_constant)
 
     def _fit_start(self, start, X, target):
         """Return a model of initial scores, fitted to (drawn) samples; None for scores of 0."""
@@ -296,6 +302,13 @@ def make_trees(ranker, n_samples):
         )
         for number in (LEAF_NUMBERS if ranker.max_leaf_nodes == "auto" else [ranker.max_leaf_nodes])
     ]
+
+
+def tree_of_warm_start(ranker, n_samples):
+    """Return the tree that a ranker has grown so far, with the parameters that it has now."""
+    trees = make_trees(ranker, n_samples)
+    same = (tree for tree in trees if tree.max_leaf_nodes == ranker.max_leaf_nodes_)
+    return next(same, trees[len(trees) // 2])
 
 
 # -- Linear scores.
@@ -435,7 +448,9 @@ def evaluate_rounds(ranker, evaluated):
     if evaluated is None:
         return ()
     X, target = evaluated
-    judge, losses = make_judge(ranker, ranker._make_objective(target), X, target), []
+    judge, is_constant = make_judge(ranker, ranker._make_objective(target), X, target)
+    check_varying(ranker, is_constant)
+    losses = []
     for scores in ranker._staged_scores(X):
         losses.append(judge(scores))
     ranker.validation_loss_curve_ = np.array(losses)
@@ -469,10 +484,18 @@ class FixedScores(NamedTuple):
 
 
 def make_judge(ranker, objective, X, target):
-    """Return the function of the scores of held-out queries that should be small."""
+    """Return the function of the scores of held-out queries that should be small.
+
+    Also return whether it has the same value for the best and for the worst ranking.
+    """
     if ranker.scoring == "loss":
-        return objective.compared().held_out_value
+        return objective.compared().held_out_value, False
     scorer, options = ranker.scoring, {}
+    if isfunction(scorer) and scorer.__name__.endswith("_score"):
+        raise ValueError(
+            f"scoring must be a scorer, called with an estimator and samples, but "
+            f"{scorer.__name__} is a metric: pass {scorer.__name__}r or its name"
+        )
     if isinstance(scorer, str):
         scorer = clone(SCORERS[scorer])
         known = scorer.get_params()
@@ -488,7 +511,17 @@ def make_judge(ranker, objective, X, target):
             raise ValueError(f"scoring must return a finite number, got {value!r}")
         return -float(value)
 
-    return judge
+    return judge, judge(target.y) == judge(-target.y)
+
+
+def check_varying(ranker, is_constant):
+    """Raise a ValueError if the metric is the same for all rankings of the held-out queries."""
+    if is_constant:
+        raise ValueError(
+            f"scoring={ranker.scoring!r} is the same for all rankings of the held-out queries, and "
+            "cannot compare rounds: pass a smaller k, relevance of 0 where documents are not "
+            "relevant, or scoring='ndcg'"
+        )
 
 
 # -- Boosting on the folds.

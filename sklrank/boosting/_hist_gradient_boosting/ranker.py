@@ -55,6 +55,7 @@ from sklrank.boosting._hist_gradient_boosting.race import (
     hold_out,
     round_reporter,
     scores_of,
+    tree_of_warm_start,
 )
 from sklrank.boosting._objectives import (
     LOSSES,
@@ -141,7 +142,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
         Tolerance with ``early_stopping=True``.
     warm_start : bool, default=False
         If True, `fit` keeps the trees of the last call and adds trees up to `max_iter`. What
-        held-out queries have chosen is kept, too.
+        held-out queries have chosen is kept, too, and so is `init`.
     verbose : int, default=0
         If positive, print the loss and that of held-out queries, if any, after each round.
     random_state : int, RandomState instance or None, default=None
@@ -448,7 +449,10 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
             # A warm start adds no rounds if boosting was stopped early before.
             if self._early_stopping_reason() is None:
                 tree = self._winner.tree
-                bins = tree._bin(X, self._random_state) if n_rounds else bins
+                if n_rounds:
+                    tree = tree_of_warm_start(self, len(X))
+                    self._winner = self._winner._replace(tree=tree)
+                    bins = tree._bin(X, self._random_state)
                 objective = self._make_objective(target)
                 self._boost(objective, TreeLearner(tree, bins), self._scores(X), after_round)
             if len(self.estimators_) > n_rounds or not n_rounds:

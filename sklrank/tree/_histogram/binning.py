@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sklrank._checks import check_exact
 from sklrank.tree._histogram.bin_codes import BLOCK_WIDTH, encode
 
 # Thresholds are quantiles of at most this number of values.
@@ -48,6 +49,7 @@ class FeatureBlocks:
         self.thresholds, self.categories = [np.empty(0)] * n_features, [None] * n_features
         for feature, values in enumerate(columns):
             if is_categorical[feature]:
+                check_exact(values[0], f"the categorical feature {feature}")
                 self.categories[feature] = most_frequent(*values, max_bins, feature)
             else:
                 chosen = values.astype(np.float64)

@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from sklrank._checks import check_k, check_label_names, check_random_state, indices_of, names_of
+from sklrank._checks import (
+    check_k,
+    check_label_names,
+    check_random_state,
+    indices_of,
+    names_of,
+    warn_of_large,
+)
 from sklrank._compiled import shared_call
 from sklrank._estimators import Interval, unchanged_on_error
 from sklrank._online import (
@@ -248,6 +255,10 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         self.classes_ = classes
         self._random_state = check_random_state(self.random_state)
         self._learner = self._make_tree()
+
+    def _warn_of_rows(self, X):
+        # It scales rows, but not features, to one size.
+        warn_of_large("feature", X, self)
 
     def _make_tree(self, **nodes):
         exclusive = not self._has_label_columns
