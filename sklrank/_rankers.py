@@ -22,7 +22,7 @@ from sklrank._checks import (
     strict_positions,
 )
 from sklrank._compiled import shared_call
-from sklrank._estimators import ADAPTERS_MANAGER, of_labels
+from sklrank._estimators import ADAPTERS_MANAGER, of_labels, shares_text
 from sklrank._typing import Method, Self
 from sklrank.metrics import ndcg_score
 from sklrank.metrics._document_values import NoRelevantDocumentError
@@ -242,6 +242,7 @@ def mean_ndcg(
         ) from None
 
 
+@shares_text()
 class DocumentRankerMixin:
     """Mixin for document rankers, whose `predict` scores the documents of queries.
 
@@ -269,10 +270,7 @@ class DocumentRankerMixin:
     ) -> float:
         """Return the mean NDCG of the queries that have a relevant document.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents.
+        {rows}
         y : array-like of shape (n_samples,)
             Relevance of each document, 0 or more.
         qid : array-like of shape (n_samples,), default=None

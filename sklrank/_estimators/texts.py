@@ -18,6 +18,18 @@ Parameters
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Samples.
 """,
+    "dense_samples": """
+Parameters
+----------
+X : array-like of shape (n_samples, n_features)
+    Samples.
+""",
+    "rows": """
+Parameters
+----------
+X : {array-like, sparse matrix} of shape (n_samples, n_features)
+    Documents.
+""",
     "n_features_in": """
 n_features_in_ : int
     Number of features.
@@ -29,6 +41,16 @@ Returns
 -------
 self : object
     The fitted estimator.
+""",
+    "returns_or_raises": """
+Returns
+-------
+self : object
+    The estimator.
+
+Raises
+------
+ValueError
 """,
 }
 

@@ -34,10 +34,11 @@ from sklrank._compiled import (
     merge_models,
     shared_call,
 )
-from sklrank._estimators import BaseEstimator, failed_weight_checks
+from sklrank._estimators import BaseEstimator, failed_weight_checks, shares_text
 from sklrank._typing import Self
 
 
+@shares_text()
 class BaseOnline(LockedModel, BaseEstimator):
     """Base class of the estimators that learn one sample at a time.
 
@@ -96,14 +97,7 @@ class BaseOnline(LockedModel, BaseEstimator):
             one that all servers loaded in the morning. What it has learned counts once. If None,
             all models started untrained.
 
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
+        {returns_or_raises}
             If the models differ in parameters or features, did not start from `base`, or have parts
             that do not add up, such as trees. Then, and after Ctrl-C, no model has changed.
         """
@@ -224,14 +218,7 @@ class BaseOnline(LockedModel, BaseEstimator):
         **params : dict
             Parameters of the estimator.
 
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
+        {returns_or_raises}
             If the model is fitted and `random_state` is invalid, and then nothing changes; or if
             there is no such parameter, and then those before it are set, as in scikit-learn.
         """

@@ -262,14 +262,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         classes : array-like of shape (n_dropped,)
             Entries of `classes_`. At least two other labels must remain.
 
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
+        {returns_or_raises}
             If `classes` has other entries, fewer than two labels would remain, or a weak learner
             cannot change its labels. Then the model does not change.
         NotFittedError

@@ -31,12 +31,6 @@ from sklrank.tree import HistogramTreeClassifier
 
 # Texts that document rankers share.
 of_document_rankers = shares_text(
-    rows="""
-Parameters
-----------
-X : {array-like, sparse matrix} of shape (n_samples, n_features)
-    Documents.
-""",
     documents="""
 Parameters
 ----------

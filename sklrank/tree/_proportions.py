@@ -6,17 +6,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin
 
+from sklrank._estimators import shares_text
 
+
+@shares_text()
 class ProportionsMixin(ClassifierMixin):
     """Classifier of which `_predict`, of samples that `_check_X` returns, are the proportions."""
 
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict class labels.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+        {dense_samples}
 
         Returns
         -------
@@ -29,10 +29,7 @@ class ProportionsMixin(ClassifierMixin):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the probability of each class: its proportion in the leaf of the sample.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+        {dense_samples}
 
         Returns
         -------

@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from sklrank._estimators import shares_text
 from sklrank.tree._histogram import encode_categories
 
 
+@shares_text()
 class ModelExports:
     """Mixin of HistGradientBoostingRanker with its models for other programs."""
 
@@ -92,10 +94,7 @@ class ModelExports:
     def encode(self, X: ArrayLike) -> np.ndarray:
         """Return documents as numbers, as the trees read them.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents.
+        {rows}
 
         Returns
         -------

@@ -433,10 +433,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
     ) -> Self:
         """Fit the model from scratch with `max_iter` passes over the queries.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents.
+        {rows}
         y : array-like of shape (n_samples,)
             Relevance of the documents, at least 0.
         qid : array-like of shape (n_samples,), default=None
@@ -477,23 +474,13 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
         A call that is interrupted by Ctrl-C (KeyboardInterrupt) or by a lack of memory
         (MemoryError) has learned all samples or none.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents.
+        {rows}
         y : array-like of shape (n_samples,)
             Relevance of the documents, at least 0.
         qid : array-like of shape (n_samples,), default=None
             Query of each document. If None, all documents belong to one query.
 
-        Returns
-        -------
-        self : object
-            The estimator.
-
-        Raises
-        ------
-        ValueError
+        {returns_or_raises}
             If the data are malformed. In this case, the model does not change.
         """
         self._partial_fit(X, y, qid)
@@ -502,10 +489,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Compute the scores of the documents.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Documents.
+        {rows}
 
         Returns
         -------

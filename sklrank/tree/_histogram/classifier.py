@@ -89,10 +89,7 @@ class HistogramTreeClassifier(ProportionsMixin, HistogramTree):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the tree.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+        {dense_samples}
         y : array-like of shape (n_samples,)
             Class labels, of two classes or more.
         sample_weight : array-like of shape (n_samples,), default=None

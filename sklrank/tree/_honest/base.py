@@ -115,6 +115,7 @@ def weights_of(weights, samples):
     return None if weights is None else weights[samples]
 
 
+@shares_text()
 class HonestEstimator(BaseEstimator):
     """Base class of the honest trees and forests.
 
@@ -143,14 +144,10 @@ class HonestEstimator(BaseEstimator):
         return failed_weight_checks("samples or features are drawn, divided or counted")
 
     @_fit_context(prefer_skip_nested_validation=True)
-    @shares_text()
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the model from scratch.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+        {dense_samples}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets of a regressor, or class labels of a classifier, of shape `(n_samples,)`.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -191,6 +188,7 @@ class HonestEstimator(BaseEstimator):
         return check_rows(self, X, reset=False, dtype=np.dtype(self._fitted_dtype))
 
 
+@shares_text()
 class HonestSingleTree(HonestEstimator):
     """Base class of the trees, whose leaves have the `values_`.
 
@@ -200,10 +198,7 @@ class HonestSingleTree(HonestEstimator):
     def apply(self, X: ArrayLike) -> np.ndarray:
         """Return the index of the leaf of each sample.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+        {dense_samples}
 
         Returns
         -------
@@ -264,6 +259,7 @@ class HonestSingleTree(HonestEstimator):
         return self.values_[self._find_leaves(X)]
 
 
+@shares_text()
 class HonestRegressor(RegressorMixin, MultiOutputMixin, HonestEstimator):
     """Base class of the honest regressors."""
 
@@ -285,10 +281,7 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, HonestEstimator):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the targets.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
+        {dense_samples}
 
         Returns
         -------
