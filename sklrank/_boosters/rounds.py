@@ -82,6 +82,7 @@ stop_reason_ : str
 feature_importances_ : ndarray of shape (n_features,)
     Mean importance of each feature over the weak learners, weighted by the steps. Defined only
     if the weak learners have `feature_importances_`.
+{n_features_in}
 """,
 )
 

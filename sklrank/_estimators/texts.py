@@ -62,22 +62,24 @@ def shares_text(**texts: str) -> Callable[[Documented], Documented]:
     name in braces, such as ``{qid}``, is replaced by the text of this name, which gets the
     indentation of the line. The lines of a text that continue a paragraph of the docstring have no
     indentation; descriptions of parameters have four spaces. A text that always begins a section,
-    such as that of the first parameters, has its heading. Other names are left to other decorators.
+    such as that of the first parameters, has its heading. Texts may contain names of other texts.
+    Names that the decorator does not have are left to other decorators.
     """
 
     texts = COMMON | texts
 
+    def filled(text: str) -> str:
+        return re.sub(r"^( *)\{(\w+)\}$", text_of, text, flags=re.MULTILINE)
+
     def text_of(line: re.Match) -> str:
-        return indent(texts.get(line[2], line[2].join("{}")).strip("\n"), line[1])
+        return indent(filled(texts[line[2]].strip("\n")), line[1]) if line[2] in texts else line[0]
 
     def fill(documented: Documented) -> Documented:
         members = vars(documented).values() if isinstance(documented, type) else ()
         for each in (documented, *filter(isroutine, members)):
             while each is not None:  # The functions that decorators wrap have docstrings, too.
                 if each.__doc__ is not None:  # with python -OO it is
-                    each.__doc__ = re.sub(
-                        r"^( *)\{(\w+)\}$", text_of, each.__doc__, flags=re.MULTILINE
-                    )
+                    each.__doc__ = filled(each.__doc__)
                 each = getattr(each, "__wrapped__", None)
         return documented
 

@@ -52,10 +52,7 @@ random_state : int, RandomState instance or None, default=0
     Controls the order of the samples in `fit`. If None, each fit draws another order.
 """,
     targets="""
-Parameters
-----------
-X : {array-like, sparse matrix} of shape (n_samples, n_features)
-    Samples.
+{samples}
 y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
     Class labels. Rankers of labels also accept an indicator matrix, the 0/1 relevance of the
     labels, and ignore samples of which none or all labels are relevant.
@@ -89,14 +86,7 @@ ValueError
     model does not change.
 """,
     returns_self="""
-Returns
--------
-self : object
-    The estimator.
-
-Raises
-------
-ValueError
+{returns_or_raises}
     If the data are invalid or have labels that are not in `classes`, if `classes` lacks a label of
     the model, or if a weak learner cannot learn new labels. Then the model does not change.
 """,

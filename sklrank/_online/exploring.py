@@ -90,14 +90,7 @@ available : array-like, default=None
     available.
 """,
     learned="""
-Returns
--------
-self : object
-    The estimator.
-
-Raises
-------
-ValueError
+{returns_or_raises}
     If the data are invalid: labels outside of `classes_`, that were not available or that were
     dropped since, propensities that are missing or not in (0, 1], or rewards that are not in [0,
     1], or, where numbers are refused, not 0 or 1. Then the model does not change.

@@ -217,7 +217,6 @@ class AdaRank(SupervisedDocumentRanker):
     estimators_ : list
         Weak rankers: classifiers, or named tuples with the fields `feature` and `factor`.
     {rounds}
-    {n_features_in}
 
     See Also
     --------
@@ -297,7 +296,6 @@ class AdaRank(SupervisedDocumentRanker):
         Documents have no weights: the loss is a function of the rankings of whole queries.
 
         {documents}
-        {qid}
         {query_weight}
 
         {returns_self}

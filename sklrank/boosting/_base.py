@@ -39,6 +39,7 @@ X : {array-like, sparse matrix} of shape (n_samples, n_features)
     for AdaRank with single features.
 y : array-like of shape (n_samples,)
     Relevance, 0 (not relevant) or more.
+{qid}
 """,
     qid="""
 qid : array-like of shape (n_samples,), default=None
@@ -46,16 +47,29 @@ qid : array-like of shape (n_samples,), default=None
     500 or more documents a warning is given, which ``qid=np.zeros(len(X))`` avoids.
     :class:`~sklrank.model_selection.QueryKFold` shows how to pass `qid` through searches.
 """,
-    sample_weight="""
+    weights="""
 sample_weight : array-like of shape (n_samples,), default=None
     Weights of the documents: one of weight 2 counts as two, so that the weight of a pair is the
     product of those of its documents; those of weight 0 are left out. If None, all are 1.
+{query_weight}
 """,
     stump="""
 estimator : classifier, default=None
     Weak learner, which is cloned for each round. If None, it is a decision stump,
     :class:`~sklrank.tree.HistogramTreeClassifier` with ``max_leaf_nodes=2`` and
     ``min_samples_leaf=1``. Larger trees of this class are fast, too.
+""",
+    boosting="""
+{learning_rate}
+weighting : {"auto", "resampling"}, default="auto"
+    {weighting}
+{random_state}
+
+Attributes
+----------
+estimators_ : list of classifiers
+    Weak learners. They predict 1 for documents whose scores should increase, else 0.
+{rounds}
 """,
     gain="""
 gain : {"exponential", "linear"} or callable, default="exponential"
@@ -337,9 +351,7 @@ class SupervisedDocumentRanker(DocumentRanker):
         """Fit the ranker.
 
         {documents}
-        {qid}
-        {sample_weight}
-        {query_weight}
+        {weights}
 
         {returns_self}
         """

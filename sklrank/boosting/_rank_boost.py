@@ -70,17 +70,7 @@ class RankBoost(SupervisedDocumentRanker):
     {stump}
     n_estimators : int, default=100
         Maximum number of rounds.
-    {learning_rate}
-    weighting : {"auto", "resampling"}, default="auto"
-        {weighting}
-    {random_state}
-
-    Attributes
-    ----------
-    estimators_ : list of classifiers
-        Weak learners. They predict 1 for documents whose scores should increase, else 0.
-    {rounds}
-    {n_features_in}
+    {boosting}
 
     See Also
     --------

@@ -55,7 +55,6 @@ class CalibratedLabelRanker(PairProbaMixin, WrappedRanker):
     pair_scale_ : float
         The factor w.
     {attributes}
-    {n_features_in}
 
     See Also
     --------

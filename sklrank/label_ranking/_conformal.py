@@ -169,7 +169,6 @@ class ConformalTopLabels(ConformalRanker):
         Minimum confidence of the labels in a set. It is -inf if there are too few held-out samples
         for the confidence level; the sets then contain all labels.
     {attributes}
-    {n_features_in}
 
     See Also
     --------
@@ -283,7 +282,6 @@ class ConformalRanks(ConformalRanker):
         The values :math:`q_l`. They are infinite if there are too few held-out samples for the
         confidence level; the intervals then contain all positions.
     {attributes}
-    {n_features_in}
 
     See Also
     --------

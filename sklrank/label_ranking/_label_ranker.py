@@ -63,12 +63,7 @@ X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
 classes_ : ndarray of shape (n_labels,)
     The labels: the column names of `y` if `y` is a data frame with column names; otherwise the
     column indices.
-""",
-    n_rounds="""
-Attributes
-----------
-n_rounds_ : int
-    Number of samples learned, without those of weight zero.
+{n_features_in}
 """,
     multi_output="""
 multi_output : bool or {"auto"}, default=False
@@ -82,12 +77,14 @@ random_state : int, RandomState instance or None, default=None
 n_jobs : int or None, default=None
     Number of models that fit or predict in parallel, each with one BLAS thread. With a joint
     model, it is passed to the default estimator instead.
+
+Attributes
+----------
+n_rounds_ : int
+    Number of samples learned, without those of weight zero.
 """,
     pair_proba="""
-Parameters
-----------
-X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-    Samples.
+{samples}
 
 Returns
 -------

@@ -65,8 +65,6 @@ class LabelwiseRanker(DecompositionRanker):
         Whether to compute `oob_decision_function_`. The parameter `oob_score` that the estimator
         must have, as forests do, is set to True.
     {decomposition}
-
-    {n_rounds}
     estimators_ : list of estimators, or of None
         The fitted regressors: one for each label, or a single joint one; a `DummyRegressor` if only
         one of several samples ranks the label. After `partial_fit`, the entry of a label that no
@@ -75,7 +73,6 @@ class LabelwiseRanker(DecompositionRanker):
         Scores of the training samples, each from the trees that were fitted without it, or from all
         trees if there are none or only this sample ranks the label. Only if `oob_score` is True.
     {attributes}
-    {n_features_in}
 
     See Also
     --------

@@ -41,8 +41,6 @@ class PairwiseRanker(DecompositionRanker):
         Rule that determines the score of a label; see the notes.
     {multi_output}
     {decomposition}
-
-    {n_rounds}
     estimators_ : list of estimators, or of None
         The fitted classifiers: one for each pair, or a single joint one. The entry of a pair is
         None if no sample compares its labels or if `fit` found them in the same order in all
@@ -54,7 +52,6 @@ class PairwiseRanker(DecompositionRanker):
         Proportion of the samples that rank the first label of a pair before the second, among those
         that rank one of the two before the other; 1/2 if there are none.
     {attributes}
-    {n_features_in}
 
     See Also
     --------

@@ -123,7 +123,6 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
         Weight of every ranker times the root mean square of its centered held-out scores,
         normalized to sum to 1.
     {attributes}
-    {n_features_in}
 
     See Also
     --------

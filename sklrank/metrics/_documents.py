@@ -108,7 +108,7 @@ k : int, default=None
     Number of top-ranked documents to include. If None, all documents are included.
 """,
     ties=TIES,
-    options=EMPTY + TIES + CONVENTION + ENDING,
+    arguments="{lists}\n" + EMPTY + TIES + CONVENTION + ENDING,
     ending=ENDING,
     book="""
 References
@@ -130,7 +130,7 @@ def document_metric(of_queries: Callable) -> Callable[..., float | np.ndarray]:
     The function gets the queries, the grades, the options and `k`, and returns a function that
     computes the value of each query from the scores; it applies `ties`, `k` and `empty`, as
     `_hits_of_queries` does. Its name ends in `_score`, or in `_loss` if smaller is better, and its
-    docstring has `{lists}`, `{options}` and `{example}`. Below it stands its scorer, a
+    docstring has `{arguments}` and `{example}`. Below it stands its scorer, a
     `DocumentScorer`. Both names are in `__all__` and in `docs/api/metrics.rst`.
     """
 
@@ -328,8 +328,7 @@ def average_precision_score(queries, grades, chosen, k):
 
     If `k` is None, the divisor is :math:`R`. Expected values over ties are computed as in [2]_.
 
-    {lists}
-    {options}
+    {arguments}
 
     See Also
     --------
@@ -367,8 +366,7 @@ def precision_at_k_score(queries, grades, chosen, k):
     The divisor is :math:`k` even if a query has fewer documents, as in ``trec_eval``. If `k` is
     None, it is the number of documents of the query. The score is the mean over queries.
 
-    {lists}
-    {options}
+    {arguments}
 
     See Also
     --------
@@ -403,8 +401,7 @@ def recall_at_k_score(queries, grades, chosen, k):
 
     The score is the mean over queries.
 
-    {lists}
-    {options}
+    {arguments}
 
     See Also
     --------
@@ -435,8 +432,7 @@ def hit_rate_score(queries, grades, chosen, k):
     scores, and 0 otherwise. It is also known as success at :math:`k`. The score is the mean over
     queries.
 
-    {lists}
-    {options}
+    {arguments}
 
     See Also
     --------
@@ -464,8 +460,7 @@ def reciprocal_rank_score(queries, grades, chosen, k):
     the score of the query is :math:`1/i` ([1]_). It is 0 if :math:`i > k`. The score is the mean
     over queries.
 
-    {lists}
-    {options}
+    {arguments}
 
     See Also
     --------

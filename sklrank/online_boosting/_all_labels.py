@@ -33,9 +33,7 @@ class OnlineBMR(OnlineBooster):
     {edge}
         For a sample with more than ``1 / edge`` relevant labels, it is the inverse of their number.
     {potential_loss}
-    {training}
-    {equal_weights}
-    {rounds}
+    {training_with_equal_weights}
 
     See Also
     --------
@@ -120,9 +118,7 @@ class AdaOLMR(OnlineBooster):
     expert_loss : {"rank", "loss"}, default="rank"
         Loss by which Hedge weights the experts: the rank loss, as in [1]_, or `loss`, divided by
         its double value at z = 0, so that a pair of equal scores has the loss 0.5 in both cases.
-    {training}
-    {learned_weights}
-    {rounds}
+    {training_with_learned_weights}
 
     See Also
     --------

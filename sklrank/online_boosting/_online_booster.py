@@ -136,19 +136,23 @@ loss : str or callable, default="logistic"
 
 """
     + describe_losses(SLOPED_LOSSES),
-    equal_weights="""
+    training_with_equal_weights="""
+{training}
 estimator_weights_ : ndarray of shape (n_estimators,)
     Weights of the weak learners, which are all 1.
 expert_weights_ : ndarray of shape (n_estimators,)
     Weights of the experts, where expert i sums the votes of the first i learners. The last one
     always ranks the labels: its weight is 1, and the other weights are 0.
+{rounds}
 """,
-    learned_weights="""
+    training_with_learned_weights="""
+{training}
 estimator_weights_ : ndarray of shape (n_estimators,)
     Weights alpha of the weak learners, in [-2, 2].
 expert_weights_ : ndarray of shape (n_estimators,)
     Weights that Hedge gives to the experts, which sum to one. Expert i is the weighted sum of the
     votes of the first i learners.
+{rounds}
 """,
     notes="""
 {reading}

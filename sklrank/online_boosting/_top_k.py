@@ -144,9 +144,7 @@ class TopKBBM(TopKBooster):
     {potential_loss}
     {shown}
     {estimates}
-    {training}
-    {equal_weights}
-    {rounds}
+    {training_with_equal_weights}
 
     See Also
     --------
@@ -257,9 +255,7 @@ class TopKAdaptive(TopKBooster):
         Bound of the absolute values of the gradients in the steps of the weights of the learners,
         as in the experiments of [1]_. If None, the gradients are not clipped.
     {estimates}
-    {training}
-    {learned_weights}
-    {rounds}
+    {training_with_learned_weights}
 
     See Also
     --------

@@ -53,11 +53,7 @@ class AssembleClassifier(SemiSupervisedBooster):
     {learning_rate}
     weighting : {"auto", "resampling"}, default="auto"
         {weighting}
-    {random_state}
-
     {boosted}
-    {rounds}
-    {n_features_in}
 
     See Also
     --------

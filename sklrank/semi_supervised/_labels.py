@@ -26,15 +26,14 @@ from sklrank._estimators import _safe_indexing, shares_text, unchanged_on_error
 
 of_partly_labeled = shares_text(
     partly_labeled="""
-Parameters
-----------
-X : {array-like, sparse matrix} of shape (n_samples, n_features)
-    Samples.
+{samples}
 y : array-like of shape (n_samples,)
     Classes; -1, None or NaN marks unlabeled samples. With -1 beside strings, `y` must be an array
     of objects.
 """,
     boosted="""
+{random_state}
+
 Attributes
 ----------
 classes_ : ndarray of shape (n_classes,)
@@ -44,6 +43,7 @@ estimators_ : list of classifiers
 transduction_ : ndarray of shape (n_samples,)
     Classes of the training samples: the given label of each labeled sample, and the predicted
     class of each unlabeled sample.
+{rounds}
 """,
     of_unlabeled="""
 The label -1 marks unlabeled samples. Tools of scikit-learn that encode `y` before they call `fit`

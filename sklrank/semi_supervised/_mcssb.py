@@ -97,11 +97,7 @@ class MCSSBClassifier(SemiSupervisedBooster):
         unlabeled ones; the labels have an effect through the objective only. If "all", or if all
         are labeled, a labeled sample is assigned to its class, and its weight is the decrease of
         the bound that this causes, or 0 if the bound would increase.
-    {random_state}
-
     {boosted}
-    {rounds}
-    {n_features_in}
 
     See Also
     --------

@@ -392,9 +392,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
         """Fit the ranker.
 
         {documents}
-        {qid}
-        {sample_weight}
-        {query_weight}
+        {weights}
         position : array-like of int of shape (n_samples,), default=None
             Position of each document in the list that was shown; 1 is the first. With it, `y` are
             clicks, 0 or 1, `qid` names the sessions, and weights must be None; see the notes of the

@@ -32,16 +32,15 @@ X : {array-like, sparse matrix} of shape (n_samples, n_features)
 y : array-like of shape (n_samples,)
     Judgements: the graded relevance of each document, or NaN if it is not judged. Only the
     order of the grades is used; -1 is a valid grade.
+{qid}
+{base_scores}
 """,
     base_scores="""
 base_scores : array-like of shape (n_samples,), default=None
     Scores of the base ranker. If given, they are used instead of `base_ranker`.
 """,
     of_score="""
-Parameters
-----------
-X : {array-like, sparse matrix} of shape (n_samples, n_features)
-    Documents.
+{rows}
 y : array-like of shape (n_samples,)
     Judgements: the graded relevance of each document, or NaN if it is not judged. Documents
     that are not judged are ignored.

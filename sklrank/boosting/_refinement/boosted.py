@@ -66,8 +66,8 @@ class RefinementObjective(Objective):
 
 
 @of_boosters
-@of_refiners
 @of_document_rankers
+@of_refiners
 class RankingRefiner(RefinerMixin, DocumentRanker):
     r"""Ranking refiner: boosting of a classifier for a base ranking and a few judgements.
 
@@ -129,7 +129,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     noise_ : float
         Noise :math:`\eta` of the judgements that was used.
     {rounds}
-    {n_features_in}
 
     See Also
     --------
@@ -227,13 +226,10 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         """Fit the ranker to the scores of the base ranker and the judgements.
 
         {judgements}
-        {qid}
-        {base_scores}
         pairs : array-like of int of shape (n_pairs, 2), default=None
             Judgements instead of `y`: in each row, the indices of two samples of the same query,
             the better document first. Weights of 0 are then not possible.
-        {sample_weight}
-        {query_weight}
+        {weights}
 
         {returns_self}
         """

@@ -120,10 +120,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         """Fit the correction of the base scores to the judgements.
 
         {judgements}
-        {qid}
-        {base_scores}
-        {sample_weight}
-        {query_weight}
+        {weights}
 
         {returns_self}
         """

@@ -113,7 +113,6 @@ class PlackettLuceRanker(PlackettLuceInference, PlackettLucePredictions, LabelRa
     n_iter_ : int
         Number of iterations of L-BFGS in the fit to all samples.
     {attributes}
-    {n_features_in}
 
     See Also
     --------

@@ -34,12 +34,10 @@ update : {"loss-augmented", "loss-driven"}, default="loss-augmented"
     Step of the weights: that above, or that of Predtron.LD ([1]_, Algorithm 2), in which the
     prediction itself takes the place of :math:`\tilde\sigma`, times its loss :math:`L`.
 """,
-    "average": """
+    "average_and_kernel": """
 average : bool, default=False
     Whether to predict with the mean of the weights over the rounds (averaged perceptron). Each
     mistake then requires a pass over all weights, unless the map is "euclidean".
-""",
-    "kernel": """
 kernel : str, callable or None, default=None
     Kernel of a model of support vectors; if None, it is linear. The name of a kernel of
     :func:`sklearn.metrics.pairwise.pairwise_kernels` with its default parameters, such as "rbf", or

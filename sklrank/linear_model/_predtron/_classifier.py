@@ -75,8 +75,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         Cost of rejecting a sample, at least 0, one number or one for each class. Then REJECT is a
         further prediction with these losses ([1]_, Section 3 and Appendix C.1), see Notes. It
         should not be tuned by `score`, which depends on it.
-    {average}
-    {kernel}
+    {average_and_kernel}
     {fit_intercept}
     {passes}
 

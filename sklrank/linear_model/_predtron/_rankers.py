@@ -52,10 +52,17 @@ from sklrank.linear_model._predtron._ranking_losses import (
 
 # Texts that the docstrings of the two rankers share.
 RANKING_TEXTS = TEXTS | {
-    "idea": r"""
+    "idea_and_parameters": r"""
 The step moves the scores away from the loss-augmented ranking :math:`\tilde\sigma`, the solution of
 a linear assignment problem ([1]_, Lemma 3), and towards the correct ranking :math:`\sigma_y`, which
 has the greatest inner product with the scores among those without loss.
+
+Parameters
+----------
+{ranking_loss}
+{update}
+{mirror_map}
+{average_and_kernel}
 """,
     "ranking_loss": LOSS_TEXT,
     "of_object": OBJECT_TEXT,
@@ -112,15 +119,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     .. math:: W \leftarrow W - \eta \, (rep(\tilde\sigma) - rep(\sigma_y)) \, x^T, \qquad
               \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle.
 
-    {idea}
-
-    Parameters
-    ----------
-    {ranking_loss}
-    {update}
-    {mirror_map}
-    {average}
-    {kernel}
+    {idea_and_parameters}
     {fit_intercept}
     {passes}
 
@@ -337,15 +336,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
     .. math:: w \leftarrow w - \eta \, X^T (rep(\tilde\sigma) - rep(\sigma_y)), \qquad
               \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle.
 
-    {idea}
-
-    Parameters
-    ----------
-    {ranking_loss}
-    {update}
-    {mirror_map}
-    {average}
-    {kernel}
+    {idea_and_parameters}
     {passes}
 
     Attributes

@@ -51,11 +51,15 @@ feature_importances_ : ndarray of shape (n_features,)
     to each feature, computed on the samples that choose the splits. All importances are 0 if
     there are no splits.
 """,
-    "outputs": """
+    "importances_and_outputs": """
+{importances}
 n_outputs_ : int
     Number of targets.
+{n_features_in}
 """,
-    "classes": """
+    "parameters_and_classes": """
+{parameters}
+
 Attributes
 ----------
 classes_ : ndarray of shape (n_classes,)

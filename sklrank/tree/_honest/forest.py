@@ -188,9 +188,7 @@ class HonestForestRegressor(HonestRegressor, HonestForest):
     ----------
     estimators_ : list of regressors
         Fitted trees.
-    {importances}
-    {outputs}
-    {n_features_in}
+    {importances_and_outputs}
 
     See Also
     --------
@@ -221,9 +219,7 @@ class HonestForestClassifier(HonestClassifier, HonestForest):
     trees. As `estimator` of :class:`~sklrank.label_ranking.PairwiseRanker`, it learns incomplete
     rankings by honest trees.
 
-    {parameters}
-
-    {classes}
+    {parameters_and_classes}
     estimators_ : list of regressors
         Trees fitted to the indicator matrix of the classes.
     {importances}

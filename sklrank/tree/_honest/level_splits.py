@@ -185,9 +185,7 @@ class LevelSplitsRegressor(HonestRegressor, LevelSplits):
     {splits}
     values_ : ndarray of shape (n_leaves, n_outputs)
         Prediction of each leaf.
-    {importances}
-    {outputs}
-    {n_features_in}
+    {importances_and_outputs}
 
     See Also
     --------
@@ -220,9 +218,7 @@ class LevelSplitsClassifier(HonestClassifier, LevelSplits):
     by the feature and threshold that reduce the Gini impurity, summed over all samples, most. A
     leaf predicts the proportions of the classes among its samples.
 
-    {parameters}
-
-    {classes}
+    {parameters_and_classes}
     {splits}
     values_ : ndarray of shape (n_leaves, n_classes)
         Probabilities of the classes in each leaf.

@@ -163,9 +163,7 @@ class HonestTreeRegressor(HonestRegressor, HonestTree):
     values_ : ndarray of shape (n_nodes, n_outputs)
         Prediction of each node of `estimator_`. Nodes below a leaf of the honest tree have the
         prediction of this leaf.
-    {importances}
-    {outputs}
-    {n_features_in}
+    {importances_and_outputs}
 
     See Also
     --------
@@ -197,9 +195,7 @@ class HonestTreeClassifier(HonestClassifier, HonestTree):
     the feature and threshold that reduce its Gini impurity most, and a leaf predicts the
     proportions of the classes among the samples of the second half that fall into it.
 
-    {parameters}
-
-    {classes}
+    {parameters_and_classes}
     estimator_ : DecisionTreeRegressor
         The tree fitted to the samples that choose the splits, whose targets are the centered and
         scaled columns of the indicator matrix of the classes.
