@@ -134,16 +134,12 @@ class BaseOnline(LockedModel, BaseEstimator):
             shares = [n / sum(n_rounds) for n in n_rounds]
             most = models[shares.index(max(shares))]
             merged = merge_models(models, base, shares, models[0]._parts_of(most))
-        self._take_attributes(merged)
-
-    def _take_attributes(self, merged):
-        """Replace the attributes by those of a merged model, in one step."""
         merged._finish_merge()
         own = {"_random_state"} & vars(self).keys()
-        learned = {n: v for n, v in vars(merged).items() if is_learned(n) and n not in own}
+        new = {n: v for n, v in vars(merged).items() if is_learned(n) and n not in own}
         births = {"_n_drops": 0, "_births": None} if "_births" in vars(self) else {}
         # A single assignment, which Ctrl-C cannot interrupt halfway.
-        self.__dict__ = vars(self) | births | learned
+        self.__dict__ = vars(self) | births | new
 
     def _parts_of(self, model):
         """Return parts of another model that replace those of this one, by the id of the latter.

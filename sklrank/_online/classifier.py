@@ -47,7 +47,8 @@ shuffle : bool, default=True
     Whether `fit` learns the samples in a random order, another one in each pass, or in the order of
     the rows, as `partial_fit` and `progressive_fit` always do.
 """,
-    seed_of_order="""
+    shuffle_and_seed="""
+{shuffle}
 random_state : int, RandomState instance or None, default=0
     Controls the order of the samples in `fit`. If None, each fit draws another order.
 """,

@@ -49,9 +49,11 @@ y_score : array-like of float, shape (n_samples, n_labels) or (n_samples,)
     Scores. Labels with higher scores are ranked first. For two classes, a 1-d array contains
     the scores of the second class; the first class has score 0.
 """,
-    normalize="""
+    with_normalize="""
+{labels_and_scores}
 normalize : bool, default=True
     Whether to divide the loss of a sample by its number of pairs. If False, :math:`w_Y = 1`.
+{ending}
 """,
     ending="""
 average : bool, default=True
@@ -158,9 +160,7 @@ def hinge_rank_loss(
 
     It is an upper bound of the rank loss. If there are no pairs, the loss is 0.
 
-    {labels_and_scores}
-    {normalize}
-    {ending}
+    {with_normalize}
 
     See Also
     --------
@@ -200,9 +200,7 @@ def logistic_rank_loss(
 
     If there are no pairs, the loss is 0.
 
-    {labels_and_scores}
-    {normalize}
-    {ending}
+    {with_normalize}
 
     See Also
     --------

@@ -12,11 +12,22 @@ from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from sklrank._checks import check_same_order, is_integer
-from sklrank._estimators import Display, draw_seed, seed_parameters
+from sklrank._estimators import Display, draw_seed, seed_parameters, shares_text
 from sklrank.model_selection._evaluators import make_evaluators, scoring_name
 from sklrank.model_selection._progressive import progressive_val_score
 
 
+@shares_text(
+    ax_and_display="""
+ax : matplotlib Axes, default=None
+    See :meth:`plot`.
+
+Returns
+-------
+display : ProgressiveValidationDisplay
+    The display, with a plot.
+"""
+)
 class ProgressiveValidationDisplay(Display):
     """Plot of the running mean loss against the number of samples, with a line for each model.
 
@@ -111,13 +122,7 @@ class ProgressiveValidationDisplay(Display):
             Controls the random choice of the seeds. Pass an int for reproducible curves.
         n_jobs : int, default=None
             Number of runs that are computed in parallel, passed to joblib. None means 1.
-        ax : matplotlib Axes, default=None
-            See :meth:`plot`.
-
-        Returns
-        -------
-        display : ProgressiveValidationDisplay
-            The display, with a plot.
+        {ax_and_display}
 
         Examples
         --------
@@ -176,13 +181,7 @@ class ProgressiveValidationDisplay(Display):
         labels : array-like of shape (n_labels,), default=None
             Class of each column of the scores, only for 1-d `y_true`. If None, the sorted distinct
             classes of `y_true` are used.
-        ax : matplotlib Axes, default=None
-            See :meth:`plot`.
-
-        Returns
-        -------
-        display : ProgressiveValidationDisplay
-            The display, with a plot.
+        {ax_and_display}
 
         Examples
         --------

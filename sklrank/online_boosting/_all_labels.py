@@ -29,8 +29,7 @@ class OnlineBMR(OnlineBooster):
     the number of learners that a given loss requires is optimal (Theorem 4). The potentials are
     exact: they are computed from tables of a random walk, one for each number of relevant labels.
 
-    {weak_learners}
-    {edge}
+    {weak_learners_and_edge}
         For a sample with more than ``1 / edge`` relevant labels, it is the inverse of their number.
     {potential_loss}
     {training_with_equal_weights}
@@ -45,9 +44,7 @@ class OnlineBMR(OnlineBooster):
     and 20 random features each, and the best of four edges. The default learners usually rank
     better and are faster.
 
-    {notes}
-
-    {jung}
+    {notes_and_jung}
 
     Examples
     --------
@@ -142,9 +139,7 @@ class AdaOLMR(OnlineBooster):
     ``B / (1 - exp(-B)) * (L + log(n_estimators))``, where L is that of the best expert, for any
     loss that is not negative.
 
-    {notes}
-
-    {jung}
+    {notes_and_jung}
 
     Examples
     --------

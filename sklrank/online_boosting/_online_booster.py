@@ -109,7 +109,8 @@ estimators_ : list of estimators
 estimators_features_ : list of ndarray of shape (n_features_i,)
     Indices of the features used by each weak learner.
 """,
-    edge="""
+    weak_learners_and_edge="""
+{weak_learners}
 edge : float, default=0.1
     Assumed edge of the weak learners, in (0, 1). The edge is the expected difference between a
     learner's vote for a relevant label and its vote for an irrelevant label. It should be tuned;
@@ -163,12 +164,16 @@ the probability of the steps in potentials. What was learned with another m rema
 
 {label_sets}
 """,
-    jung="""
+    notes_and_jung="""
+{notes}
+
 References
 ----------
 .. [1] Jung and Tewari, "Online boosting algorithms for multi-label ranking", AISTATS 2018.
 """,
-    raman="""
+    notes_and_raman="""
+{notes}
+
 References
 ----------
 .. [1] V. Raman, D. T. Zhang, Y. H. Jung and A. Tewari, "Online boosting for multilabel ranking

@@ -139,8 +139,7 @@ class TopKBBM(TopKBooster):
 
     {protocol}
 
-    {weak_learners}
-    {edge}
+    {weak_learners_and_edge}
     {potential_loss}
     {shown}
     {estimates}
@@ -157,9 +156,7 @@ class TopKBBM(TopKBooster):
     ``propensity_clip=0.005``, with the values of `n_estimators` (20 to 50), `exploration` (0.02 to
     0.04) and `max_iter` (10 or 20) in its Table 5, and with the best of four edges.
 
-    {notes}
-
-    {raman}
+    {notes_and_raman}
 
     Examples
     --------
@@ -268,9 +265,7 @@ class TopKAdaptive(TopKBooster):
     ``propensity_clip=0.005``, with the values of `n_estimators` (50 or 60), `exploration` (0.02 to
     0.06) and `max_iter` (10 or 20) in its Table 5. The bounds of [1]_ hold for the logistic loss.
 
-    {notes}
-
-    {raman}
+    {notes_and_raman}
 
     Examples
     --------

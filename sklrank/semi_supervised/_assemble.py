@@ -110,19 +110,10 @@ class AssembleClassifier(SemiSupervisedBooster):
         self.random_state = random_state
 
     def _make_objective(self, X, labels, weights):
-        return AssembleObjective(
-            labels,
-            weights,
-            self._pseudo_labels(X, labels),
-            self._n_classes,
-            self.labeled_share,
-            self.step_rule,
-        )
-
-    def _pseudo_labels(self, X, labels):
-        """Return the class of the labeled sample nearest to each sample, `(n_samples,)`."""
-        labeled = np.flatnonzero(labels >= 0)
-        if len(labeled) == len(labels):
-            return labels
-        nearest = KNeighborsClassifier(n_neighbors=1)
-        return nearest.fit(X[labeled], labels[labeled]).predict(X)
+        pseudo_labels, labeled = labels, np.flatnonzero(labels >= 0)
+        if len(labeled) < len(labels):
+            # The class of the labeled sample nearest to each sample.
+            nearest = KNeighborsClassifier(n_neighbors=1)
+            pseudo_labels = nearest.fit(X[labeled], labels[labeled]).predict(X)
+        options = self._n_classes, self.labeled_share, self.step_rule
+        return AssembleObjective(labels, weights, pseudo_labels, *options)

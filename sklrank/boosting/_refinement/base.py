@@ -44,6 +44,7 @@ base_scores : array-like of shape (n_samples,), default=None
 y : array-like of shape (n_samples,)
     Judgements: the graded relevance of each document, or NaN if it is not judged. Documents
     that are not judged are ignored.
+{score_qid}
 """,
     ndcg="""
 Returns

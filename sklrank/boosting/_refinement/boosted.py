@@ -286,7 +286,6 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
         """Return the mean NDCG of the judged documents over queries with a relevant document.
 
         {of_score}
-        {score_qid}
 
         {ndcg}
         """

@@ -186,7 +186,6 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         """Return the mean NDCG of the judged documents over queries with a relevant document.
 
         {of_score}
-        {score_qid}
         base_scores : array-like of shape (n_samples,), default=None
             Scores of the base ranker, as in :meth:`predict`.
 

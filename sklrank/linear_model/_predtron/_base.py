@@ -44,15 +44,15 @@ kernel : str, callable or None, default=None
     a function of two arrays that returns the kernel values of their rows, such as
     ``functools.partial(sklearn.metrics.pairwise.rbf_kernel, gamma=0.1)``.
 """,
-    "fit_intercept": """
+    "intercept_and_passes": """
 fit_intercept : bool, default=True
     Whether to add a constant feature of value one, or, with a kernel, one to the kernel values.
+{passes}
 """,
     "passes": """
 max_iter : int, default=1
     Number of passes over the rounds in `fit`.
-{shuffle}
-{seed_of_order}
+{shuffle_and_seed}
 """,
     "weights": """
 coef_ : ndarray of shape (n_scores, n_features)

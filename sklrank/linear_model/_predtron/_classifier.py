@@ -76,8 +76,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
         further prediction with these losses ([1]_, Section 3 and Appendix C.1), see Notes. It
         should not be tuned by `score`, which depends on it.
     {average_and_kernel}
-    {fit_intercept}
-    {passes}
+    {intercept_and_passes}
 
     Attributes
     ----------

@@ -31,13 +31,11 @@ def _zero_one(n_classes):
     return 1.0 - np.eye(n_classes)
 
 
-def _absolute(n_classes):
-    indices = np.arange(float(n_classes))
-    return np.abs(indices[:, None] - indices)
-
-
 # The functions return the table of costs for a number of classes.
-CLASS_LOSSES = {"absolute": _absolute, "zero_one": _zero_one}
+CLASS_LOSSES = {
+    "absolute": lambda n: np.abs(np.arange(n)[:, None] - np.arange(float(n))),
+    "zero_one": _zero_one,
+}
 
 
 def class_costs(loss, classes, predictions=None, reject_cost=None):

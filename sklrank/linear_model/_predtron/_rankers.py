@@ -120,8 +120,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
               \tilde\sigma = \arg\max_\sigma L(\sigma, y) + \langle rep(\sigma), t \rangle.
 
     {idea_and_parameters}
-    {fit_intercept}
-    {passes}
+    {intercept_and_passes}
 
     Attributes
     ----------

@@ -189,8 +189,7 @@ class OnlineLogisticRegression(_OnlineLinearClassifier):
         then not scaled, and their entries must not exceed 1e60.
     intercept_scaling : float, default=1.0
         Value of the constant feature of the intercept, whose steps are shorter with smaller values.
-    {shuffle}
-    {seed_of_order}
+    {shuffle_and_seed}
 
     {coef}
     intercept_ : ndarray of shape (n_classes,) or (1,)

@@ -186,7 +186,7 @@ def ndcg_of_queries(queries, grades, chosen, k):
     """Return a function that computes the NDCG of each query from the scores."""
     gains = gains_of(chosen.gain, grades)
     factors = rank_factors(queries, chosen.discount, k)
-    best = ideal_dcg(queries, gains, factors)
+    best = sums_of_queries(queries, gains[_sort_in_any_order(queries, -gains)] * factors)
 
     def values_of(scores):
         values = np.full(queries.n_queries, EMPTY[chosen.empty])
@@ -226,11 +226,6 @@ def rank_factors(queries, discount, k):
     ranks = places(queries)
     factors = factors_of(discount, ranks.max())[ranks - 1]
     return factors if k is None else np.where(ranks <= k, factors, 0)
-
-
-def ideal_dcg(queries, gains, factors):
-    """Return the largest DCG of each query, of which `factors` are the factors of the ranks."""
-    return sums_of_queries(queries, gains[_sort_in_any_order(queries, -gains)] * factors)
 
 
 def _dcg(queries, gains, scores, factors, ties):

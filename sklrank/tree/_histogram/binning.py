@@ -52,8 +52,10 @@ class FeatureBlocks:
                 check_exact(values[0], f"the categorical feature {feature}")
                 self.categories[feature] = most_frequent(*values, max_bins, feature)
             else:
-                chosen = values.astype(np.float64)
-                self.thresholds[feature] = find_thresholds(chosen[~np.isnan(chosen)], max_bins)
+                ordered = values.astype(np.float64)
+                ordered = np.sort(ordered[~np.isnan(ordered)])
+                bounds = _bin_bounds(ordered, max_bins)
+                self.thresholds[feature] = midpoints(ordered[bounds - 1], ordered[bounds])
         self.n_bins = np.array(
             [
                 1 + len(thresholds) if categories is None else max(1, len(categories))
@@ -129,13 +131,6 @@ def codes_of_categories(values, categories):
         return np.full(len(values), np.nan)
     codes = np.minimum(np.searchsorted(categories, values), len(categories) - 1)
     return np.where(categories[codes] == values, codes.astype(np.float64), np.nan)
-
-
-def find_thresholds(values, max_bins: int):
-    """Return the candidate thresholds of a feature: fewer than `max_bins`, in ascending order."""
-    ordered = np.sort(values)
-    bounds = _bin_bounds(ordered, max_bins)
-    return midpoints(ordered[bounds - 1], ordered[bounds])
 
 
 class Candidates(NamedTuple):

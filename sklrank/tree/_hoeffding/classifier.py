@@ -58,8 +58,7 @@ class HoeffdingTreeClassifier(CompiledClassifier):
         Threshold of the test for concept drift, see Notes; 25 is recommended for streams that may
         drift. If None, as in [1]_, or if the model learns from the costs of a booster, there is no
         test.
-    {shuffle}
-    {seed_of_order}
+    {shuffle_and_seed}
 
     Attributes
     ----------

@@ -71,7 +71,8 @@ References
 .. [1] D. Fotakis, A. Kalavasis and E. Psaroudaki, "Label ranking through nonparametric
    regression", ICML 2022, appendix D.
 """,
-    "forests": """
+    "papers": """
+{paper}
 .. [2] V. Syrgkanis and M. Zampetakis, "Estimation and inference with trees and forests in high
    dimensions", COLT 2020.
 """,

@@ -129,8 +129,7 @@ class HonestForest(HonestEstimator):
             delayed(fit_tree)(self._make_tree(int(seed)), X, y, weights, n_drawn, int(of_sample))
             for seed, of_sample in seeds
         ]
-        # Trees release the GIL in training, so threads can be used, which share
-        # the memory of X.
+        # Trees release the GIL in training, so threads can be used, which share the memory of X.
         self.estimators_ = self._track_parallel(
             fits,
             "tree",
@@ -196,8 +195,7 @@ class HonestForestRegressor(HonestRegressor, HonestForest):
     sklearn.ensemble.RandomForestRegressor : A forest of trees that are fitted to bootstrap samples
         and are not honest.
 
-    {paper}
-    {forests}
+    {papers}
 
     Examples
     --------

@@ -193,8 +193,7 @@ class LevelSplitsRegressor(HonestRegressor, LevelSplits):
     HonestTreeRegressor : A tree in which each cell has its own split.
     HonestForestRegressor : An average of honest trees.
 
-    {paper}
-    {forests}
+    {papers}
 
     Examples
     --------
