@@ -20,6 +20,7 @@ size between 0 and :math:`2 \alpha^*` increases the objective. For a product of 
 statements hold for its logarithm.
 """
 
+import warnings
 from abc import ABC, abstractmethod
 from itertools import islice
 from math import log
@@ -218,6 +219,11 @@ class Booster(BaseEstimator):
         if reason is None and len(self.estimators_) < n_rounds:
             reason = "a callback requested to stop"
         self.stop_reason_ = reason or self._reason_for_all_rounds()
+        if not (self.estimators_ or scores.any()) and scores.ndim == 1 and scores.size:
+            name = type(self).__name__
+            warnings.warn(
+                f"{name} gives all samples the score 0: {self.stop_reason_}", stacklevel=4
+            )
 
     def _attributes_so_far(self):
         # The list is that of this estimator, which grows.

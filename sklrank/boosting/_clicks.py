@@ -31,6 +31,7 @@ Rows with the same features are the same document, and sessions that show the sa
 one query, whose weight is their number.
 """
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -342,6 +343,14 @@ def estimate_relevance(ranker, X, target, position, weights):
         raise ValueError(
             "y has no click, so that there is nothing to learn: check y, and position, which is "
             "for clicks only"
+        )
+    first, places = X[:1000], position[:1000, np.newaxis]
+    copies = np.flatnonzero((first - first[0] == places - places[0]).all(axis=0))
+    if np.ptp(places) > 0 and len(copies):
+        warnings.warn(
+            f"the feature {copies[0]} of X is the position, to which its effect would be "
+            "attributed: leave it out of X",
+            stacklevel=4,
         )
     samples, documents = distinct_rows(X)
     shape = sessions_of.n_queries, position.max() + 1

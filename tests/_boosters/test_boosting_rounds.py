@@ -51,6 +51,9 @@ class RaisingModel:
         return np.array([1.0, 0.0, 1.0])
 
 
+NO_ROUND = pytest.mark.filterwarnings("ignore:ScriptedBooster gives all samples the score 0")
+
+
 class ScriptedBooster(Booster):
     """Booster that is given the objective and the learner."""
 
@@ -105,6 +108,7 @@ def test_all_rounds(learning_rate, scale):
         (ScriptedObjective(), {"reasons": [None, "enough"]}, 2, "enough"),
     ],
 )
+@NO_ROUND
 def test_reasons_to_stop(objective, arguments, n_rounds, reason):
     found, calls, scores = boost(objective, **arguments)
     assert reason in found
@@ -112,6 +116,7 @@ def test_reasons_to_stop(objective, arguments, n_rounds, reason):
     assert scores.any() == (n_rounds > 0)
 
 
+@NO_ROUND
 def test_rounds_end_when_all_weights_are_zero():
     objective = ScriptedObjective()
     objective.weights[:] = 0.0

@@ -358,3 +358,10 @@ def test_most_of_the_gap_is_closed(model):
     ]
     naive, ours, full = (ndcg_score(y_new, one.predict(X_new), qid=qid_new, k=10) for one in fits)
     assert (ours - naive) / (full - naive) > 0.8
+
+
+def test_a_position_among_the_features_is_said():
+    log, *_ = make_log()
+    X = np.column_stack([log.X, log.position])
+    with pytest.warns(UserWarning, match="the feature 4 of X is the position"):
+        sklearn.clone(RANKER).fit(X, log.y, qid=log.qid, position=log.position)

@@ -452,7 +452,8 @@ def test_trees_whose_features_are_binned_once(algorithm):
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_constant_features(algorithm):
-    ranker = algorithm().fit(np.ones_like(X), Y, qid=QID)
+    with pytest.warns(UserWarning, match="gives all samples the score 0: (no weak|the last)"):
+        ranker = algorithm().fit(np.ones_like(X), Y, qid=QID)
     assert ranker.estimators_ == []
     assert_array_equal(ranker.predict(X), np.zeros(len(X)))
     assert not ranker.feature_importances_.any()
@@ -584,6 +585,7 @@ def test_adarank_and_grades_without_gain():
     assert np.isfinite(AdaRank(metric="map").fit(X, 1e-17 * Y, qid=QID).loss_curve_).all()
 
 
+@pytest.mark.filterwarnings("ignore:AdaRank gives all samples the score 0")
 def test_adarank_stops_if_the_classifier_does_not_beat_chance():
     """A constant prediction ranks nothing."""
     ranker = fit(AdaRank(DummyClassifier(strategy="most_frequent"), 3))
@@ -597,6 +599,7 @@ def test_adarank_accepts_stumps_for_two_grades():
     assert_allclose(tree.fit(X, 3 * (Y > 0), qid=QID).estimator_weights_, ranker.estimator_weights_)
 
 
+@pytest.mark.filterwarnings("ignore:NDCGBoost gives all samples the score 0")
 def test_subclasses_of_stumps_are_not_compiled():
     class OppositeFit(HistogramTreeClassifier):
         def fit(self, X, y, sample_weight=None):

@@ -234,3 +234,9 @@ def test_the_scale_of_small_weights_does_not_matter(loss, factor):
     assert np.ptp(expected) > 0.1
     found = ranker.fit(X, y, qid, sample_weight=factor * weights).predict(X)
     assert_allclose(found, expected, rtol=1e-5, atol=1e-9)
+
+
+def test_weights_that_are_given_for_each_query_are_refused():
+    X, qid = np.arange(40.0).reshape(-1, 1), np.repeat(np.arange(4), 10)
+    with pytest.raises(ValueError, match="for each of the 4 queries: pass one for each document"):
+        RankBoost().fit(X, np.arange(40) % 3, qid=qid, query_weight=[1, 2, 1, 1])
