@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Literal, NamedTuple
@@ -85,9 +86,10 @@ class QueryObjective(Objective):
             )
         self._chance = chance[self._is_counted]
         if not (self.performance(y) > self._chance).any():
-            raise ValueError(
+            warnings.warn(
                 f"metric={metric!r} is the same for all rankings of each query: use grades of 0 "
-                "where documents are not relevant, a smaller k, or metric='ndcg'"
+                "where documents are not relevant, a smaller k, or metric='ndcg'",
+                stacklevel=7,
             )
         weights = target.query_weights[self._is_counted]
         self._shares = weights / weights.sum()

@@ -375,6 +375,9 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings(
+    "ignore:.* gives all samples the score 0", "ignore:metric='map' is the same"
+)
 @pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize(
     "estimator", [*OTHERS, *SLOW_ESTIMATORS, KINDS["PooledLabelSpreading"]], ids=repr
