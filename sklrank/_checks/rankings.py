@@ -14,14 +14,7 @@ from scipy.stats import rankdata
 from sklearn.utils import check_array
 
 from sklrank._checks.numbers import check_exact
-from sklrank._checks.samples import (
-    MIN_VALUES,
-    aligned,
-    canonical_rows,
-    check_sparse,
-    is_missing,
-    plain,
-)
+from sklrank._checks.samples import aligned, canonical_rows, check_sparse, is_missing, plain
 from sklrank._checks.targets import check_same_order, find_labels
 
 # Tolerance for the sum of two probabilities, which may have been rounded to half precision.
@@ -30,8 +23,8 @@ MAX_ERROR_OF_SUM = 1e-3
 MAX_CODES = 3
 # In so many rankings, a gap below the greatest position is no coincidence.
 MIN_GAPS = 3
-# Metrics compare any numbers, which look like codes by chance in fewer rankings.
-EVIDENCE_OF_METRICS = 10
+# In fewer rankings, any numbers may look like codes, or orderings like positions, by chance.
+MIN_RANKINGS = 10
 
 
 def check_positions(Y, name="Y", *, complete=False, accept_sparse=False, evidence=1):
@@ -167,7 +160,7 @@ def _warn_of_orderings(positions, name):
     known = ~np.isnan(positions)
     known = known[~known.all(axis=1)]
     n_ranked = known.sum(axis=1)
-    if len(known) < MIN_VALUES or len(set(n_ranked)) < 2 or (known[:, 1:] > known[:, :-1]).any():
+    if len(known) < MIN_RANKINGS or len(set(n_ranked)) < 2 or (known[:, 1:] > known[:, :-1]).any():
         return
     # Positions that count only the ranked labels are not above their number.
     most = np.fmax.reduce(positions[np.isnan(positions[:, -1])], axis=1)
@@ -234,8 +227,8 @@ def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
     """
     true_name, pred_name = names
     check_same_order(y_true, y_pred, names)
-    true = check_positions(y_true, true_name, evidence=EVIDENCE_OF_METRICS)
-    pred = check_positions(y_pred, pred_name, evidence=EVIDENCE_OF_METRICS)
+    true = check_positions(y_true, true_name, evidence=MIN_RANKINGS)
+    pred = check_positions(y_pred, pred_name, evidence=MIN_RANKINGS)
     if len(true) != len(pred):
         raise ValueError(
             f"{true_name} has {len(true)} rows and {pred_name} has {len(pred)}: both need one row "
@@ -251,7 +244,7 @@ def check_two_rankings(y_true, y_pred, names=("y_true", "y_pred")):
 
 def check_pair_proba(y_true, y_proba):
     """Check positions and probabilities of pairs of labels, and return them as float64 arrays."""
-    y_true = check_positions(y_true, "y_true", evidence=EVIDENCE_OF_METRICS)
+    y_true = check_positions(y_true, "y_true", evidence=MIN_RANKINGS)
     y_proba = np.asarray(plain(y_proba), dtype=np.float64)
     expected = (*y_true.shape, y_true.shape[1])
     if y_proba.shape != expected:

@@ -278,9 +278,8 @@ def fit_parts(ranker, source):
         if target_held_out is not None:
             scores = scores if ranker.init_ is not None else np.zeros(len(scores))
             objective = ranker._make_objective(target_held_out)
-            judge, is_constant = make_judge(ranker, objective, None, target_held_out)
-            check_varying(ranker, is_constant)
-            codes = np.asarray(codes)
+            judge, codes = make_judge(ranker, objective, None, target_held_out), np.asarray(codes)
+            check_varying(ranker, [(judge, target_held_out.y)])
             ranker.validation_loss_curve_ = np.array([judge(scores)])
             evaluated = judge, scores, lambda model: model.tree_.predict_codes(codes, bins.n_bins)
         learner = PartsLearner(ranker, bins, ask, n_samples)

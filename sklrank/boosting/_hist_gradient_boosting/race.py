@@ -89,8 +89,8 @@ class Fold(NamedTuple):
     """For each start, the initial scores of both parts."""
     judge: Callable
     """Function of the scores of the held-out queries that should be small."""
-    is_constant: bool = False
-    """Whether it has the same value for the best and for the worst ranking."""
+    relevance: np.ndarray | None = None
+    """Relevance of the held-out documents."""
 
 
 class Winner(NamedTuple):
@@ -166,7 +166,7 @@ class Race:
             folds = self._folds(X, target, splits, validation)
         winner = Winner(self.starts[0], trees[len(trees) // 2], None)
         if folds:
-            check_varying(ranker, all(fold.is_constant for fold in folds))
+            check_varying(ranker, [(fold.judge, fold.relevance) for fold in folds])
             rounds = ranker.max_iter, ranker.learning_rate
             winner = run_race(trees, self.starts, folds, *rounds, ranker._random_state)
         return winner._replace(init=self._fit_start(winner.start, X, target))
@@ -224,8 +224,8 @@ class Race:
             model = self._fit_start(start, X, target)
             scores[start] = [scores_of(model, X), scores_of(model, X_val)]
         bins = self.bins(X, RACE_BINS)
-        judge, is_constant = make_judge(ranker, objectives[1], X_val, target_val)
-        return Fold([bins, bins.encode(X_val)], objectives, scores, judge, is_constant)
+        judge = make_judge(ranker, objectives[1], X_val, target_val)
+        return Fold([bins, bins.encode(X_val)], objectives, scores, judge, target_val.y)
 
     def _fit_start(self, start, X, target):
         """Return a model of initial scores, fitted to (drawn) samples; None for scores of 0."""
@@ -448,9 +448,8 @@ def evaluate_rounds(ranker, evaluated):
     if evaluated is None:
         return ()
     X, target = evaluated
-    judge, is_constant = make_judge(ranker, ranker._make_objective(target), X, target)
-    check_varying(ranker, is_constant)
-    losses = []
+    judge, losses = make_judge(ranker, ranker._make_objective(target), X, target), []
+    check_varying(ranker, [(judge, target.y)])
     for scores in ranker._staged_scores(X):
         losses.append(judge(scores))
     ranker.validation_loss_curve_ = np.array(losses)
@@ -484,12 +483,9 @@ class FixedScores(NamedTuple):
 
 
 def make_judge(ranker, objective, X, target):
-    """Return the function of the scores of held-out queries that should be small.
-
-    Also return whether it has the same value for the best and for the worst ranking.
-    """
+    """Return the function of the scores of held-out queries that should be small."""
     if ranker.scoring == "loss":
-        return objective.compared().held_out_value, False
+        return objective.compared().held_out_value
     scorer, options = ranker.scoring, {}
     if isfunction(scorer) and scorer.__name__.endswith("_score"):
         raise ValueError(
@@ -511,12 +507,12 @@ def make_judge(ranker, objective, X, target):
             raise ValueError(f"scoring must return a finite number, got {value!r}")
         return -float(value)
 
-    return judge, judge(target.y) == judge(-target.y)
+    return judge
 
 
-def check_varying(ranker, is_constant):
-    """Raise a ValueError if the metric is the same for all rankings of the held-out queries."""
-    if is_constant:
+def check_varying(ranker, judged):
+    """Raise a ValueError if all judges have one value for the best and for the worst ranking."""
+    if ranker.scoring != "loss" and all(judge(y) == judge(-y) for judge, y in judged):
         raise ValueError(
             f"scoring={ranker.scoring!r} is the same for all rankings of the held-out queries, and "
             "cannot compare rounds: pass a smaller k, relevance of 0 where documents are not "
