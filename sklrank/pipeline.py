@@ -35,6 +35,13 @@ Parameters
 X : array-like of shape (n_samples, n_features), or iterable of str
     Samples, as the first step accepts them.
 """,
+    params_and_returns="""
+**params : dict
+    Arguments of the last step, such as `available`.
+
+Returns
+-------
+""",
     returns_pipeline="""
 Returns
 -------
@@ -175,11 +182,7 @@ class OnlinePipeline(Pipeline):
         """Transform samples, and return the probabilities of what `explore` shows.
 
         {samples_of_first_step}
-        **params : dict
-            Arguments of the last step, such as `available`.
-
-        Returns
-        -------
+        {params_and_returns}
         ndarray of shape (n_samples, n_labels) or (n_samples, n_labels, n_labels)
             Probabilities of labels, or of pairs of labels.
         """
@@ -212,11 +215,7 @@ class OnlinePipeline(Pipeline):
         {samples_of_first_step}
         k : int
             Number of labels to return.
-        **params : dict
-            Arguments of the last step, such as `available`.
-
-        Returns
-        -------
+        {params_and_returns}
         ndarray of shape (n_samples, k)
             Entries of `classes_`, from best to worst.
         """
@@ -227,11 +226,7 @@ class OnlinePipeline(Pipeline):
         """Transform samples, and predict the position of each label.
 
         {samples_of_first_step}
-        **params : dict
-            Arguments of the last step, such as `available`.
-
-        Returns
-        -------
+        {params_and_returns}
         ndarray of int of shape (n_samples, n_labels)
             Positions of the labels; 1 is the best position.
         """

@@ -360,8 +360,7 @@ class SupervisedDocumentRanker(DocumentRanker):
             target.check_something_to_learn()
             self._start_rounds()
             objective = self._make_objective(target)
-            learner = self._make_learner(X, objective)
-            self._boost(objective, learner, self._initial_scores(X))
+            self._boost(objective, self._make_learner(X, objective), self._initial_scores(X))
         return self
 
     def _check_training_set(self, X, y, qid, sample_weight, query_weight):

@@ -266,8 +266,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
                 target,
                 self.balance if self.combination == "sum" else None,
             )
-            learner = self._make_learner(X, objective)
-            self._boost(objective, learner, self._initial_scores(X))
+            self._boost(objective, self._make_learner(X, objective), self._initial_scores(X))
         return self
 
     def __sklearn_tags__(self):
