@@ -150,11 +150,10 @@ def is_qid_given(qid, n_samples: int) -> bool:
 
 def check_query_weights(query_weight, queries) -> np.ndarray:
     """Return the weight of each query, given that of the query of each sample, or None."""
-    n_queries = queries.n_queries
-    if n_queries < len(queries.codes) and np.shape(query_weight) == (n_queries,):
+    if np.shape(query_weight) == (queries.n_queries,) != queries.codes.shape:
         raise ValueError(
-            f"query_weight has an entry for each of the {n_queries} queries: pass one for each "
-            "document, such as query_weight[np.unique(qid, return_inverse=True)[1]]"
+            "query_weight has an entry for each query: pass one for each document, such as "
+            "query_weight[np.unique(qid, return_inverse=True)[1]]"
         )
     weights = check_weights(query_weight, len(queries.codes), positive=True, name="query_weight")
     of_queries = weights[queries.order[queries.starts[:-1]]]

@@ -121,10 +121,7 @@ def label_scores(estimator, X):
 
 
 def document_scores(estimator, X):
-    """Return the scores of documents by `predict` or, of a classifier, the expected grades.
-
-    The decision function replaces those of a classifier without probabilities.
-    """
+    """Return the scores of documents: of a classifier, expected grades or its decisions."""
     if hasattr(estimator, "__sklearn_tags__") and is_classifier(estimator):
         classes = np.asarray(estimator.classes_)
         if hasattr(estimator, "predict_proba") and classes.dtype.kind in "biuf":

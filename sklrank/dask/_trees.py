@@ -162,8 +162,8 @@ class Partitions:
     def is_loss(self, error):
         """Return whether an error broke a connection, or a worker has gone since the first call."""
         # A connection may break before the scheduler knows that the worker has gone.
-        is_connected = not isinstance(error, CommClosedError)
-        return not (is_connected and self.client.nthreads().keys() >= set(self._workers))
+        workers = () if isinstance(error, CommClosedError) else self.client.nthreads()
+        return not set(self._workers).issubset(workers)
 
     def _release(self):
         """Free what the workers have, also if the frames of an error refer to the futures."""

@@ -238,5 +238,5 @@ def test_the_scale_of_small_weights_does_not_matter(loss, factor):
 
 def test_weights_that_are_given_for_each_query_are_refused():
     X, qid = np.arange(40.0).reshape(-1, 1), np.repeat(np.arange(4), 10)
-    with pytest.raises(ValueError, match="for each of the 4 queries: pass one for each document"):
+    with pytest.raises(ValueError, match="an entry for each query: pass one for each document"):
         RankBoost().fit(X, np.arange(40) % 3, qid=qid, query_weight=[1, 2, 1, 1])

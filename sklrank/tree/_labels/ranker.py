@@ -257,8 +257,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         self._learner = self._make_tree()
 
     def _warn_of_rows(self, X):
-        # It scales rows, but not features, to one size.
-        warn_of_large("feature", X, self)
+        warn_of_large("feature", X, self)  # Rows are scaled to one size.
 
     def _make_tree(self, **nodes):
         exclusive = not self._has_label_columns
