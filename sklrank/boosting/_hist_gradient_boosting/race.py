@@ -304,11 +304,11 @@ def make_trees(ranker, n_samples):
     ]
 
 
-def tree_of_warm_start(ranker, n_samples):
-    """Return the tree that a ranker has grown so far, with the parameters that it has now."""
-    trees = make_trees(ranker, n_samples)
-    same = (tree for tree in trees if tree.max_leaf_nodes == ranker.max_leaf_nodes_)
-    return next(same, trees[len(trees) // 2])
+def winner_of_warm_start(ranker, n_samples):
+    """Return the winner, whose tree has the parameters that the ranker has now."""
+    trees = {tree.max_leaf_nodes: tree for tree in make_trees(ranker, n_samples)}
+    middle = list(trees.values())[len(trees) // 2]
+    return ranker._winner._replace(tree=trees.get(ranker.max_leaf_nodes_, middle))
 
 
 # -- Linear scores.

@@ -55,7 +55,7 @@ from sklrank.boosting._hist_gradient_boosting.race import (
     hold_out,
     round_reporter,
     scores_of,
-    tree_of_warm_start,
+    winner_of_warm_start,
 )
 from sklrank.boosting._objectives import (
     LOSSES,
@@ -446,13 +446,12 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
             after_round = round_reporter(self, *evaluate_rounds(self, evaluated))
             # A warm start adds no rounds if boosting was stopped early before.
             if self._early_stopping_reason() is None:
-                tree = self._winner.tree
                 if n_rounds:
-                    tree = tree_of_warm_start(self, len(X))
-                    self._winner = self._winner._replace(tree=tree)
-                    bins = tree._bin(X, self._random_state)
+                    self._winner = winner_of_warm_start(self, len(X))
+                    bins = self._winner.tree._bin(X, self._random_state)
                 objective = self._make_objective(target)
-                self._boost(objective, TreeLearner(tree, bins), self._scores(X), after_round)
+                learner = TreeLearner(self._winner.tree, bins)
+                self._boost(objective, learner, self._scores(X), after_round)
             if len(self.estimators_) > n_rounds or not n_rounds:
                 self._held_out_fraction = fraction
             if self.verbose:
