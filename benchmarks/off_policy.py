@@ -8,6 +8,8 @@
 4. True values of policies learned from synthetic logs, by the protocol of `examples/opl`, and of
    LinUCB, which replays the log.
 5. Seconds and memory for a million samples with 100 labels.
+6. Squared errors and coverage on eight kinds of logs, which have moderate, large and heavy-tailed
+   weights: thresholds chosen by `policy_value` beside none, and "sndr" beside "dr".
 
     python benchmarks/off_policy.py [--quick] [--only 1 3]
 """
@@ -21,7 +23,7 @@ from _open_bandit import find_wheel, read_log, thompson_sampling
 from scipy.special import softmax
 from sklearn.datasets import load_digits
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import KFold, train_test_split
 
 from sklrank.feedback import Exploration
@@ -205,7 +207,99 @@ def speed(quick):
     print_table(title, ["", "seconds", "memory, in copies of the log"], rows)
 
 
-PARTS = {1: open_bandit, 2: digits, 3: synthetic, 4: learning, 5: speed}
+def tempered(scores, temperature):
+    return softmax(scores / temperature, axis=1)
+
+
+def heavy_tailed(policy, random):
+    """Return propensities that are far below the policy's for a few samples: a Pareto tail."""
+    best = policy.argmax(axis=1)[:, None]
+    share = np.take_along_axis(policy, best, axis=1)
+    small = share / (1 + np.minimum(random.pareto(0.5, size=(len(policy), 1)), 250))
+    logging = policy * (1 - small) / (1 - share)
+    np.put_along_axis(logging, best, small, axis=1)
+    return logging
+
+
+# Number of labels, and the policy of the log, given its scores, the other policy and a generator.
+KINDS = {
+    "random, 10 labels": (10, lambda scores, policy, random: tempered(0 * scores, 1)),
+    "random, 50 labels": (50, lambda scores, policy, random: tempered(0 * scores, 1)),
+    "softmax": (10, lambda scores, policy, random: tempered(scores, 1)),
+    "logistic, steep": (10, lambda scores, policy, random: tempered(scores, 0.2)),
+    "heavy tails": (10, lambda scores, policy, random: heavy_tailed(policy, random)),
+    "concentrated": (10, lambda scores, policy, random: mixture(scores.argmax(axis=1), 10, 0.95)),
+    "rare clicks": (20, lambda scores, policy, random: tempered(scores, 1)),
+    "amounts": (10, lambda scores, policy, random: tempered(scores, 1)),
+}
+
+
+def log_of_kind(kind, n_samples, seed):
+    """Return samples, a log, its rewards, the policy to evaluate, and its value on the samples."""
+    n_labels, logging_policy = KINDS[kind]
+    random = np.random.RandomState(seed)
+    X = random.normal(size=(n_samples, 5))
+    of_reward, of_policy, of_log, bent = random.normal(size=(4, 5, n_labels)) / 5**0.5
+    expected = 1 / (1 + np.exp(-X @ of_reward - np.abs(X @ bent)))
+    expected *= 0.03 if kind == "rare clicks" else 1
+    policy = tempered(X @ (of_reward + of_policy), 0.4)
+    logging = logging_policy(X @ (of_reward + of_log), policy, random)
+    actions, rows = draw(logging, random), np.arange(n_samples)
+    rewards = (random.random_sample(n_samples) < expected[rows, actions]).astype(float)
+    if kind == "amounts":
+        rewards *= random.lognormal(size=n_samples)
+        expected = expected * np.exp(0.5)
+    log = Exploration(actions, logging[rows, actions])
+    return X, log, rewards, policy, (policy * expected).sum(axis=1).mean()
+
+
+def thresholds(quick):
+    n_runs, n_samples, summary, details = 5 if quick else 200, 1000, [], []
+    pairs = {method: (("dr", np.inf), (method, "auto")) for method in ("switch-dr", "dr-os")}
+    pairs["clipped"] = (("ips", np.inf), ("clipped", "auto"))
+    pairs["sndr"] = (("dr", np.inf), ("sndr", np.inf))
+    estimates = list(dict.fromkeys(each for pair in pairs.values() for each in pair))
+    for kind in KINDS:
+        errors, covers, largest = {}, {}, []
+        for run in range(n_runs):
+            X, log, rewards, policy, truth = log_of_kind(kind, n_samples, run)
+            for method, threshold in estimates:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", OffPolicyWarning)
+                    found = policy_value(
+                        rewards, log, policy, method=method, threshold=threshold,
+                        reward_model=None if method in ("ips", "clipped") else Ridge(), X=X,
+                    )  # fmt: skip
+                errors.setdefault((method, threshold), []).append((found.value - truth) ** 2)
+                covers.setdefault((method, threshold), []).append(found.low <= truth <= found.high)
+            largest.append(found.max_weight)
+        row = [kind, f"{np.median(largest):.0f}"]
+        for before, after in pairs.values():
+            old, new = np.array(errors[before]), np.array(errors[after])
+            ratio = (new.mean() / old.mean()) ** 0.5
+            # By the delta method.
+            spread = (new / new.mean() - old / old.mean()).std(ddof=1) / n_runs**0.5 / 2 * ratio
+            row.append(f"{ratio:.2f} +- {spread:.2f}")
+        summary.append(row)
+        details.append(
+            [kind]
+            + [
+                f"{np.mean(errors[each]) ** 0.5:.4f} ({np.mean(covers[each]):.2f})"
+                for each in estimates
+            ]
+        )
+    columns = ["kind of log", "largest weight", *pairs]
+    print_table(
+        f"6. RMSE relative to that of dr, or of ips for clipped; {n_runs} runs", columns, summary
+    )
+    names = [
+        method if threshold == np.inf else f"{method}, auto" for method, threshold in estimates
+    ]
+    title = "   RMSE of each, and the share of intervals that contain the value (.95 asked)"
+    print_table(title, ["kind of log", *names], details)
+
+
+PARTS = {1: open_bandit, 2: digits, 3: synthetic, 4: learning, 5: speed, 6: thresholds}
 
 
 if __name__ == "__main__":

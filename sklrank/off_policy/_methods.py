@@ -15,9 +15,9 @@ from sklrank.off_policy._intervals import check_total
 from sklrank.off_policy._log import of_known
 
 # Weights below this number are no reason to accept a bias. The bound on a bias has so many standard
-# errors: with one, the squared error of "dr-os" was larger than without a threshold where weights
-# are moderate; with two, little was gained on logs of large weights.
-SMALLEST, STANDARD_ERRORS = 10.0, 1.5
+# errors: with 1.5, "dr-os" was less accurate than without a threshold where weights are moderate;
+# with 2.5, nothing was gained on logs of large weights.
+SMALLEST, STANDARD_ERRORS = 10.0, 2.0
 
 
 class Method(NamedTuple):

@@ -163,7 +163,7 @@ def test_thresholds_have_the_least_bound_on_the_squared_error(method):
         for t in (np.inf, 50_000, 10_000, 5000, 1000, 500, 100, 50, 10):
             terms = [function(w, t) * r for w, r in zip(weights, rewards)]
             changes = weights * rewards - terms
-            bias = abs(np.mean(changes)) + 1.5 * np.std(changes) / np.sqrt(300)
+            bias = abs(np.mean(changes)) + 2 * np.std(changes) / np.sqrt(300)
             if t == np.inf or t <= largest:
                 bounds[t] = np.var(terms) / 300 + bias**2
         assert bounds[found.threshold] == pytest.approx(min(bounds.values()))
