@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections import defaultdict
+from functools import partial
 from itertools import permutations, product
 from pathlib import Path
 
@@ -182,13 +183,14 @@ def routing():
 def law():
     """Return a function that computes the distribution of the labels that a scheme shows.
 
-    For the name of a scheme, scores `(n_labels,)`, k and the exploration, it returns a dictionary
-    of the tuples of labels that may be shown, with their probabilities.
+    For a scheme (a name, or a function), scores `(n_labels,)`, k and the exploration, it returns a
+    dictionary of the tuples of labels that may be shown, with their probabilities.
     """
 
     def probabilities_of(scheme, scores, k, rho):
         probabilities = defaultdict(float)
-        for shown, probability in OUTCOMES[scheme](scores, k, rho):
+        outcomes = partial(strength_outcomes, scheme) if callable(scheme) else OUTCOMES[scheme]
+        for shown, probability in outcomes(scores, k, rho):
             probabilities[shown] += probability
         return probabilities
 
@@ -232,6 +234,12 @@ def plackett_luce_outcomes(scores, k, rho):
     drawn = ordered_draws((softmax / softmax.sum() + 1 / len(scores)) / 2, k)
     greedy = (tuple(np.argsort(-scores, kind="stable")[:k]), 1 - rho)
     return [greedy, *((shown, rho * p) for shown, p in drawn)]
+
+
+def strength_outcomes(function, scores, k, rho):
+    """Labels drawn by the strengths that a function returns, and rarely by the uniform law."""
+    strengths = function(scores, rho)
+    return ordered_draws((1 - 1e-4) * strengths / strengths.sum() + 1e-4 / len(scores), k)
 
 
 def inverse_gap_outcomes(scores, k, rho):

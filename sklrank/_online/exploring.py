@@ -116,7 +116,7 @@ class ExploringMixin(metaclass=ABCMeta):
     _parameter_constraints: dict = {
         "k": [Interval(Integral, 1, None, closed="left")],
         "exploration": [Interval(Real, 0, 1, closed="right"), StrOptions(set(DECAYS)), callable],
-        "randomization": [StrOptions(LIST_RANDOMIZATIONS)],
+        "randomization": [StrOptions(LIST_RANDOMIZATIONS), callable],
     }
 
     @abstractmethod
@@ -183,7 +183,7 @@ class ExploringMixin(metaclass=ABCMeta):
             self._draw(X[block], sampler, mask_rows(available, block), generator)
             for block in timed_slices(self._blocks(X))
         ]
-        self._memory.give("sampler", sampler)
+        self._return_sampler(sampler)
         shown = shown[0] if len(shown) == 1 else map(np.concatenate, zip(*shown))
         return Exploration(*shown, self.classes_)
 
@@ -348,6 +348,10 @@ class ExploringMixin(metaclass=ABCMeta):
     def _make_sampler(self):
         """Return a new sampler of the labels to show."""
         return make_sampler(self._randomization, len(self.classes_), self._n_shown())
+
+    def _return_sampler(self, sampler):
+        sampler.raise_error()
+        self._memory.give("sampler", sampler)
 
     def _next_rate(self):
         """Return the amount of exploration in the next round."""

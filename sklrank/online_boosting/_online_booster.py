@@ -186,7 +186,7 @@ k : int, default=3
     pair: with "pairs" its reward does not change the scores, with "doubly-robust" the direct model
     learns it.
 {exploration}
-randomization : str, default="uniform"
+randomization : str or callable, default="uniform"
     Scheme of :func:`sklrank.feedback.explore` that draws several labels, such as "uniform" or
     "single-swap".
 """,

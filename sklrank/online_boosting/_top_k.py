@@ -89,7 +89,7 @@ class TopKBooster(ExploringMixin, OnlineBooster):
 
         sampler = self._memory.take("sampler", self._make_sampler)
         self._play_rounds(X, weights, reveal, order, scores, outputs)
-        self._memory.give("sampler", sampler)
+        self._return_sampler(sampler)
 
     def _start_model(self, classes):
         if self.k == 1 and self.cost_estimate != "labels":
@@ -191,7 +191,7 @@ class TopKBBM(TopKBooster):
         loss: str | Callable[[np.ndarray], np.ndarray] = "hinge",
         k: int = 3,
         exploration: float | Literal["decay", "ag0"] | Callable[[int], float] = 0.05,
-        randomization: str = "uniform",
+        randomization: str | Callable[..., np.ndarray] = "uniform",
         cost_estimate: Literal["pairs", "labels", "doubly-robust"] = "doubly-robust",
         propensity_clip: float = 0.2,
         max_features: MaxFeatures | Literal["auto"] = "auto",
@@ -294,7 +294,7 @@ class TopKAdaptive(TopKBooster):
         *,
         k: int = 3,
         exploration: float | Literal["decay", "ag0"] | Callable[[int], float] = 0.05,
-        randomization: str = "uniform",
+        randomization: str | Callable[..., np.ndarray] = "uniform",
         loss: str | Callable[[np.ndarray], np.ndarray] = "logistic",
         learning_rate: float | Literal["theory"] = 1.0,
         gradient_clip: float | None = 1.0,

@@ -1,6 +1,7 @@
 """Exploration schemes against an enumeration of all outcomes, and against many draws."""
 
 from collections import Counter
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -8,15 +9,26 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import load_iris
 
 from sklrank.feedback import explore
 from sklrank.feedback._protocol import LIST_RANDOMIZATIONS, RANDOMIZATIONS, make_sampler
+from sklrank.linear_model import BanditronClassifier, LinUCBClassifier, SemiBanditRanker
+from sklrank.online_boosting import TopKAdaptive, TopKBBM
 
 # Those that draw several labels, and those that sometimes show the greedy top k on purpose.
 LIST_SCHEMES = [scheme for scheme in RANDOMIZATIONS if scheme in LIST_RANDOMIZATIONS]
 GREEDY_SCHEMES = [s for s in RANDOMIZATIONS if explore([[0, 0]], 1, s, 1e-4, 0).propensities > 0.9]
 SIZES = [(2, 1), (2, 2), (3, 1), (3, 2), (4, 2), (4, 4), (5, 2), (5, 3), (6, 3), (6, 5)]
+
+
+def powers(scores, exploration):
+    """A scheme of the user: strengths of which one may be 0."""
+    return (scores - scores.min()) ** (1 + exploration) + (np.ptp(scores) == 0)
+
+
 CASES = [(s, m, k) for s in RANDOMIZATIONS for m, k in SIZES if k == 1 or s in LIST_SCHEMES]
+CASES += [(powers, m, k) for m, k in SIZES]
 
 
 def propensities_of(outcomes, m):
@@ -119,6 +131,48 @@ def test_available_labels(scheme, m, k, law):
         expected = propensities_of(law(scheme, of_sample, k, 0.3), len(labels))
         assert_allclose(found[i][np.ix_(labels, labels)], expected, atol=1e-12)
         assert not found[i, ~mask].any() and not found[i][:, ~mask].any()
+
+
+class Scheme:
+    """A scheme of the user, an object that can fail."""
+
+    result = None
+
+    def __call__(self, scores, exploration):
+        return powers(scores, exploration) if self.result is None else self.result(scores)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinUCBClassifier(),
+        BanditronClassifier(),
+        SemiBanditRanker(k=2),
+        TopKBBM(k=2),
+        TopKAdaptive(k=2),
+    ],
+    ids=repr,
+)
+def test_schemes_of_the_user(model):
+    (X, y), scheme = load_iris(return_X_y=True), Scheme()
+    model.set_params(randomization=scheme, random_state=0).progressive_fit(X, y)
+    assert len(np.unique(model.explore(X).actions)) == 3
+    # What the function raises reaches the caller.
+    before = model.decision_function(X)
+    for result, error in ((lambda scores: 1 / 0, ZeroDivisionError), (np.atleast_2d, ValueError)):
+        scheme.result = result
+        for call in (model.explore, partial(model.fit, y=y)):
+            with pytest.raises(error, match="division|must return strengths"):
+                call(X)
+            assert_array_equal(model.decision_function(X), before)
+        with pytest.raises(error, match="division|must return strengths"):
+            model.partial_fit(X, y)
+        before = model.decision_function(X)
+    scheme.result = None
+    model.partial_fit(X, y)
+    for scheme.result in (np.zeros_like, np.atleast_2d, np.negative):
+        with pytest.raises(ValueError, match="must return strengths"):
+            explore([[0.1, 0.2]], 1, scheme)
 
 
 def test_invalid_masks():

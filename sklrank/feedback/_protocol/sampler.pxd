@@ -14,6 +14,7 @@ cdef class TopKSampler:
     cdef readonly Py_ssize_t n_labels, k
     cdef readonly bint needs_means          # whether scores must be expected rewards, without bonus
     cdef readonly Py_ssize_t n_uniforms     # number of random numbers in [0, 1) that a draw uses
+    cdef object error                       # error that `raise_error` will raise, or None
     cdef double drawn                       # probability that a sample explores
     cdef Py_ssize_t n                       # number of labels that are available
     cdef Py_ssize_t[::1] positions          # (n,) these labels, unless all are available

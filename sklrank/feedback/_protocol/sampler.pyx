@@ -71,6 +71,12 @@ cdef class TopKSampler:
             raise ValueError(f"this {type(self).__name__} was not created by its constructor")
         return 0
 
+    def raise_error(self):
+        """Raise the error that a function of the user raised in a draw, if any."""
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+
     def change_exploration(self, double exploration):
         """Change the amount of exploration."""
         self.require_ready()
@@ -152,6 +158,7 @@ cdef class TopKSampler:
                     &scores[i, 0], NULL, mask_of(available, i),
                     &uniforms[i, 0], &actions[i, 0], &propensities[i, 0, 0],
                 )
+        self.raise_error()
         return np.asarray(actions), np.asarray(propensities)
 
     def propensities(
@@ -178,6 +185,7 @@ cdef class TopKSampler:
                     for b in range(a if pairs and self.k > 1 else 0):
                         j = b if available is None else self.positions[b]
                         out[t, i, j] = out[t, j, i] = self.propensity(a, b)
+        self.raise_error()
         return np.asarray(out)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
@@ -10,6 +12,7 @@ from sklrank._checks import check_available, check_k, check_random_state, is_num
 from sklrank.feedback._protocol.exploration import Exploration
 from sklrank.feedback._protocol.sampler import SingleSwapSampler, TopKSampler, UniformSampler
 from sklrank.feedback._protocol.strengths import (
+    FunctionSampler,
     InverseGapSampler,
     PlackettLuceSampler,
     ThompsonSampler,
@@ -29,14 +32,16 @@ LIST_RANDOMIZATIONS = {name for name, sampler in RANDOMIZATIONS.items() if sampl
 
 
 def make_sampler(randomization, n_labels, k, exploration=1.0):
-    """Return the sampler of a named scheme, with this amount of exploration at first."""
+    """Return the sampler of a scheme, with this amount of exploration at first."""
+    if callable(randomization):
+        return FunctionSampler(randomization, n_labels, k, exploration)
     return RANDOMIZATIONS[randomization](n_labels, k, exploration)
 
 
 def explore(
     scores: ArrayLike,
     k: int,
-    scheme: str = "uniform",
+    scheme: str | Callable = "uniform",
     exploration: float = 0.05,
     random_state: int | np.random.RandomState | None = None,
     *,
@@ -53,8 +58,11 @@ def explore(
         by their index.
     k : int
         Number of labels to show, from 1 to the number of labels; 1 for "thompson".
-    scheme : str, default="uniform"
-        Name of a scheme in Notes, as the parameter `randomization` of the estimators.
+    scheme : str or callable, default="uniform"
+        Name of a scheme in Notes, as the parameter `randomization` of the estimators, or a function
+        ``scheme(scores, exploration)`` that returns the strengths of the available labels of one
+        sample, numbers from 0, given their scores: labels are drawn by these strengths, of which a
+        share of 1e-4 is uniform.
     exploration : float, default=0.05
         Amount of exploration, in (0, 1]: the number rho in Notes.
     random_state : int, RandomState instance or None, default=None
@@ -135,7 +143,7 @@ def explore(
     >>> shown.actions.tolist(), shown.propensities.round(3).tolist()
     ([[1, 2]], [[[0.9, 0.833], [0.833, 0.9]]])
     """
-    shows_lists = look_up("scheme", RANDOMIZATIONS, scheme).shows_lists
+    shows_lists = callable(scheme) or look_up("scheme", RANDOMIZATIONS, scheme).shows_lists
     if not is_number(exploration) or not 0 < exploration <= 1:
         raise ValueError(f"exploration must be a number in (0, 1], got {exploration!r}")
     scores = check_array(scores, dtype=np.float64, order="C", input_name="scores")

@@ -180,6 +180,40 @@ cdef class InverseGapSampler(PlackettLuceSampler):
             self.strengths[self.greedy[l]] = rest / self.k
 
 
+cdef class FunctionSampler(PlackettLuceSampler):
+    """Sampler whose strengths a function of the user computes of the scores and the exploration."""
+
+    cdef object function
+    cdef double scale                       # the exploration rho
+
+    def __init__(self, function, Py_ssize_t n_labels, Py_ssize_t k, double exploration):
+        self.function = function
+        super().__init__(n_labels, k, exploration, SMALLEST_SHARE)
+
+    cdef void set_exploration(self, double exploration) noexcept nogil:
+        self.drawn, self.scale = 1.0, exploration
+
+    cdef void weigh(self, const double* scores) noexcept with gil:
+        found = np.ones(self.n)
+        try:
+            found = np.asarray(
+                self.function(np.array(<const double[:self.n]> scores), self.scale), dtype=float
+            )
+            if (
+                found.shape != (self.n,)
+                or not (found >= 0.0).all()
+                or not 0.0 < found.sum() < np.inf
+            ):
+                raise ValueError(
+                    f"randomization must return strengths of the {self.n} labels, numbers from 0 "
+                    f"that are not all 0; it returned {found}"
+                )
+        except BaseException as error:
+            self.error, found = error, np.ones(self.n)
+        np.copyto(np.asarray(self.strengths)[: self.n], found)
+        self.mix(found.sum())
+
+
 cdef class ThompsonSampler(PlackettLuceSampler):
     """Sampler of a single label: the largest score after Gaussian noise is added to the scores.
 

@@ -35,7 +35,7 @@ from sklrank.linear_model._bandit._rounds import BanditRounds
 # Texts that the docstrings of the classifiers share.
 TEXTS = {
     "randomization": """
-randomization : str, default="uniform"
+randomization : str or callable, default="uniform"
     Scheme of :func:`sklrank.feedback.explore`, which draws the class to show by the scores, or by
     the confidence bounds of LinUCB. "uniform" is that of the papers.
 """,
@@ -88,7 +88,7 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
             SelfTunedExploration,
             callable,
         ],
-        "randomization": [StrOptions(set(RANDOMIZATIONS))],
+        "randomization": [StrOptions(set(RANDOMIZATIONS)), callable],
         "fit_intercept": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
@@ -248,7 +248,7 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
             draws = self._random_state.random_sample((rows.n_rows, sampler.n_uniforms))
             masks = mask_rows(available, block)
             self._rounds.play(rows, labels[chosen], sampler, draws, block_scores, masks)
-        self._memory.give("sampler", sampler)
+        self._return_sampler(sampler)
 
     def _next_rate(self):
         return self._rounds.schedule.rate

@@ -131,7 +131,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         Amount of exploration beyond that of the confidence bounds: a number from 0 to 1, or a
         schedule, as in :class:`BanditronClassifier`. If "auto", it is ``t ** (-1 / 2) / 4`` in
         round t for "inverse-gap", 1/4 for "thompson", and 0 for others.
-    randomization : str, default="uniform"
+    randomization : str or callable, default="uniform"
         Scheme of :func:`sklrank.feedback.explore`, which draws the class to show by the confidence
         bounds, see Notes. With "uniform" and no exploration, that of the largest bound is shown,
         with the propensity 1.
@@ -256,7 +256,7 @@ class LinUCBClassifier(BaseBanditClassifier):
         drift_threshold: float | None = 25.0,
         item_features: Mapping | Callable | None = None,
         exploration: ExplorationRate | Literal["auto"] = "auto",
-        randomization: str = "uniform",
+        randomization: str | Callable[..., np.ndarray] = "uniform",
         fit_intercept: bool = True,
         max_iter: int = 5,
         shuffle: bool = True,

@@ -70,7 +70,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
         Number of labels to show: for an indicator matrix at most as many as it has; all of fewer
         than `k` classes. With ``k=1`` there is no rank loss, and all learners have the same weight.
     {exploration}
-    randomization : str, default="uniform"
+    randomization : str or callable, default="uniform"
         Scheme of :func:`sklrank.feedback.explore` that draws several labels.
     max_iter : int, default=1
         Number of passes over the samples in `fit`.
@@ -140,7 +140,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
         *,
         k: int = 3,
         exploration: float | Literal["decay", "ag0"] | Callable[[int], float] = 0.05,
-        randomization: str = "uniform",
+        randomization: str | Callable[..., np.ndarray] = "uniform",
         max_iter: int = 1,
         shuffle: bool = True,
         threshold: Threshold = "auto",
@@ -180,7 +180,7 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
 
         sampler = self._memory.take("sampler", self._make_sampler)
         self._play_rounds(X, weights, show, order, scores, outputs)
-        self._memory.give("sampler", sampler)
+        self._return_sampler(sampler)
 
     def _play_rounds(self, X, weights, show, order=None, scores=None, outputs=None):
         """Learn each batch from the labels that `show(batch, chosen)` shows for its samples."""
