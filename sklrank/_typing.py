@@ -46,7 +46,10 @@ ExplorationRate = (
     | Callable[[int], float]
 )
 
-MirrorMap = Literal["euclidean", "p-norm", "group-norm", "schatten", "entropy", "positive"]
+MirrorMap = (
+    Literal["euclidean", "p-norm", "group-norm", "schatten", "entropy", "positive"]
+    | Callable[[np.ndarray], np.ndarray]
+)
 
 # The file readers return a Bunch or tuples, depending on their arguments. With a union of both
 # types, type checkers would require every caller to check the type of the result.

@@ -1,6 +1,8 @@
 """Mirror maps: the weights after any steps are those of the definition."""
 
 import pickle
+from copy import deepcopy
+from functools import partial
 
 import numpy as np
 import pytest
@@ -61,7 +63,7 @@ DEFINITIONS = {
     "group-norm": (keep, group_norm_weights),
     "schatten": (keep, schatten_weights),
     "positive": (project, project),
-    "entropy": (keep, lambda theta: softmax(theta, axis=1)),
+    "entropy": (keep, partial(softmax, axis=1)),
 }
 
 
@@ -76,6 +78,43 @@ def with_constant(X, constant):
 def assert_same_weights(found, expected):
     """Singular values near zero are accurate to the square root of the rounding error."""
     assert_allclose(found, expected, rtol=1e-9, atol=1e-8 * max(1, np.abs(expected).max()))
+
+
+@pytest.mark.parametrize("name", ["euclidean", "p-norm", "group-norm", "schatten", "entropy"])
+def test_maps_of_the_user(name):
+    """A function of the dual weights is the map that it defines, also pickled in mid-stream."""
+    X, y = make_blobs(100, centers=3, n_features=4, cluster_std=4, random_state=0)
+    X, function = scale(X), DEFINITIONS[name][1]
+    for model in (
+        PredtronClassifier(average=True, random_state=0),
+        BanditronClassifier(learning_rate=0.3, random_state=0),
+    ):
+        own = clone(model).set_params(mirror_map=function).partial_fit(X[:50], y[:50])
+        named = model.set_params(mirror_map=name).partial_fit(X, y)
+        own = pickle.loads(pickle.dumps(own)).partial_fit(X[50:], y[50:])
+        assert_allclose(own.decision_function(X), named.decision_function(X), atol=1e-9)
+
+
+def test_maps_of_the_user_that_fail():
+    X, y = make_blobs(100, centers=3, n_features=4, random_state=0)
+    for function, error in ((lambda theta: theta[0], ValueError), (lambda theta: 1 / 0, Exception)):
+        for model in (
+            PredtronClassifier(mirror_map=function),
+            BanditronClassifier(mirror_map=function),
+        ):
+            with pytest.raises(error, match="must return|division"):
+                model.fit(X, y)
+            assert not hasattr(model, "classes_")
+
+
+def test_maps_of_the_user_can_be_merged():
+    X, y = make_blobs(100, centers=3, n_features=4, random_state=0)
+    parts = [
+        PredtronClassifier(mirror_map=keep, random_state=0).partial_fit(X[i::2], y[i::2])
+        for i in range(2)
+    ]
+    merged = deepcopy(parts[0]).merge([parts[1]])
+    assert_allclose(merged.coef_, (parts[0].coef_ + parts[1].coef_) / 2)
 
 
 def test_every_map_is_tested():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Real
 from typing import Literal
 
@@ -14,7 +15,7 @@ from sklrank._typing import ExplorationRate, MirrorMap
 from sklrank.linear_model._bandit._base import TEXTS, BaseBanditClassifier
 from sklrank.linear_model._bandit._kernel_map import KernelMap
 from sklrank.linear_model._bandit._model import MirrorDescent
-from sklrank.linear_model._mirror import CONSTRAINTS, MAPS_TEXT, MIRROR_MAPS
+from sklrank.linear_model._mirror import CONSTRAINTS, MAPS_TEXT, make_map
 
 # Factor of the learning rate of Eq. 5.12 in the experiments of Valizadegan (2010), section 5.4.
 SMALL_FACTOR = 1e-5
@@ -48,7 +49,7 @@ class BanditronClassifier(BaseBanditClassifier):
         Exploration rate :math:`\gamma_t`, in (0, 1]: the probability that the class shown is drawn
         at random from all classes. A number (0.1 as in [1]_), or a schedule or its name, see Notes.
     {randomization}
-    mirror_map : str, default="euclidean"
+    mirror_map : str or callable, default="euclidean"
         Function that maps :math:`\Theta` to the weights W, see Notes. It is derived from a
         potential, half the squared norm of W ([3]_, Corollaries 6 and 8).
     kernel : {"rbf", "poly"} or None, default=None
@@ -155,7 +156,7 @@ class BanditronClassifier(BaseBanditClassifier):
         self,
         *,
         exploration: ExplorationRate = 0.1,
-        randomization: str = "uniform",
+        randomization: str | Callable[..., np.ndarray] = "uniform",
         mirror_map: MirrorMap = "euclidean",
         kernel: Literal["rbf", "poly"] | None = None,
         gamma: float | None = None,
@@ -199,7 +200,7 @@ class BanditronClassifier(BaseBanditClassifier):
             learning_rate = SMALL_FACTOR if is_factor and learning_rate == "auto" else 1.0
         n_features, n_classes = self.n_features_in_, len(classes)
         if self.kernel is None:
-            mirror_map = MIRROR_MAPS[self.mirror_map](n_classes, n_features + self.fit_intercept)
+            mirror_map = make_map(self.mirror_map, n_classes, n_features + self.fit_intercept)
         elif self.mirror_map == "euclidean":
             gamma = 1 / n_features if self.gamma is None else self.gamma
             mirror_map = KernelMap(n_classes, n_features, self.kernel, gamma)

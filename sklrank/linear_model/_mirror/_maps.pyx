@@ -145,6 +145,68 @@ cdef class PositiveMap(MirrorMap):
             duals[row.n_features] = max(duals[row.n_features], 0.0)
 
 
+cdef class FunctionMap(MirrorMap):
+    """Map that is a function of the user, called with all dual weights after the steps of a row."""
+
+    cdef object function
+    cdef double[:, ::1] computed            # (n_classes, width) weights
+    cdef bint is_stale
+
+    def __init__(self, function, Py_ssize_t n_classes, Py_ssize_t width):
+        self.function, self.duals = function, np.zeros((n_classes, width))
+        self.start()
+
+    cdef int exchange(self, Archive archive) except -1:
+        cdef FunctionMap saved = archive.source
+        MirrorMap.exchange(self, archive)
+        self.function = archive.anything("function", saved.function)
+        if archive.loads:
+            self.computed, self.is_stale = np.zeros((self.n_classes, self.width)), True
+        return 0
+
+    @classmethod
+    def _merge_entries(cls, merging):
+        return {"duals": merging.apply("mean", "duals")}
+
+    cdef int prepare(self) except -1:
+        self.begin_exclusive()
+        try:
+            self.ensure_weights()
+            self.raise_error()
+        finally:
+            self.end_exclusive()
+        return 0
+
+    cdef void score(self, const Row* row, double* scores) noexcept nogil:
+        self.ensure_weights()
+        table_products(&self.computed[0, 0], self.n_classes, self.width, row, scores)
+
+    cdef void step(self, Py_ssize_t k, double size, const Row* row) noexcept nogil:
+        add_row(&self.duals[k, 0], size, row)
+        self.is_stale = True
+
+    cdef void add_weights(self, double factor, double* sums) noexcept nogil:
+        self.ensure_weights()
+        add_scaled(factor, &self.computed[0, 0], self.n_classes * self.width, sums)
+
+    cdef void ensure_weights(self) noexcept nogil:
+        if self.is_stale:
+            self.compute_weights()
+
+    cdef void compute_weights(self) noexcept with gil:
+        try:
+            weights = np.asarray(self.function(np.array(self.duals)), dtype=float)
+            if weights.shape != np.shape(self.duals) or not np.isfinite(weights).all():
+                raise ValueError(
+                    f"mirror_map must return {np.shape(self.duals)} finite weights, one for each "
+                    f"sum of steps; it returned {weights}"
+                )
+            np.copyto(np.asarray(self.computed), weights)
+            self.is_stale = False
+        except BaseException as error:
+            self.error = error
+
+
 cdef class EntropicMap(MirrorMap):
     """Entropic map: the weights of a class are a distribution over the features.
 

@@ -20,7 +20,7 @@ from sklrank._compiled import Rows, shared_call
 from sklrank._estimators import Interval, StrOptions, _fit_context, unchanged_on_error
 from sklrank._online import BATCH, BaseOnline, in_order, lists_of, of_online, slices, timed_slices
 from sklrank._typing import Self
-from sklrank.linear_model._mirror import CONSTRAINTS, MIRROR_MAPS
+from sklrank.linear_model._mirror import CONSTRAINTS, make_map
 from sklrank.linear_model._predtron._models import KernelModel
 from sklrank.linear_model._predtron._rounds import PredtronRounds, linear_scores, make_sums
 
@@ -165,7 +165,7 @@ class BasePredtron(BaseOnline):
         rate, constant = float(self.learning_rate), float(getattr(self, "fit_intercept", False))
         if self.kernel is None:
             width = self.n_features_in_ + (constant != 0)
-            mirror_map = MIRROR_MAPS[self.mirror_map](self._n_scores, width)
+            mirror_map = make_map(self.mirror_map, self._n_scores, width)
             return LinearModel(mirror_map, constant, rate, self.average)
         if self.mirror_map != "euclidean":
             raise ValueError(

@@ -62,7 +62,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     loss : str, array-like or callable, default="zero_one"
         Loss of a prediction: a name, the costs of mistakes, or a function, see Notes.
     {update}
-    mirror_map : str, default="euclidean"
+    mirror_map : str or callable, default="euclidean"
         Map from the sum of the steps :math:`\Theta` to the weights, see Notes. It determines the
         norm in which the margin is large ([1]_, Algorithm 3).
     learning_rate : float, default=1.0

@@ -67,7 +67,7 @@ Parameters
     "ranking_loss": LOSS_TEXT,
     "of_object": OBJECT_TEXT,
     "mirror_map": r"""
-mirror_map : str, default="euclidean"
+mirror_map : str or callable, default="euclidean"
     Map from the sum of the steps to the weights, as in :class:`PredtronClassifier`. For one vector
     of weights, "group-norm" is identical to "p-norm", and "schatten" to "euclidean".
 learning_rate : float, default=1.0
