@@ -39,8 +39,7 @@ from sklrank.linear_model import (
     PredtronQueryRanker,
     SemiBanditRanker,
 )
-from sklrank.linear_model._predtron._base import LinearModel
-from sklrank.linear_model._predtron._models import KernelModel
+from sklrank.linear_model._predtron._base import KernelModel, LinearModel
 from sklrank.online_boosting import (
     AdaOLMR,
     OnlineBMR,

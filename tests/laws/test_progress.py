@@ -37,8 +37,7 @@ from sklrank.linear_model import (
     PredtronQueryRanker,
     SemiBanditRanker,
 )
-from sklrank.linear_model._predtron._base import LinearModel
-from sklrank.linear_model._predtron._models import KernelModel
+from sklrank.linear_model._predtron._base import KernelModel, LinearModel
 from sklrank.metrics import rank_loss
 from sklrank.model_selection import progressive_val_score
 from sklrank.online_boosting import (
