@@ -11,21 +11,17 @@ from sklrank._online.base import BaseOnline, copy_of, multiplies_entries
 from sklrank._online.batches import (
     BATCH,
     SMALL_BATCH,
+    WorkingMemory,
     in_order,
     lists_of,
     lists_of_rows,
+    mask_rows,
     row_blocks,
     slices,
     timed_slices,
     to_dense,
 )
-from sklrank._online.classifier import (
-    BaseOnlineClassifier,
-    CompiledClassifier,
-    WorkingMemory,
-    mask_rows,
-    of_online,
-)
+from sklrank._online.classifier import BaseOnlineClassifier, CompiledClassifier, of_online
 from sklrank._online.exploring import ExploringMixin, of_exploring
 from sklrank._online.label_rankers import LabelSetRanker, of_label_sets
 from sklrank._online.label_sets import LabelSets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from copy import deepcopy
 from functools import cache
 from reprlib import repr as shortened
@@ -34,7 +35,12 @@ from sklrank._compiled import (
     merge_models,
     shared_call,
 )
-from sklrank._estimators import BaseEstimator, failed_weight_checks, shares_text
+from sklrank._estimators import (
+    BaseEstimator,
+    failed_weight_checks,
+    shares_text,
+    unchanged_on_error,
+)
 from sklrank._typing import Self
 
 
@@ -174,6 +180,9 @@ class BaseOnline(LockedModel, BaseEstimator):
             check_entries(X)
         return X
 
+    def _check_weights(self, weights):
+        """Raise if the model cannot learn from samples with these weights."""
+
     def _warn_of_rows(self, X):
         """Warn if a few rows or features outweigh the others in the steps of the model."""
         steps_like_rows = self._steps_like_rows and self.kernel != "rbf"  # whose values are bounded
@@ -270,6 +279,11 @@ class BaseOnline(LockedModel, BaseEstimator):
     def _adds_classes(self, classes):
         """Return whether an argument `classes` has more labels than the model."""
         return classes is not None and np.size(classes) > len(self.classes_)
+
+    def _discard_failed_start(self, classes):
+        """Return a context manager: if its body raises, no model is started and no label added."""
+        continues = hasattr(self, "classes_") and not self._adds_classes(classes)
+        return nullcontext() if continues else unchanged_on_error(self)
 
     def _check_same_classes(self, classes):
         """Check that an argument `classes` has all labels of the model, and add the new ones."""

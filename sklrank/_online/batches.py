@@ -1,4 +1,4 @@
-"""Calls in parts: blocks of rows, slices by time, and lists of labels for compiled loops."""
+"""Calls in parts: slices of rows, by size and time, label lists, and what the calls use in turn."""
 
 from __future__ import annotations
 
@@ -60,6 +60,11 @@ def in_order(rows, order):
     return rows if order is None else order[rows]
 
 
+def mask_rows(available, rows):
+    """Return these rows of the mask of available labels, or None if it is None."""
+    return None if available is None else available[rows]
+
+
 def to_dense(X):
     """Return `X` as an array."""
     return X.toarray() if sparse.issparse(X) else X
@@ -83,3 +88,26 @@ def lists_of_rows(indptr, labels, rows):
         return indptr[rows.start : rows.stop + 1] - first, labels[first:last]
     starts, items = lists_of(indptr, rows)
     return starts, labels[items]
+
+
+class WorkingMemory:
+    """Compiled objects that calls use in turn, such as samplers, which are not part of a model.
+
+    After a model is loaded or copied, they are made again. To make one takes longer than to learn a
+    sample. A call that fails keeps what it has taken, which may be in the middle of its work.
+    """
+
+    def __init__(self):
+        self._free = {}
+
+    def __reduce__(self):
+        return WorkingMemory, ()
+
+    def take(self, key, make):
+        """Return the object of this key or, if another call has taken it, the result of `make`."""
+        thing = self._free.pop(key, None)
+        return make() if thing is None else thing
+
+    def give(self, key, thing):
+        """Let other calls take the object."""
+        self._free[key] = thing

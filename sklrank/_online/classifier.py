@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 import warnings
 from abc import abstractmethod
-from contextlib import nullcontext
 from reprlib import repr as shortened
 
 import numpy as np
@@ -108,29 +107,6 @@ ValueError
     If the data are invalid, as in `partial_fit`.
 """,
 )
-
-
-class WorkingMemory:
-    """Compiled objects that calls use in turn, such as samplers, which are not part of a model.
-
-    After a model is loaded or copied, they are made again. To make one takes longer than to learn a
-    sample. A call that fails keeps what it has taken, which may be in the middle of its work.
-    """
-
-    def __init__(self):
-        self._free = {}
-
-    def __reduce__(self):
-        return WorkingMemory, ()
-
-    def take(self, key, make):
-        """Return the object of this key or, if another call has taken it, the result of `make`."""
-        thing = self._free.pop(key, None)
-        return make() if thing is None else thing
-
-    def give(self, key, thing):
-        """Let other calls take the object."""
-        self._free[key] = thing
 
 
 @of_online
@@ -306,14 +282,6 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         """Return the sorted classes in the order in which the model has them."""
         return classes
 
-    def _check_weights(self, weights):
-        """Raise if the model cannot learn from samples with these weights."""
-
-    def _discard_failed_start(self, classes):
-        """Return a context manager: if its body raises, no model is started and no label added."""
-        continues = hasattr(self, "classes_") and not self._adds_classes(classes)
-        return nullcontext() if continues else unchanged_on_error(self)
-
     def _check_same_labels(self, target: Target, classes):
         """Check the labels of a target, and add new ones. Return it with the model's columns."""
         if target.multilabel != self._has_label_columns:
@@ -443,8 +411,3 @@ def warn_of_lists(names):
             "partial_fit",
             stacklevel=2,
         )
-
-
-def mask_rows(available, rows):
-    """Return these rows of the mask of available labels, or None if it is None."""
-    return None if available is None else available[rows]

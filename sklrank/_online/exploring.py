@@ -29,8 +29,7 @@ from sklrank._estimators import (
     unchanged_on_error,
     with_task_tree,
 )
-from sklrank._online.batches import SMALL_BATCH, slices, timed_slices
-from sklrank._online.classifier import mask_rows
+from sklrank._online.batches import SMALL_BATCH, mask_rows, slices, timed_slices
 from sklrank._online.label_sets import FULL_INFORMATION
 from sklrank._typing import RandomSource, Self
 from sklrank.feedback import Exploration

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from sklrank._checks import check_available, only_available
 from sklrank._compiled import shared_call
 from sklrank._estimators import Interval, StrOptions, _fit_context, of_labels, shares_text
-from sklrank._online.classifier import BaseOnlineClassifier, WorkingMemory, of_online
+from sklrank._online.batches import WorkingMemory
+from sklrank._online.classifier import BaseOnlineClassifier, of_online
 from sklrank._online.label_sets import THRESHOLDS
 from sklrank._rankers import LabelRankerMixin, two_class_difference, with_names
 
