@@ -7,8 +7,9 @@ from sklrank._boosters.rounds import (
     MAX_SCORE_GAP,
     ROUNDING,
     Booster,
+    Learner,
     Objective,
     exp_scores,
+    make_classifier_learner,
     of_boosters,
 )
-from sklrank._boosters.weak_learners import Learner, make_classifier_learner

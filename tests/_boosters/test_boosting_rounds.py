@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from sklrank._boosters.rounds import Booster, Objective
-from sklrank._boosters.weak_learners import Learner
+from sklrank._boosters.rounds import Booster, Learner, Objective
 from sklrank.boosting import (
     AdaRank,
     NDCGBoost,

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from sklrank._boosters.weak_learners import (
+from sklrank._boosters.rounds import (
     BinnedLearner,
     ClassifierLearner,
     draw_samples,

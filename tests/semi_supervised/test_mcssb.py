@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.estimator_checks import check_classifiers_classes
 
-from sklrank._boosters.weak_learners import ClassifierLearner
+from sklrank._boosters.rounds import ClassifierLearner
 from sklrank.semi_supervised import MCSSBClassifier
 from sklrank.semi_supervised._similarity import diffused_affinities, neighbor_graph, standardized
 
