@@ -14,7 +14,7 @@ and for regression. Each has a twin for classes, :class:`LevelSplitsClassifier`,
 on features that are binned once for all rounds.
 """
 
-from sklrank.tree._histogram.classifier import HistogramTreeClassifier
+from sklrank.tree._histogram.trees import HistogramTreeClassifier
 from sklrank.tree._hoeffding.classifier import HoeffdingTreeClassifier
 from sklrank.tree._honest.forest import HonestForestClassifier, HonestForestRegressor
 from sklrank.tree._honest.level_splits import LevelSplitsClassifier, LevelSplitsRegressor

@@ -20,7 +20,7 @@ from sklrank.boosting._hist_gradient_boosting import race as _tree_race
 from sklrank.metrics import ndcg_score, ndcg_scorer
 from sklrank.tree import HistogramTreeClassifier
 from sklrank.tree._histogram import HistogramTreeRegressor
-from sklrank.tree._histogram import regressor as _histogram_tree
+from sklrank.tree._histogram import trees as _histogram_tree
 
 
 def make_many_queries(seed, n_queries=60, size=12, nonlinear=True):

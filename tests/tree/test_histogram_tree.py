@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from sklrank.tree import HistogramTreeClassifier
 from sklrank.tree._histogram import HistogramTreeRegressor
-from sklrank.tree._histogram import regressor as _histogram_tree
+from sklrank.tree._histogram import trees as _histogram_tree
 
 
 def score(y, w, l2):
