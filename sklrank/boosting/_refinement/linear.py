@@ -16,7 +16,7 @@ from sklrank._estimators import BaseEstimator, _fit_context, unchanged_on_error
 from sklrank._typing import Self
 from sklrank.boosting._base import DocumentTarget, of_document_rankers
 from sklrank.boosting._pair_losses import GradedPairLoss
-from sklrank.boosting._refinement.base import RefinerMixin, of_refiners
+from sklrank.boosting._refinement.boosted import RefinerMixin, of_refiners
 
 # Slopes of the standardized judgements as functions of the standardized base scores, which are the
 # correlations of the two. Often only documents that the base ranker ranks high were judged, for
