@@ -36,6 +36,13 @@ class BaseEstimator(CallbackSupportMixin, sklearn.base.BaseEstimator, metaclass=
     _task_tree = None
     # Whether training changes the attributes of a model, instead of replacing them.
     _changes_in_place = False
+    # Whether `X` may be sparse, and have missing values.
+    _accepts_sparse = _accepts_nan = False
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse, tags.input_tags.allow_nan = self._accepts_sparse, self._accepts_nan
+        return tags
 
     def __getstate__(self):
         return with_format(super().__getstate__())

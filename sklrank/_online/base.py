@@ -48,13 +48,11 @@ from sklrank._typing import Self
 class BaseOnline(LockedModel, BaseEstimator):
     """Base class of the estimators that learn one sample at a time.
 
-    A subclass sets `_accepts_nan` if it accepts missing values, and `_accepts_sparse` if it accepts
-    CSR matrices. Its `_multiplies_entries` returns whether it, or a classifier inside of it,
+    The `_multiplies_entries` of a subclass returns whether it, or a classifier inside of it,
     multiplies entries of `X`; then entries whose products would overflow raise an error. It sets
     `_steps_like_rows` if its steps are as large as the rows, which it does not scale.
     """
 
-    _accepts_nan = _accepts_sparse = False
     _changes_in_place = True
     _learns_label_names = True  # From the columns of a target that is a data frame.
     _checks_entries = _steps_like_rows = False
@@ -318,12 +316,6 @@ class BaseOnline(LockedModel, BaseEstimator):
         self._check_same_classes(given)
         columns = indices_of(self.classes_, given, "")
         return None if np.array_equal(columns, np.arange(n_columns)) else columns
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._accepts_nan
-        tags.input_tags.sparse = self._accepts_sparse
-        return tags
 
 
 @shared_call

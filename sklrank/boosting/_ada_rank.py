@@ -324,10 +324,9 @@ class AdaRank(SupervisedDocumentRanker):
         check_entries(X)
         return X.toarray() if sparse.issparse(X) else X
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse |= self.estimator is None
-        return tags
+    @property
+    def _accepts_sparse(self):
+        return self.estimator is None or super()._accepts_sparse
 
     def _make_learner(self, X, objective):
         if self.estimator is None:

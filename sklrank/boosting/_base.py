@@ -252,12 +252,13 @@ def split_queries(queries, fraction, seed):
 class DocumentRanker(DocumentRankerMixin, Booster):
     """Base class of boosters whose scores rank the documents of queries."""
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        of_weak_learner = input_tags_of(self._weak_learner())
-        tags.input_tags.sparse = of_weak_learner.sparse
-        tags.input_tags.allow_nan = of_weak_learner.allow_nan
-        return tags
+    @property
+    def _accepts_sparse(self):
+        return input_tags_of(self._weak_learner()).sparse
+
+    @property
+    def _accepts_nan(self):
+        return input_tags_of(self._weak_learner()).allow_nan
 
     def _weak_learner(self):
         """Return the estimator that is fitted in each round."""

@@ -119,7 +119,6 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
         check_is_fitted(self)
         return check_rows(self, X, reset=False)
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = input_tags_of(self._get_estimator()).sparse
-        return tags
+    @property
+    def _accepts_sparse(self):
+        return input_tags_of(self._get_estimator()).sparse

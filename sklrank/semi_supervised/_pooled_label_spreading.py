@@ -109,6 +109,7 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     True
     """
 
+    _accepts_sparse = True
     _parameter_constraints: dict = {
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
@@ -219,11 +220,6 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return self.estimator_.predict_proba(check_rows(self, X, reset=False))
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 # -- Sources: class probabilities of labeled samples whose label is hidden, and of all samples.

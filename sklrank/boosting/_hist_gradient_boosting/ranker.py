@@ -347,7 +347,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    _signed_relevance = True
+    _accepts_sparse = _signed_relevance = True
     _remedy_for_columns = REMEDY
 
     @property
@@ -360,11 +360,6 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
 
     def _weak_learner(self):
         return HistogramTreeRegressor()
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _make_objective(self, target):
         if callable(self.loss):

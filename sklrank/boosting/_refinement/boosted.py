@@ -420,11 +420,10 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
             self._boost(objective, self._make_learner(X, objective), self._initial_scores(X))
         return self
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
+    @property
+    def _accepts_nan(self):
         # A feature that holds the base scores must not have missing values.
-        tags.input_tags.allow_nan &= not is_integer(self.base_ranker)
-        return tags
+        return super()._accepts_nan and not is_integer(self.base_ranker)
 
     def score(
         self,

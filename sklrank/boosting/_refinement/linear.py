@@ -102,6 +102,7 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
 
     __metadata_request__predict = {"base_scores": True}
     __metadata_request__score = {"qid": True, "base_scores": True}
+    _accepts_sparse = True
 
     def __init__(self, base_ranker: Any = None) -> None:
         self.base_ranker = base_ranker
@@ -192,11 +193,6 @@ class ResidualRefiner(RefinerMixin, BaseEstimator):
         {ndcg}
         """
         return self._score_of_judged(X, y, qid, sample_weight, base_scores=base_scores)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def posterior_means(features, residuals, n_contrasts):

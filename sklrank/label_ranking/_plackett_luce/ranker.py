@@ -170,6 +170,7 @@ class PlackettLuceRanker(PlackettLuceInference, PlackettLucePredictions, LabelRa
         "predict_proba returns the probabilities of labels to be first",
     )
     _takes_sparse_rankings = True
+    _accepts_sparse = True
     _parameter_constraints: dict = {
         "kernel": [StrOptions({"linear", "rbf"})],
         "alpha": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
@@ -204,11 +205,6 @@ class PlackettLuceRanker(PlackettLuceInference, PlackettLucePredictions, LabelRa
         check_entries(X)
         # The features are centered, which would make most entries of a sparse matrix nonzero.
         return X.toarray() if sparse.issparse(X) else X
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse, tags.input_tags.allow_nan = True, False
-        return tags
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(

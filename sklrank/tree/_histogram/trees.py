@@ -62,12 +62,8 @@ class HistogramTree(BaseEstimator):
         "random_state": ["random_state"],
     }
 
+    _accepts_nan = True
     _failed_checks = failed_weight_checks("min_samples_leaf counts samples")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     @property
     def feature_importances_(self) -> np.ndarray:
