@@ -443,8 +443,7 @@ class Booster(BaseEstimator):
 
     def _fitted_rounds(self):
         """Return an iterator over the weak learners of the fitted model and their steps."""
-        rounds = zip(self.estimators_, self.estimator_weights_)
-        return islice(rounds, self._n_rounds_to_predict())
+        return islice(zip(self.estimators_, self.estimator_weights_), self._n_rounds_to_predict())
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -77,8 +77,7 @@ def draw_features(max_features, n_features: int, random_state) -> np.ndarray:
         n_drawn = min(max_features, n_features)
     else:
         n_drawn = max(1, round(max_features * n_features))
-    drawn = random_state.choice(n_features, n_drawn, replace=False)
-    return np.sort(drawn).astype(np.intp)
+    return np.sort(random_state.choice(n_features, n_drawn, replace=False)).astype(np.intp)
 
 
 def draw_frequencies(n_features: int, n_components: int, gamma: float, random_state):

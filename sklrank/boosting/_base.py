@@ -202,8 +202,7 @@ class DocumentTarget(NamedTuple):
 
     def take(self, samples):
         """Return the target of some of the samples."""
-        codes = self.queries.codes[samples]
-        queries = Queries.from_qid(codes, len(samples))
+        queries = Queries.from_qid(self.queries.codes[samples], len(samples))
         weights = self.weights[samples], self.query_weights[queries.names]
         return DocumentTarget(self.y[samples], queries, *weights)
 

@@ -273,8 +273,7 @@ class ClickObjective(Objective):
 
 def fit_click_model(kind, X, bins, tree, sessions, seed, n_rounds=N_ROUNDS, n_updates=None):
     """Return the objective of a model of users, at the scores after the last round."""
-    model = kind.start(sessions.clicks.shape[1])
-    objective = ClickObjective(sessions, model, len(X), n_updates)
+    objective = ClickObjective(sessions, kind.start(sessions.clicks.shape[1]), len(X), n_updates)
     learner, random = TreeLearner(tree, bins), np.random.RandomState(seed)
     shown = sessions.shown * sessions.counts
     rate = np.sum(sessions.clicks * sessions.counts) / shown.sum()

@@ -228,8 +228,7 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
         X = self._check_rows(X, reset=False)
         if qid is None and self._fitted_with_qid:
             raise ValueError("qid is None, but was passed to fit: pass the queries of X")
-        queries = Queries.from_qid(qid, X.shape[0])
-        return self._centered_scores(X, queries) >= self.threshold_
+        return self._centered_scores(X, Queries.from_qid(qid, X.shape[0])) >= self.threshold_
 
     def _check_rows(self, X, *, reset):
         # The ranker checks the values of a frame, whose columns it may select by name.

@@ -220,8 +220,7 @@ class Partitions:
 
         The arrays go to the workers: dask warns of tasks that contain them.
         """
-        parts = np.split(values, np.cumsum(self._sizes)[:-1])
-        return self._scatter(*parts)
+        return self._scatter(*np.split(values, np.cumsum(self._sizes)[:-1]))
 
     def read_targets(self):
         """Return `y`, `qid`, the weights or None, and a row of `X`."""

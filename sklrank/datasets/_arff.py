@@ -132,11 +132,10 @@ def load_arff_multilabel(
     data = arff.matrix[:, feature_columns]
     if sparse == "auto":
         sparse = sp.issparse(data)
-    if sparse:
-        data = sp.csr_matrix(data)
-    else:
-        data = _as_array(data, "pass sparse=True or 'auto'")
-    target = _relevance(arff, label_columns)
+    data = sp.csr_matrix(data) if sparse else _as_array(data, "pass sparse=True or 'auto'")
+    values = _as_array(arff.matrix[:, label_columns], "check that labels or xml select the labels")
+    pairs = zip(label_columns, values.T)
+    target = np.column_stack([_binary(arff.attributes[i], column) for i, column in pairs])
     feature_names = [feature.name for feature in features]
     target_names = [arff.attributes[i].name for i in label_columns]
     if return_X_y:
@@ -254,14 +253,6 @@ def _as_array(matrix: np.ndarray | sp.csr_matrix, remedy: str) -> np.ndarray:
             f"{matrix.nnz} entries, is too large: {remedy}."
         )
     return matrix.toarray()
-
-
-def _relevance(arff: ArffFile, columns: list[int]) -> np.ndarray:
-    values = _as_array(arff.matrix[:, columns], "check that labels or xml select the labels")
-    target = np.empty(values.shape, dtype=np.int64)
-    for j, column in enumerate(columns):
-        target[:, j] = _binary(arff.attributes[column], values[:, j])
-    return target
 
 
 def _binary(attribute: Attribute, values: np.ndarray) -> np.ndarray:

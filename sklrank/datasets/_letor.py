@@ -152,8 +152,7 @@ class _Documents:
 
     def convert(self, line: bytes) -> bytes:
         """Return a line that scikit-learn reads."""
-        text = line.partition(b"#")[0]
-        fields = text.split(None, 2)
+        fields = line.partition(b"#")[0].split(None, 2)
         if not fields:
             return line
         if len(fields) < 2 or not fields[1].startswith(b"qid:"):

@@ -153,6 +153,5 @@ def _names(metadata: dict[str, str], lines: Lines) -> list[str]:
             f"the lines before must state '# DATA TYPE:', one of {_TYPES}, and '# NUMBER "
             "ALTERNATIVES:'. Files of before 2022 do not: download the present ones."
         )
-    n_labels = int(metadata["NUMBER ALTERNATIVES"])
-    numbers = range(1, n_labels + 1)
+    numbers = range(1, int(metadata["NUMBER ALTERNATIVES"]) + 1)
     return [metadata.pop(f"ALTERNATIVE NAME {number}", str(number)) for number in numbers]

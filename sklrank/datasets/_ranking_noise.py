@@ -75,8 +75,7 @@ def sample_mallows(
     # Positions of the labels in the order of the center.
     positions = np.empty((n_samples, n_labels))
     for i in range(n_labels):
-        n_behind = _truncated_geometric(uniform[:, i], i + 1, theta)
-        position = i + 1 - n_behind
+        position = i + 1 - _truncated_geometric(uniform[:, i], i + 1, theta)
         positions[:, :i] += positions[:, :i] >= position[:, np.newaxis]
         positions[:, i] = position
     drawn = np.empty_like(positions)
@@ -141,8 +140,7 @@ def sample_plackett_luce(
             f"scores must have the shape (n_samples, n_labels), got {np.ndim(scores)} dimension(s)."
         )
     scores = check_array(scores, dtype=np.float64, input_name="scores")
-    rng = check_random_state(random_state)
-    return strict_positions(scores + rng.gumbel(size=scores.shape))
+    return strict_positions(scores + check_random_state(random_state).gumbel(size=scores.shape))
 
 
 def truncated_normal(rng, scale, bound, size):

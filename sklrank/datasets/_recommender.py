@@ -142,8 +142,7 @@ def personality_diagnosis(ratings, other_ratings):
     own, theirs = np.where(rated, ratings, 0.0), np.where(known, other_ratings, 0.0)
     # The squared differences (a - b)^2 = a^2 - 2 a b + b^2 are summed over the items that both
     # users rated. The sums are exact because ratings are integers.
-    squares = own**2 @ known.T - 2 * own @ theirs.T + rated @ theirs.T**2
-    distances = squares / 2
+    distances = (own**2 @ known.T - 2 * own @ theirs.T + rated @ theirs.T**2) / 2
     probabilities = np.exp(distances.min(axis=1, keepdims=True) - distances)
     mean = other_ratings[known].mean()
     deviations = np.where(known, other_ratings - mean, 0.0)

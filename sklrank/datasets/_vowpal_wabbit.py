@@ -67,8 +67,7 @@ def load_vowpal_wabbit(source: str | os.PathLike | Iterable[str], *, adf: bool =
     """
     if isinstance(source, (str, os.PathLike)):
         with open_binary(os.fspath(source)) as stream:
-            text = io.TextIOWrapper(stream, "utf-8-sig")
-            events = _read_events(text, f"{source}, ", adf)
+            events = _read_events(io.TextIOWrapper(stream, "utf-8-sig"), f"{source}, ", adf)
     else:
         events = _read_events(source, "", adf)
     features, of_actions, *columns = zip(*events) if events else [()] * 5

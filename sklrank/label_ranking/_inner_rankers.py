@@ -185,8 +185,7 @@ def fit_pair_scale(scores, positions, sample_weight=None):
         value = shares @ (np.logaddexp(0.0, -margins) + (1.0 - target) * margins)
         return value, np.array([(shares * differences) @ (expit(margins) - target)])
 
-    found = minimize_smooth(loss, np.ones(1), [(0.0, None)])
-    return float(found.x[0] / size)
+    return float(minimize_smooth(loss, np.ones(1), [(0.0, None)]).x[0] / size)
 
 
 class WrappedRanker(MetaLabelRanker):
@@ -214,5 +213,4 @@ class WrappedRanker(MetaLabelRanker):
         self._fit_ranker(X, positions, sample_weight)
 
     def _label_scores(self, X):
-        X = self._check_fitted_rows(X)
-        return decision_function(self.ranker_, X)
+        return decision_function(self.ranker_, self._check_fitted_rows(X))

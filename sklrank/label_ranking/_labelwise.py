@@ -174,8 +174,7 @@ class LabelwiseRanker(DecompositionRanker):
             positions = fill_positions(positions, self._scores(X))
         targets = self._targets(positions)
         models = getattr(self, "estimators_", [None] * targets.shape[1])
-        ranked = ~np.isnan(targets)
-        self.estimators_ = self._update(models, X, targets, ranked, sample_weight)
+        self.estimators_ = self._update(models, X, targets, ~np.isnan(targets), sample_weight)
 
     def _targets(self, positions):
         """Return the targets `(n_samples, n_labels)`, NaN for labels that are not ranked."""

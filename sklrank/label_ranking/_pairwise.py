@@ -244,8 +244,7 @@ def win_frequencies(n_wins, n_compared):
 
     Return also for which pairs there is something to learn: that of others is always the same.
     """
-    half = np.full(len(n_wins), 0.5)
-    frequencies = np.divide(n_wins, n_compared, half, where=n_compared > 0)
+    frequencies = np.divide(n_wins, n_compared, np.full(len(n_wins), 0.5), where=n_compared > 0)
     return frequencies, (n_compared > 0) & (frequencies > 0) & (frequencies < 1)
 
 

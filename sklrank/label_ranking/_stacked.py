@@ -260,8 +260,7 @@ class StackedRanker(PairProbaMixin, MetaLabelRanker, _BaseComposition):
         of_held_out = weights_or_ones(sample_weight, len(positions))[samples]
         weights, shares = non_negative_weights(scores, held_out, of_held_out)
         combined = np.tensordot(weights, scores, axes=1)
-        halves = folds_of_held_out(folds)
-        combined = self._correct(combined, held_out, of_held_out, halves)
+        combined = self._correct(combined, held_out, of_held_out, folds_of_held_out(folds))
         self.pair_scale_ = fit_pair_scale(combined, held_out, of_held_out)
         kept = np.flatnonzero(weights)
         missing = [i for i in kept if i not in models]
@@ -422,8 +421,7 @@ def last_step(ranker):
 
 
 def chooses_alpha(ranker):
-    alpha = getattr(last_step(ranker), "alpha", None)
-    return isinstance(alpha, str) and alpha == "auto"
+    return str(getattr(last_step(ranker), "alpha", None)) == "auto"
 
 
 def with_alpha_of(model, ranker):

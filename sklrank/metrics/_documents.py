@@ -382,8 +382,7 @@ def precision_at_k_score(queries, grades, chosen, k):
     >>> precision_at_k_score(y_true, y_score, qid=qid, k=2, average=False).round(3)
     array([0.5, 0.5])
     """
-    divisors = queries.sizes if k is None else k
-    return _hits_of_queries(queries, grades, chosen, k, divisors)
+    return _hits_of_queries(queries, grades, chosen, k, queries.sizes if k is None else k)
 
 
 precision_at_k_scorer = DocumentScorer(precision_at_k_score)

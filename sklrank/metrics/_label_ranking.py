@@ -264,8 +264,7 @@ def spearman_distance(
     def distances(true, pred):
         true, pred, n_ranked = ranked_in_both(true, pred)
         # A label that is missing in one ranking is last in both rankings, with a difference of 0.
-        difference = rankdata(true, axis=1) - rankdata(pred, axis=1)
-        sums = np.sum(difference**2, axis=1)
+        sums = np.sum((rankdata(true, axis=1) - rankdata(pred, axis=1)) ** 2, axis=1)
         if not normalize:
             return sums
         n_ranked = n_ranked.astype(np.float64)
@@ -358,8 +357,7 @@ def alpha_inconsistency(Y_clean: ArrayLike, Y_noisy: ArrayLike) -> float:
     0.5
     """
     counts = _count_pairs(Y_clean, Y_noisy)
-    n_same = counts.concordant + counts.tied_both
-    return float((n_same < sum(counts)).mean())
+    return float((counts.concordant + counts.tied_both < sum(counts)).mean())
 
 
 @of_rankings

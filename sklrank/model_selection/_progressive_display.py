@@ -154,8 +154,7 @@ class ProgressiveValidationDisplay(Display):
         )
         runs = [values[i : i + n_seeds] for i in range(0, len(values), n_seeds)]
         losses = dict(zip(estimators, runs, strict=True))
-        display = cls(losses=losses, scoring_name=scoring_name(scoring))
-        return display.plot(ax)
+        return cls(losses=losses, scoring_name=scoring_name(scoring)).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -207,8 +206,7 @@ class ProgressiveValidationDisplay(Display):
             runs = np.asarray(scores)
             runs = runs if runs.ndim == 3 else runs[np.newaxis]
             losses[name] = [values_of(y_true, run, labels) for run in runs]
-        display = cls(losses=losses, scoring_name=scoring_name(scoring))
-        return display.plot(ax)
+        return cls(losses=losses, scoring_name=scoring_name(scoring)).plot(ax)
 
     def mean_so_far(self, name: str) -> np.ndarray:
         """Return the running mean of the losses of a model.

@@ -220,8 +220,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Labels, entries of `classes_`.
         """
-        chosen = self._chosen(X)
-        return self.classes_[chosen]
+        return self.classes_[self._chosen(X)]
 
     def propensities(self, X: ArrayLike) -> np.ndarray:
         """Return the probability that each label is shown: 1 for the predicted one.
@@ -233,8 +232,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Probabilities, 0 or 1.
         """
-        chosen = self._chosen(X)
-        return np.eye(len(self.classes_), dtype=np.int8)[chosen]
+        return np.eye(len(self.classes_), dtype=np.int8)[self._chosen(X)]
 
     def _chosen(self, X):
         check_is_fitted(self)

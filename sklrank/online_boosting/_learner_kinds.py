@@ -42,8 +42,7 @@ def kind_of(estimator):
 
 def is_binary_classifier(estimator):
     """Return True if the estimator is a classifier of two classes only."""
-    is_tagged = hasattr(estimator, "__sklearn_tags__")
-    if not is_tagged or hasattr(estimator, "partial_fit_costs"):
+    if not hasattr(estimator, "__sklearn_tags__") or hasattr(estimator, "partial_fit_costs"):
         return False
     tags = get_tags(estimator).classifier_tags
     return is_classifier(estimator) and tags is not None and not tags.multi_class

@@ -344,10 +344,9 @@ class OnlineBooster(LabelSetRanker):
         return self._memory.take(n_threads, lambda: Rounds(*parts, n_threads))
 
     def _parts_of(self, model):
-        pairs = zip(self.estimators_, model.estimators_)
         return {
             id(own._learner): deepcopy(other._learner)
-            for own, other in pairs
+            for own, other in zip(self.estimators_, model.estimators_)
             if isinstance(own, EarlyTree)
         }
 

@@ -85,8 +85,7 @@ def neighbor_graph(X, n_neighbors, n_jobs=None):
     Entry (i, j) is 1 if i is a nearest neighbor of j, or j is a nearest neighbor of i.
     """
     n_neighbors = min(n_neighbors, X.shape[0] - 1)
-    search = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X)
-    graph = search.kneighbors_graph()
+    graph = NearestNeighbors(n_neighbors=n_neighbors, n_jobs=n_jobs).fit(X).kneighbors_graph()
     return graph.maximum(graph.T).tocsr()
 
 

@@ -23,8 +23,7 @@ class ProportionsMixin(ClassifierMixin):
         ndarray of shape (n_samples,)
             The classes of the largest probability; the first one in case of ties.
         """
-        places = self.predict_proba(X).argmax(axis=1)
-        return self.classes_[places]
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the probability of each class: its proportion in the leaf of the sample.

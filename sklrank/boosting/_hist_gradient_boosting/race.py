@@ -24,6 +24,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.validation import has_fit_parameter
 
+from sklrank import metrics
 from sklrank._checks import Queries, check_outputs, check_relevance, qid_argument
 from sklrank._estimators import (
     _check_monotonic_cst,
@@ -33,23 +34,15 @@ from sklrank._estimators import (
 )
 from sklrank.boosting._base import DocumentTarget, split_queries
 from sklrank.boosting._hist_gradient_boosting.categories import warn_if_untransformed
-from sklrank.metrics import (
-    average_precision_scorer,
-    hit_rate_scorer,
-    ndcg_scorer,
-    precision_at_k_scorer,
-    recall_at_k_scorer,
-    reciprocal_rank_scorer,
-)
 from sklrank.tree._histogram import HistogramTreeRegressor
 
 SCORERS = {
-    "ndcg": ndcg_scorer,
-    "average_precision": average_precision_scorer,
-    "precision_at_k": precision_at_k_scorer,
-    "recall_at_k": recall_at_k_scorer,
-    "hit_rate": hit_rate_scorer,
-    "reciprocal_rank": reciprocal_rank_scorer,
+    "ndcg": metrics.ndcg_scorer,
+    "average_precision": metrics.average_precision_scorer,
+    "precision_at_k": metrics.precision_at_k_scorer,
+    "recall_at_k": metrics.recall_at_k_scorer,
+    "hit_rate": metrics.hit_rate_scorer,
+    "reciprocal_rank": metrics.reciprocal_rank_scorer,
 }
 
 # Numbers of leaves of symmetric trees: a stump, the depth 6 of CatBoost, and half of it. (On the
@@ -196,8 +189,7 @@ class Race:
             return samples
         codes = target.queries.codes[samples]
         sizes = np.bincount(codes)
-        random = np.random.RandomState(self._ranker._split_seed)
-        drawn = random.permutation(np.flatnonzero(sizes))
+        drawn = np.random.RandomState(self._ranker._split_seed).permutation(np.flatnonzero(sizes))
         most = fraction * len(samples)
         n_drawn = max(1, np.searchsorted(sizes[drawn].cumsum(), most, side="right"))
         return samples[np.isin(codes, drawn[:n_drawn])]

@@ -360,8 +360,7 @@ def check_rewards(rewards, shape, *, bounded=True, refused=None):
     if rewards.dtype == object:
         # Columns of a nullable type in data frames are converted to arrays of objects.
         with suppress(TypeError, ValueError):
-            missing = is_missing(rewards)
-            rewards = np.where(missing, np.nan, rewards).astype(np.float64)
+            rewards = np.where(is_missing(rewards), np.nan, rewards).astype(np.float64)
     least, most = (0, 1) if bounded else (-MAX_REWARD, MAX_REWARD)
     # The comparison is written so that NaN passes.
     if rewards.dtype.kind not in "biuf" or np.any((rewards < least) | (rewards > most)):

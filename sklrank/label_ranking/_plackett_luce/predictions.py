@@ -236,5 +236,4 @@ class PlackettLucePredictions(PairProbaMixin):
         lower, upper = np.quantile(draws, [tail, 1.0 - tail], axis=0)
         columns = {"estimate": functions[kind](scores).mean(axis=0), "lower": lower, "upper": upper}
         names = self.classes_.tolist()
-        pairs = kind == "wins"
-        return table(columns, [(a, b) for a in names for b in names] if pairs else names)
+        return table(columns, [(a, b) for a in names for b in names] if kind == "wins" else names)

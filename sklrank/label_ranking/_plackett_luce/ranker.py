@@ -297,8 +297,7 @@ class PlackettLuceRanker(PlackettLuceInference, PlackettLucePredictions, LabelRa
         vars(self).pop("validation_scores_", None)
         if self.alpha == "auto":
             self.validation_scores_ = self._validate_alphas(problem)
-            best = best_alpha(self.validation_scores_)
-            self._maximize_with(best, problem)
+            self._maximize_with(best_alpha(self.validation_scores_), problem)
         else:
             for alpha in self._track([float(self.alpha)], "alpha", may_stop=False):
                 self._maximize_with(alpha, problem)
@@ -423,8 +422,7 @@ class PlackettLuceRanker(PlackettLuceInference, PlackettLucePredictions, LabelRa
     @shared_call
     def coef_(self) -> np.ndarray:
         """Weights of the features."""
-        scaler = self._scaler("coef_")
-        return self._coef / scaler.scale_
+        return self._coef / self._scaler("coef_").scale_
 
     @property
     @shared_call

@@ -255,8 +255,7 @@ class BaseBanditClassifier(ExploringMixin, ClassScoresMixin, BaseOnlineClassifie
 
     def _prepare_schedule(self, n_rounds):
         if not is_number(self._exploration):
-            rates_of = partial(exploration_rates, self._exploration)
-            self._rounds.schedule.prepare(rates_of, n_rounds)
+            self._rounds.schedule.prepare(partial(exploration_rates, self._exploration), n_rounds)
 
     def _finish_merge(self):
         self._prepare_schedule(0)  # for the number of rounds

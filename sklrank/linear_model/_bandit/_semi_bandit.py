@@ -223,9 +223,8 @@ class SemiBanditRanker(ExploringMixin, LabelSetRanker):
             estimator._learns_relevance = True
             estimator._init_model(self.n_features_in_, np.arange(len(classes)))
             self.estimators_.append(estimator)
-        learners = [estimator._learner for estimator in self.estimators_]
         # The rates 0.5 and 8 are as good within the error, on five sets of labels.
-        self._learner = VotingLearner(learners, 2.0)
+        self._learner = VotingLearner([estimator._learner for estimator in self.estimators_], 2.0)
 
     def _templates(self):
         logistic = OnlineLogisticRegression(learning_rate=(0.3, 1, 3), normalize="l2")
