@@ -42,6 +42,16 @@ Returns
 self : object
     The fitted estimator.
 """,
+    "ax": """
+ax : matplotlib Axes, default=None
+    Axes to plot on. If None, those of a new figure.
+""",
+    "display": """
+Returns
+-------
+display : object
+    The display, with a plot.
+""",
     "returns_or_raises": """
 Returns
 -------

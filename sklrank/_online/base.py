@@ -35,12 +35,7 @@ from sklrank._compiled import (
     merge_models,
     shared_call,
 )
-from sklrank._estimators import (
-    BaseEstimator,
-    failed_weight_checks,
-    shares_text,
-    unchanged_on_error,
-)
+from sklrank._estimators import BaseEstimator, failed_weight_checks, shares_text, unchanged_on_error
 from sklrank._typing import Self
 
 

@@ -67,7 +67,8 @@ def load_vowpal_wabbit(source: str | os.PathLike | Iterable[str], *, adf: bool =
     """
     if isinstance(source, (str, os.PathLike)):
         with open_binary(os.fspath(source)) as stream:
-            events = _read_events(io.TextIOWrapper(stream, "utf-8-sig"), f"{source}, ", adf)
+            text = io.TextIOWrapper(stream, "utf-8-sig")
+            events = _read_events(text, f"{source}, ", adf)
     else:
         events = _read_events(source, "", adf)
     features, of_actions, *columns = zip(*events) if events else [()] * 5

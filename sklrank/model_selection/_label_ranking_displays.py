@@ -16,9 +16,10 @@ from sklearn.metrics import ConfusionMatrixDisplay
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import check_pair_proba, check_scored, check_two_rankings, close_ranks
-from sklrank._estimators import Display
+from sklrank._estimators import Display, shares_text
 
 
+@shares_text()
 class PreferenceDisplay(Display):
     """Preferences for labels with their intervals, or the matrix of the wins of each label.
 
@@ -93,16 +94,12 @@ class PreferenceDisplay(Display):
         kind : {"worth", "mean_rank", "top_k", "wins"}, default="worth"
             Log-worths with intervals from quasi-standard errors, which overlap unless labels differ
             significantly; the others are those of `PlackettLuceRanker.preferences`.
-        ax : matplotlib Axes, default=None
-            Axes. If None, those of a new figure.
+        {ax}
         **options
             Parameters of :meth:`PlackettLuceRanker.summary` or
             :meth:`PlackettLuceRanker.preferences`.
 
-        Returns
-        -------
-        display : PreferenceDisplay
-            The display, with a plot.
+        {display}
         """
         if not hasattr(estimator, "preferences"):
             raise ValueError(f"estimator must be a PlackettLuceRanker, got {estimator!r}")
@@ -132,8 +129,7 @@ class PreferenceDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Axes. If None, those of a new figure.
+        {ax}
 
         Returns
         -------
@@ -171,6 +167,7 @@ class PreferenceDisplay(Display):
         return self
 
 
+@shares_text()
 class RankingDisplay(ConfusionMatrixDisplay):
     """Matrix of the true and the predicted positions of labels.
 
@@ -233,10 +230,7 @@ class RankingDisplay(ConfusionMatrixDisplay):
         **options
             See :meth:`plot`.
 
-        Returns
-        -------
-        display : RankingDisplay
-            The display, with a plot.
+        {display}
         """
         check_scored(estimator, X, y)
         return cls.from_predictions(y, estimator.predict(X), **options)
@@ -257,10 +251,7 @@ class RankingDisplay(ConfusionMatrixDisplay):
         **options
             See :meth:`plot`.
 
-        Returns
-        -------
-        display : RankingDisplay
-            The display, with a plot.
+        {display}
         """
         true, pred = check_two_rankings(y_true, y_pred)
         ranked = ~(np.isnan(true) | np.isnan(pred))
@@ -291,6 +282,7 @@ class RankingDisplay(ConfusionMatrixDisplay):
         return self
 
 
+@shares_text()
 class PairReliabilityDisplay(CalibrationDisplay):
     """Reliability diagram of the probabilities that one label is ranked before another.
 
@@ -351,10 +343,7 @@ class PairReliabilityDisplay(CalibrationDisplay):
             See :meth:`from_predictions`. By default, `name` is the name of the class of
             `estimator`.
 
-        Returns
-        -------
-        display : PairReliabilityDisplay
-            The display, with a plot.
+        {display}
         """
         options.setdefault("name", type(estimator).__name__)
         check_scored(estimator, X, y)
@@ -380,10 +369,7 @@ class PairReliabilityDisplay(CalibrationDisplay):
             Parameters of :meth:`sklearn.calibration.CalibrationDisplay.from_predictions`, such as
             `name` and `ax`.
 
-        Returns
-        -------
-        display : PairReliabilityDisplay
-            The display, with a plot.
+        {display}
         """
         positions, probabilities = check_pair_proba(y_true, y_proba)
         first, second = positions[:, :, np.newaxis], positions[:, np.newaxis, :]

@@ -17,17 +17,7 @@ from sklrank.model_selection._evaluators import make_evaluators, scoring_name
 from sklrank.model_selection._progressive import progressive_val_score
 
 
-@shares_text(
-    ax_and_display="""
-ax : matplotlib Axes, default=None
-    See :meth:`plot`.
-
-Returns
--------
-display : ProgressiveValidationDisplay
-    The display, with a plot.
-"""
-)
+@shares_text(ax_and_display="{ax}\n\n{display}")
 class ProgressiveValidationDisplay(Display):
     """Plot of the running mean loss against the number of samples, with a line for each model.
 
@@ -229,8 +219,7 @@ class ProgressiveValidationDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on. If None, a new figure is created.
+        {ax}
 
         Returns
         -------

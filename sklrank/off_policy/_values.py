@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from sklrank._checks import check_level, check_same_order, is_number, look_up
-from sklrank._estimators import Display
+from sklrank._estimators import Display, shares_text
 from sklrank.feedback import Exploration
 from sklrank.off_policy import _intervals, _log, _methods
 
@@ -211,6 +211,7 @@ def summary(terms, weights, bounds, threshold=None):
     )
 
 
+@shares_text()
 class OffPolicyDisplay(Display):
     """Plot of the estimated values of policies with their intervals, or of their course over time.
 
@@ -251,13 +252,9 @@ class OffPolicyDisplay(Display):
         ----------
         estimates, reference : dict of str to Bunch, float
             See the parameters of the class.
-        ax : matplotlib Axes, default=None
-            Axes to plot on. If None, a new figure is created.
+        {ax}
 
-        Returns
-        -------
-        display : OffPolicyDisplay
-            The display, with a plot.
+        {display}
         """
         return cls(estimates, reference=reference).plot(ax)
 
@@ -266,8 +263,7 @@ class OffPolicyDisplay(Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Axes to plot on. If None, a new figure is created.
+        {ax}
 
         Returns
         -------

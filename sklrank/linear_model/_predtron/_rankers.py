@@ -434,10 +434,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
             a query; fractions are as in :meth:`PredtronClassifier.fit`. If None, each query has
             one.
 
-        Returns
-        -------
-        self : object
-            The fitted estimator.
+        {returns_self}
 
         Raises
         ------
