@@ -8,11 +8,52 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from sklrank._boosters import of_boosters
+from sklrank._boosters import MAX_SCORE_GAP, Objective, of_boosters
 from sklrank._estimators import Interval, StrOptions
-from sklrank.semi_supervised._booster import SemiSupervisedBooster
-from sklrank.semi_supervised._labels import of_partly_labeled
-from sklrank.semi_supervised._objectives import AssembleObjective
+from sklrank.semi_supervised._base import SemiSupervisedBooster, of_partly_labeled
+
+
+class AssembleObjective(Objective):
+    r"""Loss of ASSEMBLE (Bennett et al. 2002), for several classes as in SAMME.
+
+    .. math:: \sum_i d_i \exp\Bigl(\frac{1}{K} \sum_k F_i^k - F_i^{y_i}\Bigr)
+
+    Here :math:`F_i^k` is the score of sample i for class k of K, :math:`y_i` is its label, and
+    :math:`d_i` its initial weight. The label of an unlabeled sample is its pseudo-label, the class
+    with the largest score. Since no other label has a smaller loss, a new pseudo-label never
+    increases the loss. The weight of a sample is its loss.
+
+    The default step (see `AssembleClassifier`) minimizes the loss for fixed labels along the
+    hypothesis, and no step between 0 and twice this step increases the loss. With two classes, the
+    bound of `_boosters/rounds.py` is equal to this loss. With more classes, the bound does not hold
+    in general, and is not needed.
+
+    The label of an unlabeled sample is -1, and `pseudo_labels` are the labels as long as all scores
+    are 0. The initial weights of the labeled samples are in proportion to the `weights`, and so are
+    those of the unlabeled ones.
+    """
+
+    def __init__(self, labels, weights, pseudo_labels, n_classes, labeled_share, step_rule="samme"):
+        # The step is log(correct / incorrect) / (2 * scale).
+        self.scale, self._gain = (1.0, 1.0) if step_rule == "printed" else (0.5, n_classes - 1)
+        self._is_labeled = labels >= 0
+        self._true_labels = labels
+        self._initial_pseudo_labels = pseudo_labels
+        labeled, unlabeled = (weights[mask].sum() for mask in (labels >= 0, labels < 0))
+        self._initial_weights = weights * np.where(
+            self._is_labeled, labeled_share / labeled, (1 - labeled_share) / (unlabeled or 1.0)
+        )
+
+    def set_scores(self, scores):
+        pseudo_labels = scores.argmax(axis=1) if scores.any() else self._initial_pseudo_labels
+        self.labels = np.where(self._is_labeled, self._true_labels, pseudo_labels)
+        margins = scores[np.arange(len(scores)), self.labels] - scores.mean(axis=1)
+        self.weights = self._initial_weights * np.exp(np.minimum(-margins, MAX_SCORE_GAP))
+        self.value = self.weights.sum()
+
+    def step_weights(self, hypothesis):
+        is_correct = hypothesis[np.arange(len(hypothesis)), self.labels]
+        return self._gain * (self.weights @ is_correct), self.weights @ (1 - is_correct)
 
 
 @of_boosters

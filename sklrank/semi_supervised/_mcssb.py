@@ -7,18 +7,80 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
+from scipy.special import softmax
 from sklearn.tree import ExtraTreeClassifier
 
-from sklrank._boosters import of_boosters
+from sklrank._boosters import MAX_SCORE_GAP, Objective, of_boosters
 from sklrank._estimators import Interval, StrOptions
-from sklrank.semi_supervised._booster import SemiSupervisedBooster
-from sklrank.semi_supervised._labels import of_partly_labeled
-from sklrank.semi_supervised._objectives import MCSSBObjective
+from sklrank.semi_supervised._base import SemiSupervisedBooster, of_partly_labeled
 from sklrank.semi_supervised._similarity import (
     diffused_affinities,
     labeled_affinities,
     make_similarity,
+    negative_gradient,
 )
+
+
+class MCSSBObjective(Objective):
+    r"""Equation 2.7 of Valizadegan (2010), for class probabilities b, the softmax of the scores.
+
+    .. math:: \sum_{ij} \frac{S_{ij}}{b_i^\top b_j} + C \sum_{jk} \frac{q_j^k}{b_j^k}
+
+    The second sum is that of Eq. 2.6 with the class affinities :math:`q_j^k`, the similarity of
+    sample j to the labeled samples of class k; see `_similarity.py` for other affinities. If the
+    samples have weights, :math:`S_{ij}` is multiplied by those of i and j, and :math:`q_j^k` by
+    that of j.
+
+    For a hypothesis that assigns sample i to class k, the sample adds
+
+    .. math:: B_i^k = b_i^k \sum_j \frac{S_{ij} b_j^k}{(b_i^\top b_j)^2}
+              + \frac{C}{2} \frac{q_i^k}{b_i^k}
+
+    to the correct step weight (Eqs. 2.17 and 2.18) and :math:`A_i^k = b_i^k \sum_l B_i^l` to the
+    incorrect one (Eqs. 2.15 and 2.16, with their sums over j taken together). The difference
+    :math:`A_i^k - B_i^k` is :math:`\alpha_i^k + C \beta_i^k` of Eq. 2.12, the cost of assigning
+    sample i to class k.
+
+    The similarity S is a matrix, dense or a CSR array, `class_affinities` are q, and
+    `labeled_weight` is C. Labeled samples keep their classes as labels; the label of unlabeled ones
+    is -1. If `trains_labeled` is False, the weights of labeled samples are 0, unless all samples
+    are labeled.
+
+    `costs` `(n_samples, n_classes)` are those of assigning each sample to each class; their sum
+    over the classes is 0.
+    """
+
+    # The bound of Lemma 2 contains e^(2 alpha).
+    scale = 2.0
+
+    def __init__(
+        self, similarity, class_affinities, labels, weights, labeled_weight, *, trains_labeled=True
+    ):
+        self._similarity = similarity
+        self._sample_weights = weights[:, np.newaxis]
+        self._half_affinities = labeled_weight / 2 * self._sample_weights * class_affinities
+        self._true_labels = labels
+        self._has_weight = np.full(len(labels), trains_labeled or (labels >= 0).all())
+        self._has_weight |= labels < 0
+
+    def set_scores(self, scores):
+        scores = scores - scores.max(axis=1, keepdims=True)
+        # The reciprocals of probabilities and their squares must be finite.
+        probabilities = softmax(np.maximum(scores, -MAX_SCORE_GAP), axis=1)
+        by_similarity = self._sample_weights * probabilities
+        by_similarity *= negative_gradient(self._similarity, probabilities, by_similarity)
+        by_labels = self._half_affinities / probabilities
+        self.value = by_similarity.sum() + 2 * by_labels.sum()
+        self._correct = by_similarity + by_labels
+        self._incorrect = probabilities * self._correct.sum(axis=1, keepdims=True)
+        self.costs = self._incorrect - self._correct
+        self.labels = np.where(self._true_labels < 0, self.costs.argmin(axis=1), self._true_labels)
+        # The decrease of the bound if the sample is assigned to its label.
+        decreases = -np.take_along_axis(self.costs, self.labels[:, np.newaxis], axis=1)[:, 0]
+        self.weights = np.where(self._has_weight, np.maximum(decreases, 0.0), 0.0)
+
+    def step_weights(self, hypothesis):
+        return np.vdot(hypothesis, self._correct), np.vdot(hypothesis, self._incorrect)
 
 
 @of_boosters

@@ -27,7 +27,7 @@ from sklrank._estimators import (
     one_blas_thread,
 )
 from sklrank._typing import Self
-from sklrank.semi_supervised._labels import PartlyLabeledMixin, of_partly_labeled
+from sklrank.semi_supervised._base import PartlyLabeledMixin, of_partly_labeled
 from sklrank.semi_supervised._similarity import neighbor_graph, one_hot, spread_labels, standardized
 
 

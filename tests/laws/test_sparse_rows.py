@@ -32,7 +32,7 @@ from sklrank.model_selection import (
 )
 from sklrank.online_boosting import AdaOLMR, OnlineBMR, TopKAdaptive, TopKBBM
 from sklrank.semi_supervised import AssembleClassifier
-from sklrank.semi_supervised._labels import PartlyLabeledMixin
+from sklrank.semi_supervised._base import PartlyLabeledMixin
 from sklrank.tree import HoeffdingTreeClassifier, HonestTreeRegressor
 
 RNG = np.random.default_rng(0)

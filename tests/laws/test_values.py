@@ -66,7 +66,7 @@ from sklrank.off_policy import list_policy_value, policy_value
 from sklrank.online_boosting import OnlineBMR
 from sklrank.pipeline import OnlinePipeline
 from sklrank.semi_supervised import AssembleClassifier, MCSSBClassifier, PooledLabelSpreading
-from sklrank.semi_supervised._labels import PartlyLabeledMixin
+from sklrank.semi_supervised._base import PartlyLabeledMixin
 from sklrank.streaming import fit_blocks
 from sklrank.tree import (
     HistogramTreeClassifier,

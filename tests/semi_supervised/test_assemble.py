@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_classifiers_classes
 
 from sklrank.semi_supervised import AssembleClassifier
-from sklrank.semi_supervised._objectives import AssembleObjective
+from sklrank.semi_supervised._assemble import AssembleObjective
 
 X, TRUTH = make_blobs(100, centers=4, n_features=3, cluster_std=4.0, random_state=3)
 Y = np.full(100, -1)

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from sklrank._boosters.rounds import MAX_SCORE_GAP
-from sklrank.semi_supervised._objectives import MCSSBObjective
+from sklrank.semi_supervised._mcssb import MCSSBObjective
 from sklrank.semi_supervised._similarity import labeled_affinities
 
 N, K = 8, 3
