@@ -193,8 +193,7 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
             If `method` or the data are invalid, as in `partial_fit`.
         """
         names = [method] if isinstance(method, str) else list(method)
-        unknown = [name for name in names if name not in _METHODS]
-        if unknown:
+        if not set(names) <= set(_METHODS):
             raise ValueError(f"method must be one of {_METHODS} or a list of these, got {method!r}")
         with self._discard_failed_start(classes):
             data = self._check_and_start(X, y, classes, sample_weight)

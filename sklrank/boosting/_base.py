@@ -53,11 +53,13 @@ sample_weight : array-like of shape (n_samples,), default=None
     product of those of its documents; those of weight 0 are left out. If None, all are 1.
 {query_weight}
 """,
-    stump="""
+    stump_and_rounds="""
 estimator : classifier, default=None
     Weak learner, which is cloned for each round. If None, it is a decision stump,
     :class:`~sklrank.tree.HistogramTreeClassifier` with ``max_leaf_nodes=2`` and
     ``min_samples_leaf=1``. Larger trees of this class are fast, too.
+n_estimators : int, default=100
+    Maximum number of rounds.
 """,
     boosting="""
 {learning_rate}

@@ -222,8 +222,7 @@ class SmoothModel(PositionModel):
             return value, np.append(by_theta + deviations / DEVIATION**2, rest)
 
         # No propensity is above 1, as if the first position were examined always.
-        of_theta = [(-3.0, 0.0), *[(-3.0, 3.0)] * (n - 1), (0.0, 3.0)]
-        bounds = [*of_theta, *bounds]
+        bounds = [(-3.0, 0.0), *[(-3.0, 3.0)] * (n - 1), (0.0, 3.0), *bounds]
         found = minimize_smooth(loss, self.parameters, bounds, maxiter=n_steps)
         self.parameters = found.x
         self.propensities = np.exp(found.x[:n] - found.x[n] * logs).clip(max=1.0)

@@ -152,9 +152,8 @@ class ConformalDocumentList(MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        of_ranker = input_tags_of(self.ranker)
-        tags.input_tags.sparse = of_ranker.sparse
-        tags.input_tags.allow_nan = of_ranker.allow_nan
+        inner = input_tags_of(self.ranker)
+        tags.input_tags.sparse, tags.input_tags.allow_nan = inner.sparse, inner.allow_nan
         tags.target_tags.required = True
         tags.target_tags.positive_only = True
         return tags

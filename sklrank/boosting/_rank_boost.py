@@ -67,9 +67,7 @@ class RankBoost(SupervisedDocumentRanker):
 
     Parameters
     ----------
-    {stump}
-    n_estimators : int, default=100
-        Maximum number of rounds.
+    {stump_and_rounds}
     {boosting}
 
     See Also

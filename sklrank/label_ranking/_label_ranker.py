@@ -331,11 +331,9 @@ class MetaLabelRanker(MetaEstimatorMixin, LabelRanker):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        for template in self._templates():
-            template_tags = input_tags_of(template)
-            tags.input_tags.sparse &= template_tags.sparse
-            tags.input_tags.allow_nan &= template_tags.allow_nan
+        inner = [input_tags_of(template) for template in self._templates()]
+        tags.input_tags.sparse = all(each.sparse for each in inner)
+        tags.input_tags.allow_nan = all(each.allow_nan for each in inner)
         return tags
 
 

@@ -362,8 +362,7 @@ class OnlineBooster(LabelSetRanker):
         """Play a round for each sample. The relevance of all labels is learned."""
 
         def reveal(rows, chosen, batch):
-            lists = lists_of_rows(indptr, labels, chosen)
-            feedback = FullInformation(*lists, len(self.classes_))
+            feedback = FullInformation(*lists_of_rows(indptr, labels, chosen), len(self.classes_))
             draws = self._random_state.random_sample(rows.shape[0]) if self._hedge else None
             return feedback, draws, feedback.known
 

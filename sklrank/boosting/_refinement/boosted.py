@@ -248,9 +248,7 @@ class RankingRefiner(RefinerMixin, DocumentRanker):
     ``noise=0.5, learning_rate=1.0, response_method="predict"``.
 
     {base_ranker}
-    {stump}
-    n_estimators : int, default=100
-        Maximum number of rounds.
+    {stump_and_rounds}
     combination : {"product", "sum"}, default="product"
         Objective: :math:`err_w \times err_t` ("product") or :math:`\gamma\, err_w + err_t` ("sum").
     balance : float, default=1.0

@@ -438,8 +438,7 @@ class OnlineRidgeClassifier(_OnlineLinearClassifier):
         sketch = {}
         if n_slots < n_features:
             sketch["n_slots"] = n_slots
-            shared = random_state.randint(n_slots, size=n_features)
-            sketch["shared_slots"] = shared.astype(np.intc)
+            sketch["shared_slots"] = random_state.randint(n_slots, size=n_features).astype(np.intc)
             sketch["signs"] = random_state.choice([-1, 1], n_features).astype(np.intc)
         features = FeatureMap(
             n_features,
