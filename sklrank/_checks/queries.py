@@ -31,8 +31,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._checks.numbers import as_numbers, check_exact, check_weights
-from sklrank._checks.rankings import is_missing
-from sklrank._checks.samples import check_given, check_labeled, check_sparse
+from sklrank._checks.samples import check_given, check_labeled, check_sparse, is_missing
 from sklrank._checks.targets import as_names
 
 # Smallest number of samples for which a ranker warns if `qid` is None.

@@ -104,15 +104,6 @@ def precision_of(covariance):
     return (precision + precision.T) / 2.0
 
 
-def merge_models(models, base, shares, replaced):
-    """Return a model that is merged from several models of one class.
-
-    `replaced` has the parts of the result that are not merged, by the ids of those of the first
-    model.
-    """
-    return _merged(models, base, shares, dict(replaced), None)
-
-
 def check_alike(model, other, name):
     """Raise unless two models, of which the second one is called `name`, can be merged."""
     if type(other) is not type(model):
@@ -177,18 +168,19 @@ def _is_part(value):
     return isinstance(value, Persistent) or hasattr(value, "_merge_rules")
 
 
-def _merged(things, base, shares, memo, owner):
-    """Return an object that is merged from those of the models.
+def merge_models(things, base, shares, memo, owner=None):
+    """Return a model that is merged from several of one class, or an object from those of models.
 
-    `memo` has the merged objects, since an object may be an entry of several others. `owner` is the
-    name of the estimator that has the objects.
+    `memo` has the merged objects by the ids of those of the first model, since an object may be an
+    entry of several others, and at first the parts that are not merged. `owner` is the name of the
+    estimator that has the objects.
     """
     first, kind = things[0], type(things[0])
     if not _is_part(first) or id(first) in memo:
         return memo.get(id(first), first)
     if kind is list:
         items = zip(*things, [None] * len(first) if base is None else base, strict=True)
-        return [_merged(of, start, shares, memo, owner) for *of, start in items]
+        return [merge_models(of, start, shares, memo, owner) for *of, start in items]
     owner = kind.__name__ if isinstance(first, BaseEstimator) else owner
     if getattr(kind, "_merge_rules", None) is None:
         raise ValueError(
@@ -216,7 +208,7 @@ def _merged(things, base, shares, memo, owner):
                 "random_state, or as copies of one model"
             )
         of_base = None if base is None else start.get(name)
-        entries[name] = _merged(values, of_base, shares, memo, owner)
+        entries[name] = merge_models(values, of_base, shares, memo, owner)
     result = kind.__new__(kind) if isinstance(first, Persistent) else copy(first)
     if isinstance(first, Persistent):
         result.__setstate__(with_format(entries))

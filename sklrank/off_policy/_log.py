@@ -43,8 +43,7 @@ def check_log(rewards, exploration, policy, X=None, classes=None, available=None
     rewards = check_rewards(rewards, (n_samples,), bounded=False)
     known = known_samples(rewards)
     policy = check_policy(policy, n_samples, X, exploration, available)
-    n_labels = policy.shape[1]
-    shown = check_exploration(exploration, n_samples, n_labels, classes=classes, single=True)
+    shown = check_exploration(exploration, n_samples, policy.shape[1], classes=classes, single=True)
     return Log(*(of_known(array, known) for array in (rewards, *shown, policy)), known)
 
 

@@ -196,7 +196,5 @@ class AdaOLMR(OnlineBooster):
 
     def _make_cost_rule(self, n_labels, n_learners):
         clip = float("inf") if self.loss == "logistic" else 1.0
-        hedges_loss = self.expert_loss == "loss"
-        return gradient_costs(
-            n_labels, n_learners, self.loss, 1.0, clip, 0.5, hedges_loss=hedges_loss
-        )
+        options = {"hedges_loss": self.expert_loss == "loss"}
+        return gradient_costs(n_labels, n_learners, self.loss, 1.0, clip, 0.5, **options)

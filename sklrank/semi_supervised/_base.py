@@ -130,8 +130,7 @@ class PartlyLabeledMixin(ClassifierMixin):
             warn_of_mark(self.classes_, labels)
             # The largest weight is 1 before their sum is computed, which could overflow.
             weights = weights[seen] / weights.max()
-            of_seen = X if all_seen else X[seen]
-            self._fit_labels(of_seen, labels, weights / weights.mean(), *args)
+            self._fit_labels(X if all_seen else X[seen], labels, weights / weights.mean(), *args)
             if not all_seen:
                 transduction = self.predict(X)
                 transduction[seen] = self.transduction_
