@@ -386,7 +386,8 @@ class CompiledClassifier(BaseOnlineClassifier):
         ndarray of shape (n_samples,)
             Predicted classes. If classes are equally probable, the first of them is predicted.
         """
-        return self.classes_[self._predict_proba(X).argmax(axis=1)]
+        best = self._predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def _predict_proba(self, X):
         return self._fitted("_learner").predict_rows(self._check_rows(X, reset=False))

@@ -193,7 +193,7 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
             If `method` or the data are invalid, as in `partial_fit`.
         """
         names = [method] if isinstance(method, str) else list(method)
-        if not set(names) <= set(_METHODS):
+        if any(name not in _METHODS for name in names):
             raise ValueError(f"method must be one of {_METHODS} or a list of these, got {method!r}")
         with self._discard_failed_start(classes):
             data = self._check_and_start(X, y, classes, sample_weight)

@@ -213,4 +213,5 @@ class WrappedRanker(MetaLabelRanker):
         self._fit_ranker(X, positions, sample_weight)
 
     def _label_scores(self, X):
-        return decision_function(self.ranker_, self._check_fitted_rows(X))
+        X = self._check_fitted_rows(X)
+        return decision_function(self.ranker_, X)

@@ -220,7 +220,8 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Labels, entries of `classes_`.
         """
-        return self.classes_[self._chosen(X)]
+        chosen = self._chosen(X)
+        return self.classes_[chosen]
 
     def propensities(self, X: ArrayLike) -> np.ndarray:
         """Return the probability that each label is shown: 1 for the predicted one.
@@ -232,7 +233,8 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Probabilities, 0 or 1.
         """
-        return np.eye(len(self.classes_), dtype=np.int8)[self._chosen(X)]
+        chosen = self._chosen(X)
+        return np.eye(len(self.classes_), dtype=np.int8)[chosen]
 
     def _chosen(self, X):
         check_is_fitted(self)

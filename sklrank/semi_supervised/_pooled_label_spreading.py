@@ -205,7 +205,8 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
         ndarray of shape (n_samples,)
             Predicted classes.
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        proba = self.predict_proba(X)
+        return self.classes_[proba.argmax(axis=1)]
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict class probabilities.

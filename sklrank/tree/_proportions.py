@@ -23,7 +23,8 @@ class ProportionsMixin(ClassifierMixin):
         ndarray of shape (n_samples,)
             The classes of the largest probability; the first one in case of ties.
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        places = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[places]
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the probability of each class: its proportion in the leaf of the sample.

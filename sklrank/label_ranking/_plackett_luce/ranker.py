@@ -422,7 +422,8 @@ class PlackettLuceRanker(PlackettLuceInference, PlackettLucePredictions, LabelRa
     @shared_call
     def coef_(self) -> np.ndarray:
         """Weights of the features."""
-        return self._coef / self._scaler("coef_").scale_
+        scaler = self._scaler("coef_")
+        return self._coef / scaler.scale_
 
     @property
     @shared_call

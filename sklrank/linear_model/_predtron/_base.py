@@ -158,8 +158,7 @@ class KernelModel:
     _merge_rules = None
 
     def __init__(self, n_scores, kernel, constant, learning_rate, average):
-        self.kernel = kernel
-        self.constant = constant
+        self.kernel, self.constant = kernel, constant
         coefs = MIRROR_MAPS["euclidean"](n_scores, 0)
         sums = make_sums(coefs) if average else None
         self.rounds = PredtronRounds(coefs, learning_rate, sums)

@@ -222,15 +222,8 @@ class HistogramTreeRegressor(RegressorMixin, HistogramTree):
     ) -> HistogramTreeRegressor:
         """Grow the tree from samples and one or several targets; return it."""
         with unchanged_on_error(self):
-            X, y = check_rows(
-                self,
-                X,
-                y=y,
-                reset=True,
-                dtype=[np.float64, np.float32],
-                y_numeric=True,
-                multi_output=True,
-            )
+            options = {"dtype": [np.float64, np.float32], "y_numeric": True, "multi_output": True}
+            X, y = check_rows(self, X, y=y, reset=True, **options)
             y = as_numbers(y, "y").astype(np.float64).reshape(len(y), -1)
             weights = check_weights(sample_weight, len(X), positive=True)
             random_state = check_random_state(self.random_state)
