@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklrank._compiled.state import Persistent
 
-from sklrank._online.classifier import WorkingMemory
+from sklrank._online.batches import WorkingMemory
 
 N_SAMPLES, N_FEATURES = 60, 4
 

@@ -15,7 +15,7 @@ from sklrank._compiled.state import Persistent
 from test_common import KINDS, OTHERS
 from test_compiled_state import ERRORS, damaged_values
 
-from sklrank._online.classifier import WorkingMemory
+from sklrank._online.batches import WorkingMemory
 from sklrank.tree._sums.sums import KEPT
 
 SECONDS = 10  # of the processor, until a prediction counts as one that never ends
