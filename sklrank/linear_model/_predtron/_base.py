@@ -159,7 +159,7 @@ class KernelModel:
 
     def __init__(self, n_scores, kernel, constant, learning_rate, average):
         self.kernel, self.constant = kernel, constant
-        coefs = MIRROR_MAPS["euclidean"](n_scores, 0)
+        coefs = make_map("euclidean", n_scores, 0)
         sums = make_sums(coefs) if average else None
         self.rounds = PredtronRounds(coefs, learning_rate, sums)
         self.points = None
