@@ -573,7 +573,7 @@ BAD_PARAMETERS = {
         "randomization": ["greedy", None],
         "kernel": ["linear", 3],
         "gamma": [0, -1, "scale"],
-        "mirror_map": ["hyperbolic", None, np.maximum],
+        "mirror_map": ["hyperbolic", None, 3],
         "learning_rate": [0, -1, 1e61, "fast"],
         "fit_intercept": ["yes", None],
         "max_iter": [0, 1.5],
