@@ -176,11 +176,15 @@ class BaseOnline(LockedModel, BaseEstimator):
     def _check_weights(self, weights):
         """Raise if the model cannot learn from samples with these weights."""
 
-    def _warn_of_rows(self, X):
-        """Warn if a few rows or features outweigh the others in the steps of the model."""
+    def _warn_of_rows(self, X, *, first):
+        """Warn if a few rows or features outweigh the others in the steps of the model.
+
+        If the rows are the `first` ones, also warn if they are far from 0.
+        """
         steps_like_rows = self._steps_like_rows and self.kernel != "rbf"  # whose values are bounded
         if self._checks_entries and steps_like_rows:
-            warn_of_large("feature", X, self)
+            moves = getattr(self, "_needs_small_means", False) and self.kernel != "laplacian"
+            warn_of_large("feature", X, self, with_mean=first and moves)
         if self._checks_entries and (steps_like_rows or not getattr(self, "standardize", True)):
             warn_of_large("row", X, self)
 

@@ -275,7 +275,7 @@ class BaseOnlineClassifier(ClassifierMixin, BaseOnline):
         else:
             target = self._check_same_labels(target, classes)
         self._check_weights(weights)
-        self._warn_of_rows(X)
+        self._warn_of_rows(X, first=restart)
         return X, *relevance_lists(target, self.classes_), weights
 
     def _order_classes(self, classes, target):

@@ -20,7 +20,7 @@ from sklrank.linear_model import (
     SemiBanditRanker,
 )
 from sklrank.online_boosting import AdaOLMR, OnlineBMR
-from sklrank.tree import HoeffdingTreeClassifier
+from sklrank.tree import HoeffdingTreeClassifier, ProbabilisticLabelTree
 
 N_SAMPLES = 4000
 MODELS = [
@@ -142,6 +142,30 @@ def test_features_beside_which_the_others_hardly_count_are_said(container):
         PredtronQueryRanker().fit(X, y, qid=qid)
     for model in (OnlineLogisticRegression(standardize=False), LinUCBClassifier(random_state=0)):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+def test_rows_far_from_zero_are_said(container):
+    """By models that step along the rows: the steps along their mean undo each other."""
+    X, y = make_stream()
+    X, y = X[:300] / X[:300].std(axis=0), y[:300]
+    labels = np.column_stack([y, 1 - y])
+    for model, target in (
+        (PredtronClassifier(), y),
+        (PredtronClassifier(loss="hamming"), labels),
+        (PredtronLabelRanker(), labels),
+        (BanditronClassifier(random_state=0), y),
+        (ProbabilisticLabelTree(random_state=0), y),
+    ):
+        fitted = clone(model).fit(container(X + 5), target)
+        fitted.partial_fit(container(X + 100), target)  # Means of parts may move.
+        fitted.fit(container(np.ones_like(X)), target)
+        with pytest.warns(UserWarning, match="mean of the rows of X is 1.. times as large as thei"):
+            fitted.fit(container(X + 100), target)
+    # Differences of documents, or of samples, have no mean.
+    PredtronQueryRanker().fit(container(X + 100), y, qid=np.arange(300) // 10)
+    for kernel in ("rbf", "laplacian"):
+        PredtronClassifier(kernel=kernel).fit(container(X + 100), y)
 
 
 @pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])

@@ -280,7 +280,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
 
     def _make_task(self, X, y, classes, *, restart):
         X = self._check_rows(X, reset=restart)
-        self._warn_of_rows(X)
+        self._warn_of_rows(X, first=restart)
         relevance = check_label_relevance(y, X.shape[0])
         n_labels = relevance.shape[1]
         if restart:
@@ -492,7 +492,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
 
     def _make_task(self, X, y, qid, *, restart):
         X = self._check_rows(X, reset=restart)
-        self._warn_of_rows(X)
+        self._warn_of_rows(X, first=restart)
         y = check_relevance(y, X.shape[0])
         queries = Queries.from_qid(qid, len(y))
         if restart:

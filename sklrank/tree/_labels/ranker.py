@@ -256,8 +256,8 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
         self._random_state = check_random_state(self.random_state)
         self._learner = self._make_tree()
 
-    def _warn_of_rows(self, X):
-        warn_of_large("feature", X, self)  # Rows are scaled to one size.
+    def _warn_of_rows(self, X, *, first):
+        warn_of_large("feature", X, self, with_mean=first)  # Rows are scaled to one size.
 
     def _make_tree(self, **nodes):
         exclusive = not self._has_label_columns
