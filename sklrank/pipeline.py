@@ -117,6 +117,17 @@ class OnlinePipeline(Pipeline):
         own = dict.fromkeys(checks, reason)
         return {**getattr(self._final_estimator, "_failed_checks", {}), **own}
 
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Self:
+        check_row_labels({"X": X, "y": y, **params})
+        return super().fit(X, y, **params)
+
+    @available_if(_last_step_has("score"))
+    def score(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> float:
+        check_row_labels({"X": X, "y": y, **params})
+        return super().score(X, y, **params)
+
+    fit.__doc__, score.__doc__ = Pipeline.fit.__doc__, Pipeline.score.__doc__
+
     @available_if(_last_step_has("partial_fit"))
     def partial_fit(self, X: ArrayLike, y: ArrayLike, **params: Any) -> Self:
         """Update the transformers and the last step.
@@ -158,6 +169,7 @@ class OnlinePipeline(Pipeline):
         NotFittedError
             As in `partial_fit`.
         """
+        check_row_labels({"X": X, "y": y, **params})
         with self._unchanged_transformers_on_error():
             transformed = self._transformed(X, y, learn=True)
             return self._final_estimator.progressive_fit(transformed, y, **params)
@@ -204,6 +216,7 @@ class OnlinePipeline(Pipeline):
 
         {returns_pipeline}
         """
+        check_row_labels({"X": X, "rewards": rewards, **params})
         transformed = self._transformed(X)
         self._final_estimator.partial_fit_feedback(transformed, exploration, rewards, **params)
         return self
