@@ -227,6 +227,8 @@ def _split_sparse(line: str, n_attributes: int, lines: Lines) -> tuple[list[int]
 
 def _convert_carefully(attribute: Attribute, string: str, lines: Lines) -> float:
     value = _unquote(string)
+    if string != "?" and value in (attribute.values or ()):  # "?" in quotes may be a value.
+        return float(attribute.values.index(value))
     try:
         return attribute.converter()(value)
     except ValueError:

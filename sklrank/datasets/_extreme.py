@@ -87,6 +87,8 @@ class _Samples:
 
     def convert(self, line: bytes) -> bytes:
         """Return a line that scikit-learn reads."""
+        if b"_" in line:
+            raise ValueError("numbers cannot have underscores")
         if self.shape is None:
             self.shape = tuple(map(int, line.split()))
             if len(self.shape) != 3 or min(self.shape) < 0:

@@ -54,6 +54,15 @@ def test_dense(write):
     assert bunch.DESCR == "songs\nSongs and their moods.\nSecond line."
 
 
+def test_a_declared_question_mark(write):
+    """In quotes, it is the value, as in Weka; without, a value is missing."""
+    text = "@relation r\n@attribute a {?, b}\n@attribute c {0, 1}\n@attribute d {0, 1}\n@data\n"
+    bunch = load_arff_multilabel(write(text + "'?',0,1\n?,0,1\nb,1,0\n"), labels=-2)
+    assert_array_equal(bunch.data, [[0], [np.nan], [1]])
+    bunch = load_arff_multilabel(write(text + "{0 '?',2 1}\n{0 ?,2 1}\n{0 b,1 1}\n"), labels=-2)
+    assert_array_equal(bunch.data.toarray(), [[0], [np.nan], [1]])
+
+
 @pytest.mark.parametrize("text", [DENSE, SPARSE])
 def test_weights_of_rows(write, text):
     """Weka writes them in braces at the ends of rows."""

@@ -52,6 +52,8 @@ def test_samples_without_labels_and_features(tmp_path, empty):
         (TEXT.replace("1:-2e-3", "x"), "line 3: .*invalid literal"),
         (TEXT.replace("1:-2e-3", "1:x"), "line 3: could not convert"),
         (TEXT.replace("5,0", "a,0"), "line 2: invalid literal"),
+        (TEXT.replace("5,0", "0_5,0"), "line 2: numbers cannot have underscores"),
+        (TEXT.replace("4 5 6", "0_4 5 6"), "line 1: numbers cannot have underscores"),
         (TEXT.split("\n", 1)[1], "line 1: invalid literal"),
         (TEXT.replace("4 5 6", "4 5"), "line 1: the first line must have three numbers"),
         (TEXT.replace("4 5 6", "7 5 6"), "line 1: the file has 4 samples, not 7"),
