@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.metadata_routing import UNUSED
 
@@ -142,6 +143,7 @@ class DocumentScorer(Scorer):
             Mean of the metric.
         """
         check_scored(estimator, X, y, qid=qid, sample_weight=sample_weight)
+        y = y.toarray() if sparse.issparse(y) else y
         if np.ndim(y) == 2 and np.shape(y)[1] > 1:
             scores = label_scores(estimator, X)
         elif qid is None:
