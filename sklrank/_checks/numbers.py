@@ -102,7 +102,8 @@ def check_finite(values, name, what, remedy, dtype=np.float64):
 def _as_array(values, name, **options):
     """Return an argument, called `name`, as `check_array` of scikit-learn does with options."""
     try:
-        return check_array(plain(values), ensure_2d=False, input_name=name, **options)
+        check_distinct(values := plain(values), name)
+        return check_array(values, ensure_2d=False, input_name=name, **options)
     except (TypeError, ValueError) as error:
         if name in str(error):
             raise
@@ -125,6 +126,18 @@ def check_exact(ids, name):
         )
 
 
+def check_distinct(values, name):
+    """Raise if different integers among the values, called `name`, become equal as floats."""
+    ids = np.asarray(values)
+    if ids.dtype.kind in "iu" and ids.size and max(-int(ids.min()), int(ids.max())) > 2**53:
+        ids = np.unique(ids)
+        if len(np.unique(ids.astype(np.float64))) < len(ids):
+            raise ValueError(
+                f"{name} has different integers such as {ids[-1]} that are equal as float64, which "
+                "holds whole numbers up to 2**53 only: subtract their minimum"
+            )
+
+
 def look_up(name, table, choice, also=""):
     """Return ``table[choice]``, where `choice` is the value of the parameter called `name`."""
     if not isinstance(choice, str) or choice not in table:
@@ -142,6 +155,7 @@ def as_numbers(values, name, what="numbers"):
             # NumPy would convert dates to integers, and discard imaginary parts.
             kind = "dates" if dates else f"values of the type {array.dtype}"
             raise TypeError(f"got {kind}")
+        check_distinct(array, name)
         return aligned(np.asarray(values, dtype=np.float64))
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be {what}: {error}") from error

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.utils import check_array
 
-from sklrank._checks.numbers import check_exact
+from sklrank._checks.numbers import check_distinct, check_exact
 from sklrank._checks.samples import aligned, canonical_rows, check_sparse, is_missing, plain
 from sklrank._checks.targets import check_same_order, find_labels
 
@@ -45,8 +45,9 @@ def check_positions(Y, name="Y", *, complete=False, accept_sparse=False, evidenc
         _warn_of_codes(positions, name, evidence)
         return positions
     try:
+        check_distinct(Y := plain(Y), name)
         Y = check_array(
-            plain(Y),
+            Y,
             dtype=np.float64,
             ensure_2d=False,
             allow_nd=True,

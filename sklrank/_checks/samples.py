@@ -145,7 +145,7 @@ def check_times(X):
 
 def check_numeric(X, remedy):
     """Raise an error that names the first column of a data frame that cannot be numbers."""
-    for i, name in enumerate(X.columns if is_frame(X) else []):
+    for i, name in enumerate(getattr(X, "column_names", X.columns if is_frame(X) else [])):
         try:
             column = X.iloc[:, i] if hasattr(X, "iloc") else X[name]
             check_array(column, dtype=np.float64, ensure_2d=False, ensure_all_finite=False)
@@ -181,10 +181,12 @@ def check_known(values, unknown, categories, feature):
 
 
 def check_sparse(X, name="X"):
-    """Raise if the index arrays of a sparse matrix contradict each other.
+    """Raise if a lazy frame has no values yet, or if arrays of a sparse matrix contradict others.
 
-    SciPy trusts them, and would read beyond the end of its arrays.
+    SciPy trusts these, and would read beyond the end of its arrays.
     """
+    if hasattr(X, "collect") and not hasattr(X, "__array__"):
+        raise ValueError(f"{name} has no values yet: pass {name}.collect()")
     if not sparse.issparse(X) or X.format not in ("bsr", "coo", "csc", "csr"):
         return
     is_coo = X.format == "coo"

@@ -253,13 +253,15 @@ def labels_of_columns(names, n_labels):
 
 
 def check_row_labels(arguments):
-    """Warn if pandas objects have the same row labels in another order.
+    """Raise if objects have no values yet; warn if pandas' rows have labels in another order.
 
     Rows are matched by their place, as in scikit-learn. `arguments` are the objects by their names;
     those whose name ends in "_val" are compared among themselves.
     """
     firsts = {}
     for name, value in arguments.items():
+        if not sparse.issparse(value):
+            check_sparse(value, name)
         index = getattr(value, "index", None)
         if not hasattr(index, "get_indexer"):
             continue
@@ -389,9 +391,11 @@ def check_available(available, classes, n_samples: int, k: int = 1):
     if available is None:
         return None
     check_same_order(classes, available, ("classes_", "available"))
-    index = getattr(available, "index", None)
-    if hasattr(index, "tolist") and np.ndim(available) == 1 and set(index) == set(classes.tolist()):
-        available = available.loc[classes.tolist()]
+    index = getattr(available, "columns", getattr(available, "index", None))
+    known = classes.tolist()
+    labels = index.tolist() if hasattr(index, "get_indexer") else known
+    if labels != known and set(labels) == set(known):
+        available, labels = available[known], known
     meaning = "available must be a mask of bools, or a list of the names of labels in classes_"
     try:
         mask = np.asarray(plain(available))
@@ -402,9 +406,14 @@ def check_available(available, classes, n_samples: int, k: int = 1):
         # Zeros and ones are names, too, if the labels are integers.
         if mask.ndim > 1 or len(names) < mask.size or any(isinstance(n, bool) for n in names):
             raise ValueError(f"{meaning}, each once; got {mask.dtype} of the shape {mask.shape}")
-        if unknown := names.difference(classes.tolist()):
+        if unknown := names.difference(known):
             raise ValueError(f"{meaning}; {list(unknown)[:5]} are not in classes_")
-        mask = np.array([name in names for name in classes.tolist()])
+        mask = np.array([name in names for name in known])
+    elif labels not in (known, [*range(len(labels))]):
+        raise ValueError(
+            f"{meaning}; got a mask of {shortened(labels)} for the classes {shortened(known)}: "
+            "select each of these by its name, or pass available.to_numpy()"
+        )
     if mask.shape not in ((n_samples, len(classes)), (len(classes),)):
         raise ValueError(
             f"available must have the shape ({n_samples}, {len(classes)}) of samples and labels, "

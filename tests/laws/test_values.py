@@ -7,11 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.preprocessing import StandardScaler
 from test_common import KINDS
 
 from sklrank.boosting import (
@@ -449,6 +451,68 @@ def test_columns_of_two_frames_have_one_order():
         model.predict(X, available=policy[names[::-1]] > 0)
 
 
+def test_masks_of_other_labels_are_refused():
+    names, mask = np.array(["ant", "bee", "cat"]), np.array([True, False, False])
+    for classes, others in ((names, ["bee", "cat", "dog"]), (np.array([3, 4, 5]), [7, 8, 9])):
+        model = OnlineLogisticRegression().fit(X, classes[np.arange(N) % 3])
+        for index in (classes, None):
+            found = model.predict(X, available=pd.Series(mask, index=index))
+            assert set(found) == {classes[0]}
+        moved = pd.DataFrame(np.tile(mask, (N, 1)), columns=classes[::-1])
+        for available in (pd.Series(mask, index=classes[::-1]), moved):
+            if available.ndim == 1 or classes is not names:
+                assert set(model.predict(X, available=available)) == {classes[2]}
+        assert len(set(model.predict(X, available=pd.Series(classes[:2], index=[8, 9])))) == 2
+        for available in (pd.Series(mask, index=others), moved.set_axis(others, axis=1)):
+            with pytest.raises(ValueError, match="got a mask of .* pass available.to_numpy"):
+                model.predict(X, available=available)
+
+
+def test_frames_without_values_are_named():
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    lazy, grades = pl.DataFrame(X).lazy(), np.arange(N) % 2
+    of_grades = pl.DataFrame({"y": grades}).lazy()
+    for name, call in {
+        "X": lambda: NDCGBoost().fit(lazy, grades),
+        "y": lambda: HistGradientBoostingRanker().fit(X, of_grades),
+        "qid": lambda: NDCGBoost().fit(X, grades, qid=of_grades),
+        "y_true": lambda: ndcg_score(of_grades, X[:, 0], qid=np.arange(N) // 10),
+        "sample_weight": lambda: OnlineLogisticRegression().fit(X, grades, of_grades),
+    }.items():
+        with pytest.raises(ValueError, match=rf"^{name} has no values yet: pass {name}.collect"):
+            call()
+    with pytest.raises(ValueError, match="X has no values yet"):
+        HoeffdingTreeClassifier().fit(X, grades).predict(lazy)
+    words = pa.table({"a": X[:, 0], "b": pa.array(["u", "v"] * (N // 2)).dictionary_encode()})
+    with pytest.raises(ValueError, match="the column 'b' of X must have numbers: encode"):
+        HoeffdingTreeClassifier().fit(words, grades)
+
+
+def test_integers_that_floats_make_equal_are_refused():
+    """Times in nanoseconds that floats tell apart are scores."""
+    times, qid = 2**60 + np.arange(N), np.arange(N) // 10
+    grades = np.arange(N) % 3
+    assert ndcg_score(grades, times + 512 * np.arange(N), qid=qid) == ndcg_score(
+        grades, np.arange(N), qid=qid
+    )
+    columns = np.column_stack([times, times + 1])
+    for call in (
+        lambda: ndcg_score(grades, times, qid=qid),
+        lambda: rank_loss(np.eye(2)[grades % 2], columns),
+        lambda: kendall_tau_score(columns, columns),
+        lambda: NDCGBoost().fit(X, times, qid=qid),
+    ):
+        with pytest.raises(ValueError, match="different integers .* are equal as float64"):
+            call()
+
+
+def test_scorers_of_relevance_take_sparse_targets():
+    relevant = (RANKINGS == 1).astype(int)
+    model = PredtronLabelRanker().fit(X, relevant)
+    for scorer in (ndcg_scorer, average_precision_scorer, rank_loss_scorer):
+        assert scorer(model, X, sparse.csr_array(relevant)) == scorer(model, X, relevant)
+
+
 @pytest.mark.parametrize("weights", [{0: 1, 1: 2}, "balanced", "1"])
 def test_weights_of_classes_are_no_weights_of_samples(weights):
     for model in (OnlineLogisticRegression(), HonestTreeClassifier()):
@@ -527,9 +591,15 @@ def test_a_refiner_without_a_ranking_says_so(refiner):
 def test_feedback_in_other_rows_than_the_samples_is_said():
     frame, shown = pd.DataFrame(X), Exploration(np.arange(N) % 2, np.full(N, 0.5))
     rewards, classes = pd.Series(np.arange(N) % 2), pd.Series(np.arange(N) % 2)
+    steps = [("scale", StandardScaler()), ("model", LinUCBClassifier())]
+    fitted = OnlinePipeline(steps).fit(X, rewards)
     for call in (
         lambda y: LinUCBClassifier().partial_fit_feedback(frame, shown, y, classes=[0, 1]),
         lambda y: OnlinePipeline([("model", LinUCBClassifier())]).partial_fit(frame, y),
+        lambda y: OnlinePipeline(steps).fit(frame, y),
+        lambda y: OnlinePipeline(steps).progressive_fit(frame, y),
+        lambda y: fitted.score(frame, y),
+        lambda y: fitted.partial_fit_feedback(frame, shown, y),
         lambda y: progressive_val_score(LinUCBClassifier(), frame, y, scoring="accuracy"),
         lambda y: progressive_reward_score(LinUCBClassifier(), frame, y),
     ):
