@@ -368,7 +368,8 @@ def failing_checks(estimator):
 CHECKED = [one for name, one in KINDS.items() if name != "PooledLabelSpreading"]
 
 
-@pytest.mark.filterwarnings("ignore:.* has the position 0 although")
+# Some checks have samples of the mean 100.
+@pytest.mark.filterwarnings("ignore:.* has the position 0 although", "ignore:the mean of the rows")
 @parametrize_with_checks(CHECKED, expected_failed_checks=failing_checks)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -376,7 +377,9 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings(
-    "ignore:.* gives all samples the score 0", "ignore:metric='map' is the same"
+    "ignore:.* gives all samples the score 0",
+    "ignore:metric='map' is the same",
+    "ignore:the mean of the rows",
 )
 @pytest.mark.usefixtures("few_trees")
 @pytest.mark.parametrize(
