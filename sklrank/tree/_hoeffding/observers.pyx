@@ -50,6 +50,10 @@ cdef double ROUNDING = 1e-12
 # Below this share of a sum of squares, what remains of it without a value is rounding.
 cdef double ROUNDING_OF_M2 = 1e-13
 
+# Standard deviations from the mean of at least so many values that bound the next one, so that
+# sums with a gross error keep the digits of the others.
+cdef double MIN_EARLY = 3.0, MAX_EARLY = 1e6
+
 # Fraction of the weight of a leaf that each side of a split must exceed, as in MOA.
 cdef double MIN_BRANCH_FRACTION = 0.01
 
@@ -142,13 +146,17 @@ cdef void observe(
     cdef double* m2 = row + M2 * n_features
     cdef double* low = row + LOW * n_features
     cdef double* high = row + HIGH * n_features
-    cdef double value, deviation, step, scale = 1.0 / weight
+    cdef double value, deviation, limit, step, scale = 1.0 / weight
     cdef Py_ssize_t f
     for f in range(n_features):
         value = x[f]
         if value != value:
             continue
         deviation = bounded_deviation(value - mean[f], m2[f] * scale, seen[f] * scale)
+        limit = MAX_EARLY * sqrt(m2[f] / seen[f]) if seen[f] * scale >= MIN_EARLY else 0.0
+        if fabs(deviation) > limit > 0.0:
+            deviation = limit if deviation > 0.0 else -limit
+            value = mean[f] + deviation
         seen[f] += weight
         step = deviation * (weight / seen[f])
         mean[f] += step
