@@ -133,8 +133,7 @@ def check_distinct(values, name):
         ids = np.unique(ids)
         if len(np.unique(ids.astype(np.float64))) < len(ids):
             raise ValueError(
-                f"{name} has different integers such as {ids[-1]} that are equal as float64, which "
-                "holds whole numbers up to 2**53 only: subtract their minimum"
+                f"{name} has integers beyond 2**53 that are equal as float64: subtract their least"
             )
 
 

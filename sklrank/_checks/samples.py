@@ -297,10 +297,7 @@ def check_entries(X, name="X"):
 
 
 def warn_of_large(kind, X, estimator, *, with_mean=False):
-    """Warn if one "row" or "feature", the `kind`, outweighs the others in the steps of a model.
-
-    If `with_mean` is True, also warn if the mean of the rows outweighs their distances from it.
-    """
+    """Warn if one "row" or "feature", the `kind`, or their mean, outweighs the others in steps."""
     if X.shape[0] < MIN_ROWS:
         return
     sizes = row_norms(X) if kind == "row" else abs(X).max(axis=0)

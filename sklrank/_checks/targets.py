@@ -411,8 +411,7 @@ def check_available(available, classes, n_samples: int, k: int = 1):
         mask = np.array([name in names for name in known])
     elif labels not in (known, [*range(len(labels))]):
         raise ValueError(
-            f"{meaning}; got a mask of {shortened(labels)} for the classes {shortened(known)}: "
-            "select each of these by its name, or pass available.to_numpy()"
+            f"{meaning}; got one of {shortened(labels)}: select classes_, or pass .to_numpy()"
         )
     if mask.shape not in ((n_samples, len(classes)), (len(classes),)):
         raise ValueError(

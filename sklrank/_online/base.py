@@ -50,7 +50,7 @@ class BaseOnline(LockedModel, BaseEstimator):
 
     _changes_in_place = True
     _learns_label_names = True  # From the columns of a target that is a data frame.
-    _checks_entries = _steps_like_rows = False
+    _checks_entries = _needs_small_means = _steps_like_rows = False
     # The attributes are pickled after the call of `__getstate__`, when another thread may learn. So
     # they are copied, except in models that lock their compiled learners while they learn.
     _pickles_copies = False
@@ -177,14 +177,11 @@ class BaseOnline(LockedModel, BaseEstimator):
         """Raise if the model cannot learn from samples with these weights."""
 
     def _warn_of_rows(self, X, *, first):
-        """Warn if a few rows or features outweigh the others in the steps of the model.
-
-        If the rows are the `first` ones, also warn if they are far from 0.
-        """
-        steps_like_rows = self._steps_like_rows and self.kernel != "rbf"  # whose values are bounded
+        """Warn if rows or features, or the mean of the `first` rows, outweigh others in steps."""
+        is_bounded = getattr(self, "kernel", None) in ("rbf", "laplacian")
+        steps_like_rows = self._steps_like_rows and not is_bounded
         if self._checks_entries and steps_like_rows:
-            moves = getattr(self, "_needs_small_means", False) and self.kernel != "laplacian"
-            warn_of_large("feature", X, self, with_mean=first and moves)
+            warn_of_large("feature", X, self, with_mean=first and self._needs_small_means)
         if self._checks_entries and (steps_like_rows or not getattr(self, "standardize", True)):
             warn_of_large("row", X, self)
 

@@ -50,8 +50,7 @@ cdef double ROUNDING = 1e-12
 # Below this share of a sum of squares, what remains of it without a value is rounding.
 cdef double ROUNDING_OF_M2 = 1e-13
 
-# Standard deviations from the mean of at least so many values that bound the next one, so that
-# sums with a gross error keep the digits of the others.
+# Deviations from so many values that bound the next one: its sums keep the digits of the others.
 cdef double MIN_EARLY = 3.0, MAX_EARLY = 1e6
 
 # Fraction of the weight of a leaf that each side of a split must exceed, as in MOA.
