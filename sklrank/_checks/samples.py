@@ -27,8 +27,7 @@ REMEDIES = {
     "row": "Remove it if it is an error, or scale the rows: sklearn.preprocessing.Normalizer",
     "feature": "Scale the features: sklearn.preprocessing.StandardScaler",
 }
-# Steps along a mean that is so many times as large as the distances from it undo each other: models
-# lose .1 to .7 of their accuracy. In 42 real sets, it is 8 times as large or less.
+# Steps along such a mean undo each other: .1 to .7 of the accuracy. 42 real sets have 8 or less.
 MAX_OFFSET = 10
 # Of fewer rows, the median is not the usual size.
 MIN_ROWS = 30

@@ -152,10 +152,11 @@ cdef void observe(
         if value != value:
             continue
         deviation = bounded_deviation(value - mean[f], m2[f] * scale, seen[f] * scale)
-        limit = MAX_EARLY * sqrt(m2[f] / seen[f]) if seen[f] * scale >= MIN_EARLY else 0.0
-        if fabs(deviation) > limit > 0.0:
-            deviation = limit if deviation > 0.0 else -limit
-            value = mean[f] + deviation
+        if MIN_EARLY <= seen[f] * scale < UNBOUNDED_VALUES and m2[f] > 0.0:
+            limit = MAX_EARLY * sqrt(m2[f] / seen[f])
+            if fabs(deviation) > limit:
+                deviation = limit if deviation > 0.0 else -limit
+                value = mean[f] + deviation
         seen[f] += weight
         step = deviation * (weight / seen[f])
         mean[f] += step
