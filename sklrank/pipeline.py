@@ -122,9 +122,11 @@ class OnlinePipeline(Pipeline):
         return super().fit(X, y, **params)
 
     @available_if(_last_step_has("score"))
-    def score(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> float:
-        check_row_labels({"X": X, "y": y, **params})
-        return super().score(X, y, **params)
+    def score(
+        self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: Any = None, **params: Any
+    ) -> float:
+        check_row_labels({"X": X, "y": y, "sample_weight": sample_weight, **params})
+        return super().score(X, y, sample_weight, **params)
 
     fit.__doc__, score.__doc__ = Pipeline.fit.__doc__, Pipeline.score.__doc__
 

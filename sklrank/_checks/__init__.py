@@ -50,13 +50,13 @@ from sklrank._checks.rankings import (
 )
 from sklrank._checks.samples import (
     MAX_FACTOR,
+    check_container,
     check_entries,
     check_given,
     check_known,
     check_numeric,
     check_outputs,
     check_rows,
-    check_sparse,
     check_times,
     input_tags_of,
     is_frame,

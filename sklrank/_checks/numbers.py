@@ -133,7 +133,7 @@ def check_distinct(values, name):
         ids = np.unique(ids)
         if len(np.unique(ids.astype(np.float64))) < len(ids):
             raise ValueError(
-                f"{name} has integers beyond 2**53 that are equal as float64: subtract their least"
+                f"{name} has integers beyond 2**53 that are equal as float64: subtract the smallest"
             )
 
 

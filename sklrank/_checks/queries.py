@@ -31,7 +31,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import has_fit_parameter
 
 from sklrank._checks.numbers import as_numbers, check_exact, check_weights
-from sklrank._checks.samples import check_given, check_labeled, check_sparse, is_missing
+from sklrank._checks.samples import check_container, check_given, check_labeled, is_missing
 from sklrank._checks.targets import as_names
 
 # Smallest number of samples for which a ranker warns if `qid` is None.
@@ -239,7 +239,7 @@ def check_relevance(y, n_samples, *, judgements=False, signed=False, names=("y",
 def check_label_relevance(y, n_samples):
     """Check the relevance of labels; return it as float64 of shape `(n_samples, n_labels)`."""
     check_given(y)
-    check_sparse(y, "y")
+    check_container(y, "y")
     y = as_numbers(y.toarray() if sparse.issparse(y) else y, "y", NUMBERS)
     if y.ndim != 2:
         raise ValueError(

@@ -14,7 +14,7 @@ from scipy.stats import rankdata
 from sklearn.utils import check_array
 
 from sklrank._checks.numbers import check_distinct, check_exact
-from sklrank._checks.samples import aligned, canonical_rows, check_sparse, is_missing, plain
+from sklrank._checks.samples import aligned, canonical_rows, check_container, is_missing, plain
 from sklrank._checks.targets import check_same_order, find_labels
 
 # Tolerance for the sum of two probabilities, which may have been rounded to half precision.
@@ -85,7 +85,7 @@ def check_positions(Y, name="Y", *, complete=False, accept_sparse=False, evidenc
 
 
 def _check_stored_positions(Y, name):
-    check_sparse(Y, name)
+    check_container(Y, name)
     if Y.format not in ("csr", "csc", "coo"):
         raise ValueError(f"{name} must be a CSR matrix, got {Y.format.upper()}: convert it")
     positions = canonical_rows(sparse.csr_array(Y, dtype=np.float64))

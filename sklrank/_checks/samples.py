@@ -52,8 +52,8 @@ def check_rows(estimator, X, *, reset, **check_params):
     """
     if not reset and is_plain_array(estimator, X, **check_params):
         return X
-    check_sparse(X)
-    check_sparse(check_params.get("y"), "y")
+    check_container(X)
+    check_container(check_params.get("y"), "y")
     if reset or not hasattr(estimator, "_row_checks"):
         tags = get_tags(estimator).input_tags
         estimator._row_checks = {
@@ -179,10 +179,10 @@ def check_known(values, unknown, categories, feature):
         )
 
 
-def check_sparse(X, name="X"):
-    """Raise if a lazy frame has no values yet, or if arrays of a sparse matrix contradict others.
+def check_container(X, name="X"):
+    """Raise for a lazy frame, or if the index arrays of a sparse matrix contradict each other.
 
-    SciPy trusts these, and would read beyond the end of its arrays.
+    SciPy trusts them, and would read beyond the end of its arrays.
     """
     if hasattr(X, "collect") and not hasattr(X, "__array__"):
         raise ValueError(f"{name} has no values yet: pass {name}.collect()")

@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.base import is_classifier
 
 from sklrank._checks.numbers import check_finite
-from sklrank._checks.samples import check_sparse, plain
+from sklrank._checks.samples import check_container, plain
 from sklrank._checks.targets import check_same_order, sorted_labels
 
 
@@ -20,7 +20,7 @@ def check_relevance_and_scores(y_true, y_score, labels=None):
     """
     check_same_order(y_true, y_score)
     scores = check_scores(y_score)
-    check_sparse(y_true, "y_true")
+    check_container(y_true, "y_true")
     if not sparse.issparse(y_true):
         y_true = np.asarray(plain(y_true))
     if y_true.ndim not in (1, 2):

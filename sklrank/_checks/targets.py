@@ -11,7 +11,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from sklrank._checks.numbers import check_exact, is_integer
-from sklrank._checks.samples import aligned, check_labeled, check_sparse, is_missing, plain
+from sklrank._checks.samples import aligned, check_container, check_labeled, is_missing, plain
 
 
 class Target(NamedTuple):
@@ -48,7 +48,7 @@ def check_target(y, *, multilabel: bool) -> Target:
 
 
 def _checked_target(y, multilabel):
-    check_sparse(y, "y")
+    check_container(y, "y")
     names, order, y = column_names(y), declared_order(y), plain(y)
     # Functions of scikit-learn are skipped for valid arrays, since each takes longer than learning
     # one sample.
@@ -261,7 +261,7 @@ def check_row_labels(arguments):
     firsts = {}
     for name, value in arguments.items():
         if not sparse.issparse(value):
-            check_sparse(value, name)
+            check_container(value, name)
         index = getattr(value, "index", None)
         if not hasattr(index, "get_indexer"):
             continue

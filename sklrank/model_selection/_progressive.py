@@ -18,9 +18,9 @@ from sklearn.utils import check_array, column_or_1d, gen_batches, indexable
 from sklrank._checks import (
     as_label_columns,
     check_columns,
+    check_container,
     check_no_collections,
     check_row_labels,
-    check_sparse,
     check_weights,
     column_names,
     indices_of,
@@ -154,8 +154,8 @@ def progressive_val_score(
         if y is not None or sample_weight is not None:
             raise ValueError("y and sample_weight must be None if X is an iterator of (X, y)")
         return _score_batches(estimator, X, scoring, classes, chunk_size, verbose)
-    check_sparse(X)
-    check_sparse(y, "y")
+    check_container(X)
+    check_container(y, "y")
     check_row_labels({"X": X, "y": y, "sample_weight": sample_weight})
     X, y = indexable(X, y)
     given, y = y, _as_target(y)

@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 from sklearn.utils import indexable
 from sklearn.utils.metadata_routing import UNUSED
 
-from sklrank._checks import check_qid, check_random_state, check_sparse
+from sklrank._checks import check_container, check_qid, check_random_state
 from sklrank._estimators import _num_samples, _safe_indexing
 
 
@@ -174,7 +174,7 @@ def query_train_test_split(
     for i, array in enumerate(arrays):
         if array is None:
             raise ValueError(f"arrays must not be None, got None as array {i + 1}: leave it out.")
-        check_sparse(array, f"array {i + 1}")
+        check_container(array, f"array {i + 1}")
     if qid is None:
         raise ValueError(
             "qid must be the query of each sample, got None: to split samples without queries, use "

@@ -12,8 +12,8 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from sklrank._checks import (
+    check_container,
     check_given,
-    check_sparse,
     check_target,
     input_tags_of,
     names_of,
@@ -144,7 +144,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         {returns_self}
         """
         check_given(y)
-        check_sparse(X)
+        check_container(X)
         X, y = plain(X), plain(y)
         if not is_classifier(self.estimator):
             raise ValueError(f"estimator must be a classifier, got {self.estimator!r}")
@@ -238,7 +238,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _chosen(self, X):
         check_is_fitted(self)
-        check_sparse(X)
+        check_container(X)
         return self.estimator_.predict(plain(X))
 
     def score(
