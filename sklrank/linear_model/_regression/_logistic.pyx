@@ -51,6 +51,18 @@ ctypedef fused real:
     float
     double
 
+# GCC compiles functions that return `cloned` (nothing) twice on Linux, and calls the version for the
+# processor: AVX2 halves the time of roots and divisions. It changes no bit, as it fuses nothing.
+cdef extern from *:
+    """
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+    #define CLONED __attribute__((target_clones("avx2", "default")))
+    #else
+    #define CLONED
+    #endif
+    """
+    ctypedef void cloned "CLONED void"
+
 
 cdef class LogisticLearner(LinearLearner):
     """Compiled learner of OnlineLogisticRegression, which documents and checks the parameters."""
@@ -342,7 +354,7 @@ cdef inline void start_row(real* row, Py_ssize_t size) noexcept nogil:
         row[l], row[size + l] = 0.0, 1.0
 
 
-cdef inline void step(
+cdef cloned step(
     real* weights, Py_ssize_t width, const Py_ssize_t* labels, Py_ssize_t n_labels, double f,
     const double* gradient, double rate,
 ) noexcept nogil:
@@ -365,7 +377,7 @@ cdef inline void step(
         weights[l] -= <real>(rate * g / sqrt(total))
 
 
-cdef inline void add_weights(
+cdef cloned add_weights(
     const Row* features, const int* row_of, const real* table, Py_ssize_t stride, Py_ssize_t m,
     double* sums,
 ) noexcept nogil:
