@@ -55,7 +55,7 @@ ctypedef fused real:
 # processor: AVX2 halves the time of roots and divisions. It changes no bit, as it fuses nothing.
 cdef extern from *:
     """
-    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+    #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__)
     #define CLONED __attribute__((target_clones("avx2", "default")))
     #else
     #define CLONED
