@@ -51,7 +51,7 @@ ctypedef fused real:
     float
     double
 
-# GCC compiles functions that return `cloned` (nothing) twice on Linux, and calls the version for the
+# GCC compiles functions that return `cloned` (nothing) twice on Linux, and calls that for the
 # processor: AVX2 halves the time of roots and divisions. It changes no bit, as it fuses nothing.
 cdef extern from *:
     """
