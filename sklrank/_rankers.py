@@ -80,9 +80,7 @@ class LabelRankerMixin:
         self : object
             The ranker.
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If `predict` is none of these.
 
         Examples
@@ -114,17 +112,12 @@ class LabelRankerMixin:
         """Predict the position of each label.
 
         {samples}
-        {available}
-
-        Returns
-        -------
+        {available_and_returns}
         ndarray of int of shape (n_samples, n_labels)
             Positions of the labels; 1 is the best position. Labels that are not available have the
             last ones. The columns are in the order of `classes_`.
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If `X` or `available` is invalid.
         """
         scores = self._label_scores(X)
@@ -140,16 +133,11 @@ class LabelRankerMixin:
         {samples}
         k : int
             Number of labels to return, from 1 to `n_labels`.
-        {available}
-
-        Returns
-        -------
+        {available_and_returns}
         ndarray of shape (n_samples, k)
             Entries of `classes_`, from best to worst.
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If `k` is not an integer from 1 to `n_labels`, or `available` is invalid or has fewer
             labels than `k` for a sample.
         """
@@ -171,10 +159,7 @@ class ClassScoresMixin:
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return the score of each class.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             Scores, with columns in the order of `classes_`. For two classes, the score of the
             second class minus that of the first.
@@ -186,17 +171,12 @@ class ClassScoresMixin:
         """Predict the class with the largest score.
 
         {samples}
-        {available}
-
-        Returns
-        -------
+        {available_and_returns}
         ndarray of shape (n_samples,)
             Predicted class labels. If scores are equal, the class that is first in `classes_` is
             predicted.
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If `X` or `available` is invalid.
         """
         scores = self._class_scores(X)
@@ -290,9 +270,7 @@ class DocumentRankerMixin:
             has grades above 31, the gain of a document is the number of distinct lower grades in
             `y`. See :func:`sklrank.metrics.ndcg_score` for other conventions.
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If `qid` is None although the ranker was fitted to several queries; if `y` has entries
             that are not numbers of 0 or more, or no relevant document; or if the lengths of the
             arguments differ.

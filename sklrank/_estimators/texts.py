@@ -18,18 +18,21 @@ Parameters
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Samples.
 """,
+    "samples_and_returns": "{samples}\n\nReturns\n-------",
     "dense_samples": """
 Parameters
 ----------
 X : array-like of shape (n_samples, n_features)
     Samples.
 """,
+    "dense_samples_and_returns": "{dense_samples}\n\nReturns\n-------",
     "rows": """
 Parameters
 ----------
 X : {array-like, sparse matrix} of shape (n_samples, n_features)
     Documents.
 """,
+    "rows_and_returns": "{rows}\n\nReturns\n-------",
     "n_features_in": """
 n_features_in_ : int
     Number of features.
@@ -52,15 +55,18 @@ Returns
 display : object
     The display, with a plot.
 """,
+    "value_error": """
+Raises
+------
+ValueError
+""",
     "returns_or_raises": """
 Returns
 -------
 self : object
     The estimator.
 
-Raises
-------
-ValueError
+{value_error}
 """,
 }
 
@@ -72,8 +78,9 @@ def shares_text(**texts: str) -> Callable[[Documented], Documented]:
     name in braces, such as ``{qid}``, is replaced by the text of this name, which gets the
     indentation of the line. The lines of a text that continue a paragraph of the docstring have no
     indentation; descriptions of parameters have four spaces. A text that always begins a section,
-    such as that of the first parameters, has its heading. Texts may contain names of other texts.
-    Names that the decorator does not have are left to other decorators.
+    such as that of the first parameters, has its heading. One may end with the heading of the next
+    section or what it begins with, such as ``{samples_and_returns}`` and ``{value_error}``. Texts
+    may contain names of other texts. Names that the decorator does not have are left to others.
     """
 
     texts = COMMON | texts
@@ -101,5 +108,6 @@ of_labels = shares_text(
 available : array-like, default=None
     Labels that may be shown or predicted: a boolean mask of shape (n_samples, n_labels), or of
     shape (n_labels,) for all samples, or a list of names in `classes_`. None stands for all.
-"""
+""",
+    available_and_returns="{available}\n\nReturns\n-------",
 )

@@ -79,9 +79,7 @@ Returns
 self : object
     The fitted estimator.
 
-Raises
-------
-ValueError
+{value_error}
     If the data are invalid or have a single class, or if a parameter is invalid. Then a fitted
     model does not change.
 """,
@@ -101,9 +99,7 @@ ndarray of shape (n_samples, n_classes)
     Scores of each sample before it is learned, in the order of `classes_`; minus infinity for
     labels that are not available. Class probabilities if the estimator has no `decision_function`.
 
-Raises
-------
-ValueError
+{value_error}
     If the data are invalid, as in `partial_fit`.
 """,
 )
@@ -353,10 +349,7 @@ class CompiledClassifier(BaseOnlineClassifier):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the probability of each class.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_classes)
             Class probabilities. Each row sums to one. The columns are in the order of `classes_`.
         """
@@ -365,10 +358,7 @@ class CompiledClassifier(BaseOnlineClassifier):
     def predict_log_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the natural logarithm of the probability of each class.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_classes)
             Logarithms of the class probabilities, minus infinity for 0, in the order of `classes_`.
         """
@@ -379,10 +369,7 @@ class CompiledClassifier(BaseOnlineClassifier):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the most probable class of each sample.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples,)
             Predicted classes. If classes are equally probable, the first of them is predicted.
         """

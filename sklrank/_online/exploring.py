@@ -158,9 +158,7 @@ class ExploringMixin(metaclass=ABCMeta):
             shows them, or a single class, as indices into `classes_`, with their propensities and
             the names. Pass the record to `partial_fit_feedback` when the rewards are known.
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If `X`, `available` or `random_state` is invalid, `classes` lacks labels of the model or
             has another order, or fewer labels are available for a sample than are shown.
         NotFittedError
@@ -191,18 +189,13 @@ class ExploringMixin(metaclass=ABCMeta):
         """Compute the probabilities that labels, and pairs of labels, are shown by `explore`.
 
         {samples}
-        {available}
-
-        Returns
-        -------
+        {available_and_returns}
         ndarray of shape (n_samples, n_labels, n_labels) or (n_samples, n_classes)
             Exact probability in the next call of `explore` that both labels are shown, on the
             diagonal that each is shown, or of each class for classifiers that show a single one.
             Labels that are not available have 0.
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If `X` or `available` is invalid, or if the ranker draws an expert for each sample. The
             propensities of a record are then those given the expert drawn.
         """

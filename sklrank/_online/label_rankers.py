@@ -89,10 +89,7 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
         If there are several experts (attribute `expert_weights_`), the votes are those of the
         expert with the largest weight.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_labels), or (n_samples,)
             Scores of the labels, in the order of `classes_`. A higher score ranks a label earlier.
             For two class labels, the difference between the scores of the second and the first.
@@ -106,17 +103,12 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
         """Predict class labels, or sets of labels by the parameter `threshold`.
 
         {samples}
-        {available}
-
-        Returns
-        -------
+        {available_and_returns}
         ndarray of shape (n_samples,) or (n_samples, n_labels)
             If the model was fitted with class labels, the class with the largest score. If it was
             fitted with an indicator matrix, an indicator matrix of the predicted sets.
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If `X` or `available` is invalid.
         """
         scores = self._label_scores(X)
@@ -135,10 +127,7 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
         The probabilities are calibrated on the scores that past samples had before they were
         learned ("Calibration" in the notes of the class).
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_labels)
             Probabilities, in the order of `classes_`. If the model was fitted with class labels,
             each row sums to one. If it was fitted with an indicator matrix, each entry is the
@@ -177,19 +166,14 @@ class LabelSetRanker(LabelRankerMixin, BaseOnlineClassifier):
         {weights}
         method : str or list of str, default="decision_function"
             Predictions to return: "decision_function", "predict", "predict_proba", or several.
-        {available}
-
-        Returns
-        -------
+        {available_and_returns}
         ndarray of shape (n_samples, n_labels) or (n_samples,), or a list of these
             Predictions of each sample before it is learned, as the method of this name returns
             them. But scores have a column for each label, also for two classes; are those of the
             expert that is drawn in a round, if the algorithm draws experts; and are minus infinity
             for labels that are not available.
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If `method` or the data are invalid, as in `partial_fit`.
         """
         names = [method] if isinstance(method, str) else list(method)

@@ -298,10 +298,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Score documents.
 
-        {rows}
-
-        Returns
-        -------
+        {rows_and_returns}
         ndarray of float64 of shape (n_samples,)
             Scores, which do not depend on other documents; higher ones are ranked earlier.
         """
@@ -310,10 +307,7 @@ class DocumentRanker(DocumentRankerMixin, Booster):
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Score documents after each round of boosting.
 
-        {rows}
-
-        Returns
-        -------
+        {rows_and_returns}
         iterator of ndarray of float64 of shape (n_samples,)
             Scores after each round that was fitted, also those after early stopping.
         """

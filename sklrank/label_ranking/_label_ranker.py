@@ -84,10 +84,7 @@ n_rounds_ : int
     Number of samples learned, without those of weight zero.
 """,
     pair_proba="""
-{samples}
-
-Returns
--------
+{samples_and_returns}
 ndarray of shape (n_samples, n_labels, n_labels)
     Entry ``[i, a, b]`` is the probability that label a is ranked before label b. The
     entries of the diagonal are 1/2.
@@ -164,10 +161,7 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the position of each label.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of int of shape (n_samples, n_labels)
             Predicted positions; 1 is the best position. Every row is a permutation of 1, ...,
             n_labels.
@@ -178,10 +172,7 @@ class LabelRanker(LabelRankerMixin, BaseEstimator):
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return the score of each label.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_labels)
             Scores. Labels with higher scores are ranked earlier.
 
@@ -386,9 +377,7 @@ class DecompositionRanker(MetaLabelRanker):
 
         {returns_self}
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If the data are malformed, or if `multi_output` is True or `fit` has fitted a joint
             model. The model does not change.
         """

@@ -213,10 +213,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the label to show for each sample.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples,)
             Labels, entries of `classes_`.
         """
@@ -226,10 +223,7 @@ class OffPolicyClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def propensities(self, X: ArrayLike) -> np.ndarray:
         """Return the probability that each label is shown: 1 for the predicted one.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_classes)
             Probabilities, 0 or 1.
         """

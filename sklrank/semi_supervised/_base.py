@@ -188,10 +188,7 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Predict the class of each sample after each round of boosting.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         iterator of ndarray of shape (n_samples,)
             Predicted classes after each round.
         """
@@ -201,10 +198,7 @@ class SemiSupervisedBooster(ClassScoresMixin, PartlyLabeledMixin, Booster):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict class probabilities, the softmax of the scores.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_classes)
             Class probabilities, which are not calibrated. The sum of each row is 1.
         """

@@ -198,10 +198,7 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the class of each sample.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples,)
             Predicted classes.
         """
@@ -211,10 +208,7 @@ class PooledLabelSpreading(PartlyLabeledMixin, BaseEstimator):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict class probabilities.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_classes)
             Class probabilities of the forest. The sum of each row is 1.
         """

@@ -16,10 +16,7 @@ class ProportionsMixin(ClassifierMixin):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict class labels.
 
-        {dense_samples}
-
-        Returns
-        -------
+        {dense_samples_and_returns}
         ndarray of shape (n_samples,)
             The classes of the largest probability; the first one in case of ties.
         """
@@ -29,10 +26,7 @@ class ProportionsMixin(ClassifierMixin):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Predict the probability of each class: its proportion in the leaf of the sample.
 
-        {dense_samples}
-
-        Returns
-        -------
+        {dense_samples_and_returns}
         ndarray of shape (n_samples, n_classes)
             Probabilities of the classes, in the order of `classes_`. Each row sums to 1.
         """

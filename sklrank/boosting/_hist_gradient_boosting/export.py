@@ -82,9 +82,7 @@ class ModelExports:
         dict
             A list of trees, `trees`, each of them a dict of arrays.
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If a feature has so many categories that a tree would have a million nodes.
         """
         check_is_fitted(self)
@@ -94,10 +92,7 @@ class ModelExports:
     def encode(self, X: ArrayLike) -> np.ndarray:
         """Return documents as numbers, as the trees read them.
 
-        {rows}
-
-        Returns
-        -------
+        {rows_and_returns}
         ndarray of shape (n_samples, n_features)
             The features. Categories are their index among the sorted ones, or NaN if the trees do
             not distinguish them.

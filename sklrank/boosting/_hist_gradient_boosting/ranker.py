@@ -403,9 +403,7 @@ class HistGradientBoostingRanker(ModelExports, SupervisedDocumentRanker):
 
         {returns_self}
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If no query has documents of different relevance; if the documents that are held out,
             or those of `X_val`, all have the gain 0; if `y` has negative entries and `gain` is not
             linear; or if an argument or what `loss` returns is malformed.

@@ -84,9 +84,7 @@ float
     Mean NDCG, from 0 to 1. The gain is exponential; if there are grades that are negative or
     above 31, the gain of a document is the number of distinct lower grades in `y`.
 
-Raises
-------
-ValueError
+{value_error}
     If `qid` is None although it was given in `fit`, or if no judged document has a gain.
 """,
 )

@@ -43,10 +43,7 @@ class PlackettLucePredictions(PairProbaMixin):
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         r"""Return the probability of each label to be ranked first.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_labels)
             Probabilities, :math:`e^{s_l} / \sum_m e^{s_m}`. Each row has the sum 1.
         """
@@ -74,10 +71,7 @@ class PlackettLucePredictions(PairProbaMixin):
     def expected_positions(self, X: ArrayLike) -> np.ndarray:
         """Return the expected position of each label.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_labels)
             One plus the expected number of labels before the label, in the order of the scores.
         """

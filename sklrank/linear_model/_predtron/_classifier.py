@@ -234,10 +234,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Compute the scores of the classes or labels.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_classes), or (n_samples,) for two classes
             Scores of the classes or labels, in the order of `classes_`; for two classes, that of
             the second minus that of the first. The score of a class is the similarity of its
@@ -250,10 +247,7 @@ class PredtronClassifier(BaseSamplePredtron, BaseOnlineClassifier):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the class of the greatest similarity, or the labels with positive scores.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples,) or (n_samples, n_labels)
             Entries of `predictions_`, or an indicator matrix of the predicted labels. Ties are
             broken in favor of the first entry.

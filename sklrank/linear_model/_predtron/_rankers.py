@@ -212,10 +212,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Compute the scores of the labels.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_labels)
             Scores of the labels. Labels with higher scores are ranked earlier.
         """
@@ -225,10 +222,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Return the position of each label.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of int of shape (n_samples, n_labels)
             Positions of the labels. 1 is the best position, and each row is a permutation.
         """
@@ -251,9 +245,7 @@ class PredtronLabelRanker(BasePredtronRanker, BaseSamplePredtron, LabelRankerMix
             ``scoring=clone(ndcg_scorer).set_params(k=10)``. The gain is exponential; if `y` has
             grades above 31, it is the number of distinct lower grades in `y`.
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If the data are malformed, or no sample has a relevant label.
         """
         scores = self._scores(X)
@@ -436,9 +428,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
 
         {returns_self}
 
-        Raises
-        ------
-        ValueError
+        {value_error}
             If the data are malformed, or parameters do not go with each other or the data. Then a
             fitted model does not change.
         """
@@ -476,10 +466,7 @@ class PredtronQueryRanker(BasePredtronRanker, DocumentRankerMixin):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Compute the scores of the documents.
 
-        {rows}
-
-        Returns
-        -------
+        {rows_and_returns}
         ndarray of shape (n_samples,)
             Scores of the documents. Documents with higher scores are ranked earlier in a query.
         """

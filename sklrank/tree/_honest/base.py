@@ -203,10 +203,7 @@ class HonestSingleTree(HonestEstimator):
     def apply(self, X: ArrayLike) -> np.ndarray:
         """Return the index of the leaf of each sample.
 
-        {dense_samples}
-
-        Returns
-        -------
+        {dense_samples_and_returns}
         ndarray of int of shape (n_samples,)
             Index of the leaf of each sample, which is a row index of `values_`.
         """
@@ -286,10 +283,7 @@ class HonestRegressor(RegressorMixin, MultiOutputMixin, HonestEstimator):
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the targets.
 
-        {dense_samples}
-
-        Returns
-        -------
+        {dense_samples_and_returns}
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Predicted targets. The array is 1-d if there is a single target.
         """

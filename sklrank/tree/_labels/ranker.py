@@ -191,10 +191,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     def decision_function(self, X: ArrayLike) -> np.ndarray:
         """Return the probabilities of `predict_proba` as scores.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         ndarray of shape (n_samples, n_labels), or (n_samples,)
             Probabilities of the labels. Of two classes, that of the second minus the other.
         """
@@ -205,10 +202,7 @@ class ProbabilisticLabelTree(LabelRankerMixin, BaseOnlineClassifier):
     def predict(self, X: ArrayLike) -> np.ndarray | sparse.csr_array:
         """Predict the most probable class, or all labels of a probability of at least 0.5.
 
-        {samples}
-
-        Returns
-        -------
+        {samples_and_returns}
         {ndarray, csr_array} of shape (n_samples,) or (n_samples, n_labels)
             Classes, or an indicator matrix. It is sparse if the first target was sparse.
         """
