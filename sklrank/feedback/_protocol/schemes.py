@@ -142,6 +142,13 @@ def explore(
     >>> shown = explore(scores, k=2, exploration=0.2, random_state=0)
     >>> shown.actions.tolist(), shown.propensities.round(3).tolist()
     ([[1, 2]], [[[0.9, 0.833], [0.833, 0.9]]])
+
+    A scheme of your own draws labels by the softmax of the scores, at a temperature:
+
+    >>> import numpy as np
+    >>> shown = explore(scores, 1, lambda s, t: np.exp(s / t), exploration=0.2, random_state=0)
+    >>> shown.actions.tolist(), shown.propensities.round(3).ravel().tolist()
+    ([[2]], [0.206])
     """
     shows_lists = callable(scheme) or look_up("scheme", RANDOMIZATIONS, scheme).shows_lists
     if not is_number(exploration) or not 0 < exploration <= 1:
