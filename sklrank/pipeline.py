@@ -49,6 +49,11 @@ self : object
     The pipeline.
 """,
 )
+def _check_rows(**arguments):
+    # Only pandas has row labels. What is no table yet, a transformer may collect.
+    check_row_labels({name: each for name, each in arguments.items() if hasattr(each, "index")})
+
+
 class OnlinePipeline(Pipeline):
     """Pipeline that learns in parts, shows labels and learns from feedback.
 
@@ -118,14 +123,14 @@ class OnlinePipeline(Pipeline):
         return {**getattr(self._final_estimator, "_failed_checks", {}), **own}
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None, **params: Any) -> Self:
-        check_row_labels({"X": X, "y": y, **params})
+        _check_rows(X=X, y=y, **params)
         return super().fit(X, y, **params)
 
     @available_if(_last_step_has("score"))
     def score(
         self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: Any = None, **params: Any
     ) -> float:
-        check_row_labels({"X": X, "y": y, "sample_weight": sample_weight, **params})
+        _check_rows(X=X, y=y, sample_weight=sample_weight, **params)
         return super().score(X, y, sample_weight, **params)
 
     fit.__doc__, score.__doc__ = Pipeline.fit.__doc__, Pipeline.score.__doc__
@@ -147,7 +152,7 @@ class OnlinePipeline(Pipeline):
         NotFittedError
             If a transformer without `partial_fit` has state and is not fitted.
         """
-        check_row_labels({"X": X, "y": y, **params})
+        _check_rows(X=X, y=y, **params)
         with self._unchanged_transformers_on_error():
             self._final_estimator.partial_fit(self._transformed(X, y, learn=True), y, **params)
         return self
@@ -171,7 +176,7 @@ class OnlinePipeline(Pipeline):
         NotFittedError
             As in `partial_fit`.
         """
-        check_row_labels({"X": X, "y": y, **params})
+        _check_rows(X=X, y=y, **params)
         with self._unchanged_transformers_on_error():
             transformed = self._transformed(X, y, learn=True)
             return self._final_estimator.progressive_fit(transformed, y, **params)
@@ -218,7 +223,7 @@ class OnlinePipeline(Pipeline):
 
         {returns_pipeline}
         """
-        check_row_labels({"X": X, "rewards": rewards, **params})
+        _check_rows(X=X, rewards=rewards, **params)
         transformed = self._transformed(X)
         self._final_estimator.partial_fit_feedback(transformed, exploration, rewards, **params)
         return self

@@ -37,6 +37,19 @@ def test_scikit_learn_checks():
     run_scikit_learn_checks(PIPELINE, expected_failed_checks(PIPELINE))
 
 
+def test_transformers_may_collect(tagged):
+    """What has no values yet is refused by the estimators, not by a pipeline around them."""
+
+    class Lazy:
+        def collect(self):
+            return np.arange(60.0)[:, np.newaxis]
+
+    pipeline = OnlinePipeline([("collect", FunctionTransformer(Lazy.collect)), ("rank", AdaOLMR())])
+    assert pipeline.fit(Lazy(), tagged[1]).progressive_fit(Lazy(), tagged[1]).shape == (60, 3)
+    with pytest.raises(ValueError, match=r"pass X.collect\(\)"):
+        AdaOLMR().fit(Lazy(), tagged[1])
+
+
 def text_pipeline(ranker=None):
     return OnlinePipeline(
         [

@@ -395,7 +395,7 @@ def check_available(available, classes, n_samples: int, k: int = 1):
     known = classes.tolist()
     labels = index.tolist() if hasattr(index, "get_indexer") else known
     if labels != known and set(labels) == set(known):
-        available, labels = available[known], known
+        available, labels = available.reindex(known, axis=available.ndim - 1), known
     meaning = "available must be a mask of bools, or a list of the names of labels in classes_"
     try:
         mask = np.asarray(plain(available))

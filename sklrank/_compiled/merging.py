@@ -16,6 +16,7 @@ remaining entries are objects, which are merged in the same way, or must be equa
 from collections.abc import Mapping
 from copy import copy
 from numbers import Real
+from pickle import PicklingError
 
 import numpy as np
 from joblib import hash as hash_of
@@ -148,7 +149,12 @@ def _is_equal(one, other):
     # The hash depends on strides: those of a copy are given by its shape, those of an empty array
     # also by how it was sent.
     copies = (each.copy() if isinstance(each, np.ndarray) else each for each in (one, other))
-    return len(set(map(hash_of, copies))) == 1
+    try:
+        return len(set(map(hash_of, copies))) == 1
+    except PicklingError as error:
+        raise ValueError(
+            f"models that have {one!r} cannot be compared and merged: define it in a module"
+        ) from error
 
 
 def _state_of(thing):

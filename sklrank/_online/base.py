@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from functools import cache
 from reprlib import repr as shortened
@@ -50,7 +50,7 @@ class BaseOnline(LockedModel, BaseEstimator):
 
     _changes_in_place = True
     _learns_label_names = True  # From the columns of a target that is a data frame.
-    _checks_entries = _needs_small_means = _steps_like_rows = False
+    _checks_entries = _needs_small_means = _steps_like_rows = _calls_functions = False
     # The attributes are pickled after the call of `__getstate__`, when another thread may learn. So
     # they are copied, except in models that lock their compiled learners while they learn.
     _pickles_copies = False
@@ -275,9 +275,19 @@ class BaseOnline(LockedModel, BaseEstimator):
         return classes is not None and np.size(classes) > len(self.classes_)
 
     def _discard_failed_start(self, classes):
-        """Return a context manager: if its body raises, no model is started and no label added."""
-        continues = hasattr(self, "classes_") and not self._adds_classes(classes)
-        return nullcontext() if continues else unchanged_on_error(self)
+        """Return a context manager: if its body raises, no model is started and no label added.
+
+        A model that calls functions of the user while it learns does not change at all.
+        """
+        if not hasattr(self, "classes_") or self._adds_classes(classes):
+            return unchanged_on_error(self)
+        return self._learning_copies() if self._calls_functions else nullcontext()
+
+    @contextmanager
+    def _learning_copies(self):
+        with unchanged_on_error(self):
+            vars(self).update(self._copied_attributes())
+            yield
 
     def _check_same_classes(self, classes):
         """Check that an argument `classes` has all labels of the model, and add the new ones."""

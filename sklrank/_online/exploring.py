@@ -307,6 +307,8 @@ class ExploringMixin(metaclass=ABCMeta):
     def _start_exploring(self):
         """Read the parameters of the exploration. `classes_` is set already."""
         self._exploration, self._randomization = self.exploration, self.randomization
+        functions = self.randomization, getattr(self, "mirror_map", None)
+        self._calls_functions = any(map(callable, functions))
         self._k = self.k if self._shows_lists else 1
         self._check_n_labels(len(self.classes_))
         if self._has_label_columns and self.threshold in FULL_INFORMATION:

@@ -1,10 +1,10 @@
 """Exploration schemes against an enumeration of all outcomes, and against many draws."""
 
 from collections import Counter
-from functools import partial
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -133,10 +133,22 @@ def test_available_labels(scheme, m, k, law):
         assert not found[i, ~mask].any() and not found[i][:, ~mask].any()
 
 
-class Scheme:
-    """A scheme of the user, an object that can fail."""
+class Interrupt:
+    """A function that is interrupted in each third call."""
 
-    result = None
+    n_calls = 0
+
+    def __call__(self, scores):
+        self.n_calls += 1
+        if self.n_calls % 3 == 0:
+            raise KeyboardInterrupt
+        return np.ones(len(scores))
+
+
+class Scheme:
+    """A scheme of the user, an object that can fail, and that has no hash."""
+
+    result = __hash__ = None
 
     def __call__(self, scores, exploration):
         return powers(scores, exploration) if self.result is None else self.result(scores)
@@ -157,22 +169,39 @@ def test_schemes_of_the_user(model):
     (X, y), scheme = load_iris(return_X_y=True), Scheme()
     model.set_params(randomization=scheme, random_state=0).progressive_fit(X, y)
     assert len(np.unique(model.explore(X).actions)) == 3
-    # What the function raises reaches the caller.
-    before = model.decision_function(X)
-    for result, error in ((lambda scores: 1 / 0, ZeroDivisionError), (np.atleast_2d, ValueError)):
-        scheme.result = result
-        for call in (model.explore, partial(model.fit, y=y)):
-            with pytest.raises(error, match="division|must return strengths"):
-                call(X)
-            assert_array_equal(model.decision_function(X), before)
-        with pytest.raises(error, match="division|must return strengths"):
-            model.partial_fit(X, y)
-        before = model.decision_function(X)
+    # What the function raises reaches the caller, and the model stays as it was.
+    before, rounds = model.decision_function(X), model.n_rounds_
+    results = {
+        ZeroDivisionError: lambda scores: 1 / 0,
+        KeyboardInterrupt: Interrupt(),
+        ValueError: np.atleast_2d,
+    }
+    for error, scheme.result in results.items():
+        for call in (model.fit, model.partial_fit, model.progressive_fit):
+            with pytest.raises(error):
+                call(X, y)
+        with pytest.raises(error):
+            model.explore(X)
+        assert_array_equal(model.decision_function(X), before)
+        assert model.n_rounds_ == rounds
     scheme.result = None
-    model.partial_fit(X, y)
+    assert model.partial_fit(X, y).n_rounds_ == rounds + len(X)
     for scheme.result in (np.zeros_like, np.atleast_2d, np.negative):
         with pytest.raises(ValueError, match="must return strengths"):
             explore([[0.1, 0.2]], 1, scheme)
+
+
+def test_masks_of_frames_of_scores():
+    scores = pd.DataFrame([[0.1, 0.7, 0.5]] * 9, columns=["a", "b", "c"])
+    mask = pd.DataFrame([[True, False, True]] * 9, columns=["c", "b", "a"])
+    for available in (mask[["a", "b", "c"]], mask.iloc[0], ["a", "c"]):
+        assert_array_equal(explore(scores, 1, available=available, random_state=0).actions, 2)
+
+
+def test_masks_of_two_classes():
+    model = LinUCBClassifier(random_state=0).fit([[0.0], [1.0]] * 20, [False, True] * 20)
+    mask = pd.Series([True, False], index=[True, False])
+    assert model.explore([[0.0]] * 5, available=mask).actions.all()
 
 
 def test_invalid_masks():

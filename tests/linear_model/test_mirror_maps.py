@@ -107,6 +107,33 @@ def test_maps_of_the_user_that_fail():
             assert not hasattr(model, "classes_")
 
 
+class Failing:
+    """A function of the user that fails from some call on."""
+
+    n_left = np.inf
+
+    def __call__(self, theta):
+        Failing.n_left -= 1
+        return theta if self.n_left > 0 else 1 / 0
+
+
+@pytest.mark.parametrize("n", [1, 60])
+@pytest.mark.parametrize("make", [PredtronClassifier, BanditronClassifier])
+def test_maps_of_the_user_that_fail_later(make, n):
+    """The model is as before."""
+    X, y = make_blobs(100, centers=3, n_features=4, cluster_std=9, random_state=0)
+    model = make(mirror_map=Failing(), random_state=0).partial_fit(X, y)
+    before = model.decision_function(X)
+    model = pickle.loads(pickle.dumps(model))  # Its weights are not computed yet.
+    for n_left in range(2):
+        Failing.n_left = n_left
+        with pytest.raises(ZeroDivisionError):
+            model.partial_fit(X[:n], y[:n])
+        assert model.n_rounds_ == 100
+    Failing.n_left = np.inf
+    assert_array_equal(model.decision_function(X), before)
+
+
 def test_maps_of_the_user_can_be_merged():
     X, y = make_blobs(100, centers=3, n_features=4, random_state=0)
     parts = [
@@ -115,6 +142,9 @@ def test_maps_of_the_user_can_be_merged():
     ]
     merged = deepcopy(parts[0]).merge([parts[1]])
     assert_allclose(merged.coef_, (parts[0].coef_ + parts[1].coef_) / 2)
+    others = (PredtronClassifier(mirror_map=lambda theta: theta).fit(X, y) for _ in range(2))
+    with pytest.raises(ValueError, match="define it in a module"):
+        next(others).merge(next(others))
 
 
 def test_every_map_is_tested():

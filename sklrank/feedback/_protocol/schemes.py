@@ -146,19 +146,24 @@ def explore(
     A scheme of your own draws labels by the softmax of the scores, at a temperature:
 
     >>> import numpy as np
-    >>> shown = explore(scores, 1, lambda s, t: np.exp(s / t), exploration=0.2, random_state=0)
+    >>> def softmax(scores, temperature):
+    ...     return np.exp((scores - scores.max()) / temperature)
+    >>> shown = explore(scores, 1, softmax, exploration=0.2, random_state=0)
     >>> shown.actions.tolist(), shown.propensities.round(3).ravel().tolist()
     ([[2]], [0.206])
     """
     shows_lists = callable(scheme) or look_up("scheme", RANDOMIZATIONS, scheme).shows_lists
     if not is_number(exploration) or not 0 < exploration <= 1:
         raise ValueError(f"exploration must be a number in (0, 1], got {exploration!r}")
+    names = getattr(scores, "columns", None)
     scores = check_array(scores, dtype=np.float64, order="C", input_name="scores")
     n_samples, n_labels = scores.shape
     k = check_k(k, n_labels)
     if k > 1 and not shows_lists:
         raise ValueError(f"scheme={scheme!r} draws a single label, and k={k}: use 'inverse-gap'")
-    available = check_available(available, np.arange(n_labels), n_samples, k)
+    available = check_available(
+        available, np.asarray(range(n_labels) if names is None else names), n_samples, k
+    )
     sampler = make_sampler(scheme, n_labels, k, exploration)
     uniforms = check_random_state(random_state).random_sample((n_samples, sampler.n_uniforms))
     return Exploration(*sampler.draw_rows(scores, uniforms, available))

@@ -193,8 +193,7 @@ cdef class FunctionSampler(PlackettLuceSampler):
     cdef void set_exploration(self, double exploration) noexcept nogil:
         self.drawn, self.scale = 1.0, exploration
 
-    cdef void weigh(self, const double* scores) noexcept with gil:
-        found = np.ones(self.n)
+    cdef call_function(self, const double* scores):
         try:
             found = np.asarray(
                 self.function(np.array(<const double[:self.n]> scores), self.scale), dtype=float
@@ -205,11 +204,17 @@ cdef class FunctionSampler(PlackettLuceSampler):
                 or not 0.0 < found.sum() < np.inf
             ):
                 raise ValueError(
-                    f"randomization must return strengths of the {self.n} labels, numbers from 0 "
-                    f"that are not all 0; it returned {found}"
+                    f"a scheme must return strengths of the {self.n} labels, numbers from 0 that "
+                    f"are not all 0; {self.function!r} returned {found}"
                 )
+            return found
         except BaseException as error:
-            self.error, found = error, np.ones(self.n)
+            self.error = error
+            return np.ones(self.n)
+
+    cdef void weigh(self, const double* scores) noexcept with gil:
+        # After an error, the rest of the samples is shown at random, and nobody sees it.
+        found = np.ones(self.n) if self.error is not None else self.call_function(scores)
         np.copyto(np.asarray(self.strengths)[: self.n], found)
         self.mix(found.sum())
 

@@ -130,7 +130,7 @@ class LinUCBClassifier(BaseBanditClassifier):
     exploration : float, str, SelfTunedExploration or callable, default="auto"
         Amount of exploration beyond that of the confidence bounds: a number from 0 to 1, or a
         schedule, as in :class:`BanditronClassifier`. If "auto", it is ``t ** (-1 / 2) / 4`` in
-        round t for "inverse-gap", 1/4 for "thompson", and 0 for others.
+        round t for "inverse-gap", 1/4 for "thompson" and functions, and 0 for others.
     randomization : str or callable, default="uniform"
         Scheme of :func:`sklrank.feedback.explore`, which draws the class to show by the confidence
         bounds, see Notes. With "uniform" and no exploration, that of the largest bound is shown,
@@ -358,7 +358,8 @@ class LinUCBClassifier(BaseBanditClassifier):
     def _start_exploring(self):
         super()._start_exploring()
         if isinstance(self.exploration, str) and self.exploration == "auto":
-            self._exploration = EXPLORATIONS.get(self.randomization, 0.0)
+            is_function = callable(self.randomization)
+            self._exploration = 0.25 if is_function else EXPLORATIONS.get(self.randomization, 0.0)
 
     @property
     def n_drifts_(self) -> int:

@@ -194,6 +194,8 @@ cdef class FunctionMap(MirrorMap):
             self.compute_weights()
 
     cdef void compute_weights(self) noexcept with gil:
+        if self.error is not None:
+            return
         try:
             weights = np.asarray(self.function(np.array(self.duals)), dtype=float)
             if weights.shape != np.shape(self.duals) or not np.isfinite(weights).all():

@@ -31,7 +31,7 @@ from sklrank._online import (
     to_dense,
 )
 from sklrank._typing import Self
-from sklrank.linear_model._mirror import CONSTRAINTS, make_map
+from sklrank.linear_model._mirror import CONSTRAINTS, FunctionMap, make_map
 from sklrank.linear_model._predtron._rounds import (
     KernelRows,
     PredtronRounds,
@@ -114,7 +114,6 @@ class LinearModel:
 
     max_rows = BATCH  # maximum number of rows of a batch
     calls = staticmethod(timed_slices)  # divides batches into compiled calls
-    may_fail = False  # True if a compiled call may fail after its first round
     _merge_rules: ClassVar[dict] = {}
 
     def __init__(self, mirror_map, constant, learning_rate, average):
@@ -123,6 +122,11 @@ class LinearModel:
         self.rounds = PredtronRounds(mirror_map, learning_rate, sums)
 
     copy = deepcopy
+
+    @property
+    def may_fail(self):
+        """Whether a compiled call may fail after its first round: in a function of the user."""
+        return isinstance(self.rounds.mirror_map, FunctionMap)
 
     def play(self, X, rows, starts, task, scores=None):
         """Play rounds, and write the scores of each sample before its round into `scores`.
