@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris
+from sklearn.preprocessing import scale
 
 from sklrank.feedback import explore
 from sklrank.feedback._protocol import LIST_RANDOMIZATIONS, RANDOMIZATIONS, make_sampler
@@ -167,6 +168,7 @@ class Scheme:
 )
 def test_schemes_of_the_user(model):
     (X, y), scheme = load_iris(return_X_y=True), Scheme()
+    X = scale(X)
     model.set_params(randomization=scheme, random_state=0).progressive_fit(X, y)
     assert len(np.unique(model.explore(X).actions)) == 3
     # What the function raises reaches the caller, and the model stays as it was.

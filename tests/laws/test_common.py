@@ -103,7 +103,7 @@ ESTIMATORS = [
     BanditronClassifier(mirror_map="positive", exploration="ag3"),
     BanditronClassifier(mirror_map="entropy"),
     BanditronClassifier(mirror_map="p-norm"),
-    BanditronClassifier(mirror_map=np.positive, randomization=np.hypot),
+    BanditronClassifier(mirror_map=np.positive, randomization=np.maximum),
     BanditronClassifier(kernel="rbf", randomization="plackett-luce"),
     LinUCBClassifier(),
     LinUCBClassifier(kernel="rbf", n_components=10),

@@ -159,7 +159,7 @@ def test_rows_far_from_zero_are_said(container):
         (BanditronClassifier(random_state=0), y),
         (ProbabilisticLabelTree(random_state=0), y),
     ):
-        fitted = clone(model).fit(container(X + 5), target)
+        fitted = clone(model).fit(container(X + 1), target)
         fitted.partial_fit(container(X + 100), target)  # Means of parts may move.
         fitted.fit(container(np.ones_like(X)), target)
         with pytest.warns(UserWarning, match="mean of the rows of X is 1.. times as large as thei"):

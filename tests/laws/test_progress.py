@@ -13,7 +13,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, scale
 from test_common import ESTIMATORS, KINDS, OTHERS
 
 from sklrank._boosters.rounds import Booster
@@ -79,6 +79,7 @@ IRIS, CLASSES = load_iris(return_X_y=True)
 ORDER = np.random.RandomState(0).permutation(150)[:N_SAMPLES]
 IRIS, CLASSES = IRIS[ORDER], CLASSES[ORDER]
 POSITIONS = np.argsort(np.argsort(IRIS[:, :3] + [2.5, 4.0, 2.5], axis=1), axis=1) + 1
+IRIS = scale(IRIS)
 
 
 @pytest.fixture(autouse=True)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.exceptions import NotFittedError
+from sklearn.preprocessing import scale
 
 from sklrank.feedback._protocol import LIST_RANDOMIZATIONS
 from sklrank.linear_model import BanditronClassifier, LinUCBClassifier, SemiBanditRanker
@@ -23,6 +24,7 @@ BANDITS = [
 @pytest.mark.parametrize("bandit", BANDITS, ids=str)
 def test_propensities_of_bandits_are_those_of_their_records(bandit):
     X, y = load_iris(return_X_y=True)
+    X = scale(X)
     bandit.fit(X, y)
     exact = bandit.propensities(X)
     assert exact.shape == (150, 3)
