@@ -20,6 +20,11 @@ from sklrank.feedback import Exploration
 __all__ = ["OnlinePipeline"]
 
 
+def _check_rows(**arguments):
+    # Only pandas has row labels. What is no table yet, a transformer may collect.
+    check_row_labels({name: each for name, each in arguments.items() if hasattr(each, "index")})
+
+
 def _last_step_has(name):
     def check(pipeline):
         getattr(pipeline._final_estimator, name)  # the AttributeError names the estimator
@@ -49,11 +54,6 @@ self : object
     The pipeline.
 """,
 )
-def _check_rows(**arguments):
-    # Only pandas has row labels. What is no table yet, a transformer may collect.
-    check_row_labels({name: each for name, each in arguments.items() if hasattr(each, "index")})
-
-
 class OnlinePipeline(Pipeline):
     """Pipeline that learns in parts, shows labels and learns from feedback.
 
