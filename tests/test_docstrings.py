@@ -37,11 +37,17 @@ def test_nothing_is_filled_into_missing_docstrings():
 
 ROOMS = [
     "boosting",
+    "datasets",
+    "feedback",
     "label_ranking",
     "linear_model",
     "metrics",
+    "model_selection",
+    "off_policy",
     "online_boosting",
+    "pipeline",
     "semi_supervised",
+    "streaming",
     "tree",
 ]
 
